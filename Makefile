@@ -1,0 +1,46 @@
+# make demo | test | check | bench: each sets up what it needs in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CORE := $(VENV)/.core
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test check bench format schema clean
+
+demo: $(CORE)
+	$(BIN)/sfumato demo --out demo-release
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+schema: $(CORE)
+	$(BIN)/sfumato schema --out docs
+
+# The development environment holds every extra; the demo needs the core alone.
+$(READY): pyproject.toml constraints.txt | $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $(READY) $(CORE)
+
+$(CORE): pyproject.toml constraints.txt | $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	@touch $(CORE)
+
+$(VENV):
+	$(PYTHON) -m venv $(VENV)
+
+clean:
+	rm -rf $(VENV) build dist demo-release

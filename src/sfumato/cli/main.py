@@ -1,0 +1,110 @@
+"""The entry point: finds the command, runs it, and turns every error into one message and exit code."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sfumato import __version__
+from sfumato.errors import STATUS, SfumatoError
+
+if TYPE_CHECKING:
+    import typer
+
+# Command -> the module whose function `command` runs it; a command's module loads only when it is asked for.
+COMMANDS: dict[str, str] = {
+    "anonymize": "sfumato.cli.anonymize",
+    "risk": "sfumato.cli.risk",
+    "verify": "sfumato.cli.verify",
+    "compare": "sfumato.cli.compare",
+    "suggest": "sfumato.cli.suggest",
+    "protect": "sfumato.cli.protect",
+    "audit": "sfumato.cli.audit",
+    "attributes": "sfumato.cli.attributes",
+    "serve": "sfumato.cli.serve",
+    "dataset": "sfumato.cli.dataset",
+    "hierarchy": "sfumato.cli.hierarchy",
+    "schema": "sfumato.cli.schema",
+    "demo": "sfumato.cli.demo",
+}
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    raise SystemExit(run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line; the exit code is the answer."""
+    if list(arguments) in (["--version"], ["-V"]):
+        sys.stdout.write(f"sfumato {__version__}\n")
+        return 0
+    try:
+        return _call(list(arguments))
+    except SfumatoError as error:
+        _complain(error)
+        return error.status.exit
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted: nothing was written.\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return 0
+
+
+def _call(arguments: list[str]) -> int:
+    import click
+
+    try:
+        outcome = _application(arguments)(args=arguments, prog_name="sfumato", standalone_mode=False)
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as error:
+        error.show()
+        return STATUS["plan"].exit
+    return outcome if isinstance(outcome, int) else 0
+
+
+def _application(arguments: Sequence[str]) -> "typer.Typer":
+    """The application with the one command asked for, or with all of them for help."""
+    import typer
+
+    app = typer.Typer(
+        help="Publish data about people without betraying anyone.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    asked = next((word for word in arguments if not word.startswith("-")), None)
+    for name in [asked] if asked in COMMANDS else _installed():
+        app.command(name)(_function(name))
+    return app
+
+
+def _options() -> None:
+    """Publish data about people without betraying anyone."""
+
+
+def _installed() -> list[str]:
+    from importlib.util import find_spec
+
+    return [name for name, module in COMMANDS.items() if find_spec(module)]
+
+
+def _function(name: str) -> Any:
+    return import_module(COMMANDS[name]).command
+
+
+def _complain(error: SfumatoError) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(Text("Error: ", style="bold red") + Text(error.what))
+    if error.do:
+        console.print(Text(f"       {error.do}"))
+    console.print(Text(f"       ({error.code})", style="dim"))

@@ -1,0 +1,146 @@
+"""The whole tree of errors: each says what is wrong, what to do about it, and carries a stable code.
+
+The text of an error never holds a personal value (rule 6 of the design): such values are in `values`, for the
+caller of the library alone. One table, `STATUS`, maps the kind of an error to exit status and HTTP status.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a face answers for one kind of error."""
+
+    exit: int
+    http: int
+
+
+STATUS: dict[str, Status] = {
+    "promise": Status(exit=1, http=409),
+    "plan": Status(exit=2, http=400),
+    "data": Status(exit=3, http=400),
+    "unattainable": Status(exit=4, http=422),
+    "engine": Status(exit=5, http=503),
+    "internal": Status(exit=5, http=500),
+}
+
+
+class SfumatoError(Exception):
+    """Any error that Sfumato raises on purpose.
+
+    Attributes:
+        what: What is wrong, without any personal value.
+        do: The way out.
+        code: Stable name of the fault, `<kind>.<fault>`.
+        values: The personal values concerned, for the caller of the library only.
+        column: The column concerned, where there is one.
+        rows: Numbers of the rows concerned, counted from 1 without the header.
+    """
+
+    kind: ClassVar[str] = "internal"
+
+    def __init__(
+        self,
+        what: str,
+        do: str = "",
+        code: str = "",
+        *,
+        values: Iterable[str | None] = (),
+        column: str | None = None,
+        rows: Iterable[int] = (),
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.do = do
+        self.code = f"{self.kind}.{code}" if code else self.kind
+        self.values = tuple(values)
+        self.column = column
+        self.rows = tuple(rows)
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.do}".strip()
+
+    @property
+    def status(self) -> Status:
+        return STATUS[self.kind]
+
+
+class PromiseError(SfumatoError):
+    """A privacy promise does not hold for the data at hand."""
+
+    kind = "promise"
+
+
+class DataError(SfumatoError):
+    """The data are not what the plan says they are."""
+
+    kind = "data"
+
+
+class UnattainableError(SfumatoError):
+    """Nothing that the method may publish keeps the promises asked for."""
+
+    kind = "unattainable"
+
+
+class EngineError(SfumatoError):
+    """An engine, a disk or a missing part of the installation stopped the work."""
+
+    kind = "engine"
+
+
+class InternalError(SfumatoError):
+    """A fault of Sfumato itself: what was computed contradicts itself, and nothing is published."""
+
+    kind = "internal"
+
+    def __init__(self, what: str, do: str = "", code: str = "") -> None:
+        super().__init__(what, do or "This is a fault of Sfumato, please report it; nothing was published.", code)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a plan: where, what, and the way out."""
+
+    at: str
+    what: str
+    do: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.at}: {self.what}{' ' + self.do if self.do else ''}"
+
+
+class PlanError(SfumatoError):
+    """The plan is not one; all its faults are reported at once in `faults`."""
+
+    kind = "plan"
+
+    def __init__(self, faults: Sequence[Fault] | str, do: str = "", code: str = "", **where: object) -> None:
+        self.faults = (Fault("plan", faults, do),) if isinstance(faults, str) else tuple(faults)
+        text = faults if isinstance(faults, str) else "\n".join(str(fault) for fault in self.faults)
+        super().__init__(text, do if isinstance(faults, str) else "", code, **where)  # type: ignore[arg-type]
+
+
+def missing_extra(package: str, extra: str) -> EngineError:
+    """The error for a part that is not installed.
+
+    >>> str(missing_extra("pyspark", "spark"))
+    'pyspark is not installed. Install it with: pip install "sfumato[spark]"'
+    """
+    return EngineError(f"{package} is not installed.", f'Install it with: pip install "sfumato[{extra}]"', "extra")
+
+
+def did_you_mean(name: str, valid: Iterable[str]) -> str:
+    """A hint at the nearest valid name, or the valid names when none is near.
+
+    >>> did_you_mean("quasi-identifer", ["identifier", "quasi-identifier"])
+    'Did you mean "quasi-identifier"?'
+    """
+    names = sorted(valid)
+    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f'Did you mean "{near[0]}"?'
+    return "Valid: " + ", ".join(names) + "." if names else ""

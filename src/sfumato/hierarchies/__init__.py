@@ -1,0 +1,1 @@
+"""Hierarchies: the ladders up which values are generalized, and what builds them."""

@@ -1,0 +1,158 @@
+"""The ladder: for each value of a column, what it is published as at each level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import PlanError
+
+Codes = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.float64]
+ROOT = "*"
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The levels of one column, from the raw values (level 0) to one root.
+
+    Values are in the column's natural order (numbers and dates ascending, files and trees as listed); a value's place
+    is its code. The missing value, where there is one, is `None`: it stays missing below the root.
+
+    Attributes:
+        values: The domain: every value the ladder knows, whether or not the data hold it.
+        labels: For each level, the labels published there; level 0 has the values themselves.
+        codes: For each level, the label's place for each value.
+        numbers: The values as numbers (days for dates) where the column is numeric, else None.
+
+    >>> ladder = make_ladder(["72021", "72062"], [["7202*", "7206*"], ["*", "*"]])
+    >>> ladder.height, ladder.published("72062", 1)
+    (3, '7206*')
+    """
+
+    values: tuple[str | None, ...]
+    labels: tuple[tuple[str | None, ...], ...]
+    codes: tuple[Codes, ...]
+    numbers: Numbers | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.labels) != len(self.codes) or any(len(level) != len(self.values) for level in self.codes):
+            raise ValueError("every level needs a label for every value")
+        for level in range(1, len(self.codes)):
+            self._check_monotone(level)
+        if len(self.labels[-1]) != 1 and self.values:
+            raise ValueError("a ladder needs one root")
+
+    def _check_monotone(self, level: int) -> None:
+        """Values once merged must stay together: the level below decides the label here."""
+        below, here = self.codes[level - 1], self.codes[level]
+        parent = np.full(len(self.labels[level - 1]), -1, np.int32)
+        parent[below] = here
+        parted = np.flatnonzero(parent[below] != here)
+        if len(parted):
+            label = int(below[parted[0]])
+            values = [value for value, code in zip(self.values, below, strict=True) if code == label]
+            raise PlanError(
+                f"the hierarchy parts at level {level} what it had merged at level {level - 1} "
+                f"({len(values)} values of one label).",
+                "Give all values of a label the same label one level up.",
+                "hierarchy-not-monotone",
+                values=values,
+            )
+
+    @property
+    def height(self) -> int:
+        """The number of rungs, raw values and root included."""
+        return len(self.labels)
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return len(self.values)
+
+    @cached_property
+    def penalties(self) -> tuple[Numbers, ...]:
+        """For each level and label, the loss (M-1)/(|A|-1): M values covered of the |A| of the domain.
+
+        The missing value is no part of the domain; it loses nothing below the root and all at the root.
+        """
+        present = np.array([value is not None for value in self.values], bool)
+        width = max(int(present.sum()) - 1, 1)
+        return tuple(self._penalty(level, present, width) for level in range(self.height))
+
+    def _penalty(self, level: int, present: npt.NDArray[np.bool_], width: int) -> Numbers:
+        covered = np.bincount(self.codes[level][present], minlength=len(self.labels[level]))
+        if level == self.height - 1 and level > 0:
+            return np.ones(1)
+        return np.maximum(covered - 1, 0) / width
+
+    @cached_property
+    def places(self) -> dict[str | None, int]:
+        """The code of each value."""
+        return {value: place for place, value in enumerate(self.values)}
+
+    def published(self, value: str | None, level: int) -> str | None:
+        """What a value is published as at a level."""
+        return self.labels[level][self.codes[level][self.places[value]]]
+
+    def step(self, low: int, high: int) -> Codes:
+        """For each label of level `low`, its label at level `high`."""
+        parent = np.zeros(len(self.labels[low]), np.int32)
+        parent[self.codes[low]] = self.codes[high]
+        return parent
+
+    def with_missing(self) -> "Ladder":
+        """The same ladder with the missing value as one more value of its own."""
+        if None in self.places:
+            return self
+        top = self.height - 1
+        labels = tuple((*level, None) if place < top else level for place, level in enumerate(self.labels))
+        codes = tuple(
+            np.append(level, np.int32(len(self.labels[place]) if place < top else 0))
+            for place, level in enumerate(self.codes)
+        )
+        numbers = None if self.numbers is None else np.append(self.numbers, np.nan)
+        return Ladder((*self.values, None), labels, codes, numbers)
+
+    def rows(self) -> list[tuple[str | None, ...]]:
+        """One row a value, its label at each level: the layout of a hierarchy file."""
+        return [
+            tuple(self.labels[level][self.codes[level][place]] for level in range(self.height))
+            for place in range(self.size)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A ladder for the values of a column, and the values that the hierarchy does not accept."""
+
+    ladder: Ladder
+    rejected: tuple[str, ...] = ()
+
+
+class Hierarchy(Protocol):
+    """How a ladder is made for the values of a column: the parameters of a builder, as the plan gives them."""
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """A ladder that covers the values, save those it rejects; values are distinct and not missing."""
+        ...
+
+
+def make_ladder(
+    values: Sequence[str], levels: Sequence[Sequence[str]], numbers: Sequence[float] | None = None
+) -> Ladder:
+    """A ladder from the values and, for each level above them, the label of each value; a root is added when missing."""
+    coded = [_coded(level) for level in (values, *levels)]
+    if len(coded[-1][0]) > 1 or len(coded) == 1:
+        coded.append(((ROOT,), np.zeros(len(values), np.int32)))
+    labels, codes = zip(*coded, strict=True)
+    return Ladder(tuple(values), labels, codes, None if numbers is None else np.asarray(numbers, np.float64))
+
+
+def _coded(level: Sequence[str]) -> tuple[tuple[str | None, ...], Codes]:
+    places: dict[str, int] = {}
+    codes = np.fromiter((places.setdefault(label, len(places)) for label in level), np.int32, len(level))
+    return tuple(places), codes

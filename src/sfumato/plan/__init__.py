@@ -1,0 +1,1 @@
+"""Plans: what is wanted, as frozen values read from YAML or JSON."""

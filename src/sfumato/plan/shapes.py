@@ -1,0 +1,361 @@
+"""Shapes: one description of a plan's parts that both reads values and writes the JSON Schema.
+
+A shape reads a plain value (as YAML or JSON gives it) into a typed one. Every fault is collected with its place, so
+that a user sees all of them at once; unknown names are refused with the nearest valid one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+from sfumato.errors import Fault, PlanError, did_you_mean
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+Schema = dict[str, Any]
+
+
+class Refused(Exception):
+    """A value was refused; the list of faults says why."""
+
+
+@dataclass(slots=True)
+class Faults:
+    """The faults found so far."""
+
+    found: list[Fault] = field(default_factory=list)
+
+    def refuse(self, at: str, what: str, do: str = "") -> Refused:
+        self.found.append(Fault(at or "plan", what, do))
+        return Refused()
+
+
+class Shape(Protocol[T_co]):
+    """What a value must look like."""
+
+    def read(self, value: object, at: str, faults: Faults) -> T_co: ...
+
+    def schema(self) -> Schema: ...
+
+
+def read(shape: Shape[T], value: object, at: str = "") -> T:
+    """Read a value, or raise a PlanError with all its faults.
+
+    >>> read(Integer(minimum=1), 5)
+    5
+    """
+    faults = Faults()
+    try:
+        result = shape.read(value, at, faults)
+    except Refused:
+        raise PlanError(faults.found, code="faults") from None
+    if faults.found:
+        raise PlanError(faults.found, code="faults")
+    return result
+
+
+def kind_of(value: object) -> str:
+    """The word for a value's kind in a message."""
+    names: list[tuple[type | tuple[type, ...], str]] = [
+        (bool, "true/false"),
+        (int, "a whole number"),
+        (float, "a number"),
+        (str, "text"),
+        (Mapping, "a mapping"),
+        (Sequence, "a list"),
+    ]
+    if value is None:
+        return "nothing"
+    return next((name for kind, name in names if isinstance(value, kind)), type(value).__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, not empty unless allowed; numbers and dates that YAML has read as such are not texts."""
+
+    about: str = ""
+    may_be_empty: bool = False
+
+    def read(self, value: object, at: str, faults: Faults) -> str:
+        if not isinstance(value, str):
+            raise faults.refuse(at, f"must be text, is {kind_of(value)}.", "Put it in quotes.")
+        if not value and not self.may_be_empty:
+            raise faults.refuse(at, "must not be empty.")
+        return value
+
+    def schema(self) -> Schema:
+        return _described({"type": "string"} | ({} if self.may_be_empty else {"minLength": 1}), self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A text, or a number or truth value taken as its text (keys and values of a tree, codes of totals)."""
+
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if not isinstance(value, str | int | float):
+            raise faults.refuse(at, f"must be text or a number, is {kind_of(value)}.")
+        return str(value)
+
+    def schema(self) -> Schema:
+        return _described({"type": ["string", "number", "boolean"]}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A whole number within bounds."""
+
+    minimum: int | None = None
+    maximum: int | None = None
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise faults.refuse(at, f"must be a whole number, is {kind_of(value)}.")
+        _within(value, self.minimum, self.maximum, at, faults)
+        return value
+
+    def schema(self) -> Schema:
+        return _described(_bounds({"type": "integer"}, self.minimum, self.maximum), self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A finite number within bounds."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value or abs(value) == float("inf"):
+            raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
+        _within(value, self.minimum, self.maximum, at, faults)
+        return float(value)
+
+    def schema(self) -> Schema:
+        return _described(_bounds({"type": "number"}, self.minimum, self.maximum), self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """True or false."""
+
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> bool:
+        if not isinstance(value, bool):
+            raise faults.refuse(at, f"must be true or false, is {kind_of(value)}.")
+        return value
+
+    def schema(self) -> Schema:
+        return _described({"type": "boolean"}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few names."""
+
+    names: tuple[str, ...]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> Any:
+        if value not in self.names:
+            shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
+            raise faults.refuse(at, f"{shown} is not a valid choice.", did_you_mean(str(value), self.names))
+        return value
+
+    def schema(self) -> Schema:
+        return _described({"enum": list(self.names)}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Any value, checked by whoever uses it."""
+
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> Any:  # noqa: ARG002
+        return value
+
+    def schema(self) -> Schema:
+        return _described({}, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Generic[T]):
+    """A list of values of one shape, read into a tuple."""
+
+    item: Shape[T]
+    at_least: int = 0
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> tuple[T, ...]:
+        if isinstance(value, str | bytes) or not isinstance(value, Sequence):
+            raise faults.refuse(at, f"must be a list, is {kind_of(value)}.")
+        if len(value) < self.at_least:
+            raise faults.refuse(at, f"must have at least {self.at_least} entries, has {len(value)}.")
+        return tuple(_all(((self.item, entry, f"{at}[{place}]") for place, entry in enumerate(value)), faults))
+
+    def schema(self) -> Schema:
+        size = {"minItems": self.at_least} if self.at_least else {}
+        return _described({"type": "array", "items": self.item.schema()} | size, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf(Generic[T]):
+    """A mapping from names that the user chooses to values of one shape."""
+
+    value: Shape[T]
+    at_least: int = 0
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> dict[str, T]:
+        if not isinstance(value, Mapping):
+            raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
+        if len(value) < self.at_least:
+            raise faults.refuse(at, f"must have at least {self.at_least} entries, has {len(value)}.")
+        entries = [(Scalar().read(key, at, faults), entry) for key, entry in value.items()]
+        read_entries = _all(((self.value, entry, _join(at, key)) for key, entry in entries), faults)
+        return {key: entry for (key, _), entry in zip(entries, read_entries, strict=True)}
+
+    def schema(self) -> Schema:
+        size = {"minProperties": self.at_least} if self.at_least else {}
+        return _described({"type": "object", "additionalProperties": self.value.schema()} | size, self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a record: its shape, and whether it must be there."""
+
+    shape: Shape[Any]
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Generic[T]):
+    """A mapping with known keys, made into a value by `make`; keys that are absent are left to its defaults.
+
+    `make` may raise ValueError for faults that lie between keys; its text becomes the fault.
+    """
+
+    keys: Mapping[str, Key]
+    make: Callable[..., T]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> T:
+        if not isinstance(value, Mapping):
+            raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
+        before = len(faults.found)
+        for key in value:
+            if key not in self.keys:
+                faults.refuse(_join(at, str(key)), "unknown key.", did_you_mean(str(key), self.keys))
+        for key, spec in self.keys.items():
+            if spec.required and key not in value:
+                faults.refuse(_join(at, key), "is missing.")
+        known = [key for key in self.keys if key in value]
+        entries = _gather(((self.keys[key].shape, value[key], _join(at, key)) for key in known), faults)
+        if len(faults.found) > before:
+            raise Refused
+        return self._made(dict(zip((key.replace("-", "_") for key in known), entries, strict=True)), at, faults)
+
+    def _made(self, entries: dict[str, Any], at: str, faults: Faults) -> T:
+        try:
+            return self.make(**entries)
+        except ValueError as error:
+            raise faults.refuse(at, str(error)) from None
+
+    def schema(self) -> Schema:
+        required = [key for key, spec in self.keys.items() if spec.required]
+        schema: Schema = {
+            "type": "object",
+            "properties": {key: spec.shape.schema() for key, spec in self.keys.items()},
+            "additionalProperties": False,
+        }
+        return _described(schema | ({"required": required} if required else {}), self.about)
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged(Generic[T]):
+    """One of several records, told apart by the value of one key (`type`, `model`, `name`)."""
+
+    tag: str
+    variants: Mapping[str, Record[T]]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> T:
+        if not isinstance(value, Mapping):
+            raise faults.refuse(at, f"must be a mapping with a key {self.tag}, is {kind_of(value)}.")
+        if self.tag not in value:
+            raise faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
+        name = Choice(tuple(self.variants)).read(value[self.tag], _join(at, self.tag), faults)
+        rest = {key: entry for key, entry in value.items() if key != self.tag}
+        return self.variants[name].read(rest, at, faults)
+
+    def schema(self) -> Schema:
+        return _described({"oneOf": [self._variant(name) for name in self.variants]}, self.about)
+
+    def _variant(self, name: str) -> Schema:
+        schema = self.variants[name].schema()
+        schema["properties"] = {self.tag: {"const": name}} | schema["properties"]
+        schema["required"] = [self.tag, *schema.get("required", [])]
+        return schema
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of several shapes, told apart by the kind of the value: the first whose `kinds` match reads it."""
+
+    options: tuple[tuple[tuple[type, ...], Shape[Any]], ...]
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> Any:
+        for kinds, shape in self.options:
+            if isinstance(value, kinds):
+                return shape.read(value, at, faults)
+        raise faults.refuse(at, f"{kind_of(value)} does not fit here.")
+
+    def schema(self) -> Schema:
+        return _described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
+
+
+def _all(parts: Any, faults: Faults) -> list[Any]:
+    """Read all parts, collecting the faults of each, and refuse when any has some."""
+    before = len(faults.found)
+    entries = _gather(parts, faults)
+    if len(faults.found) > before:
+        raise Refused
+    return entries
+
+
+def _gather(parts: Any, faults: Faults) -> list[Any]:
+    entries = []
+    for shape, value, at in parts:
+        try:
+            entries.append(shape.read(value, at, faults))
+        except Refused:
+            entries.append(None)
+    return entries
+
+
+def _join(at: str, key: str) -> str:
+    return f"{at}.{key}" if at else key
+
+
+def _within(value: float, minimum: float | None, maximum: float | None, at: str, faults: Faults) -> None:
+    if minimum is not None and value < minimum:
+        raise faults.refuse(at, f"must be at least {minimum}, is {value}.")
+    if maximum is not None and value > maximum:
+        raise faults.refuse(at, f"must be at most {maximum}, is {value}.")
+
+
+def _bounds(schema: Schema, minimum: float | None, maximum: float | None) -> Schema:
+    low = {} if minimum is None else {"minimum": minimum}
+    return schema | low | ({} if maximum is None else {"maximum": maximum})
+
+
+def _described(schema: Schema, about: str) -> Schema:
+    return schema | ({"description": about} if about else {})

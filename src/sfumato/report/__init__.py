@@ -1,0 +1,1 @@
+"""Reports: an outcome in; text, JSON or HTML out."""
