@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import PlanError
+from sfumato.hierarchies.levels import ROOT, Codes, Level, coded, rooted
 
-Codes = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float64]
-ROOT = "*"
+__all__ = ["ROOT", "Binding", "Codes", "Hierarchy", "Ladder", "Numbers", "assemble", "make_ladder"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Ladder:
 
     def published(self, value: str | None, level: int) -> str | None:
         """What a value is published as at a level."""
-        return self.labels[level][self.codes[level][self.places[value]]]
+        return self.labels[level][int(self.codes[level][self.places[value]])]
 
     def step(self, low: int, high: int) -> Codes:
         """For each label of level `low`, its label at level `high`."""
@@ -140,19 +141,26 @@ class Hierarchy(Protocol):
         """A ladder that covers the values, save those it rejects; values are distinct and not missing."""
         ...
 
+    def located(self, folder: Path) -> "Hierarchy":
+        """The same hierarchy with its paths, where it has some, taken from a folder."""
+        ...
+
 
 def make_ladder(
-    values: Sequence[str], levels: Sequence[Sequence[str]], numbers: Sequence[float] | None = None
+    values: Sequence[str], levels: Sequence[Sequence[str]], numbers: Sequence[float] | Numbers | None = None
 ) -> Ladder:
-    """A ladder from the values and, for each level above them, the label of each value; a root is added when missing."""
-    coded = [_coded(level) for level in (values, *levels)]
-    if len(coded[-1][0]) > 1 or len(coded) == 1:
-        coded.append(((ROOT,), np.zeros(len(values), np.int32)))
-    labels, codes = zip(*coded, strict=True)
+    """A ladder from the values and, for each level above them, the label of each value; a root is added when missing.
+
+    >>> make_ladder(["a", "b"], []).labels
+    (('a', 'b'), ('*',))
+    """
+    return assemble(values, [coded(level) for level in levels], numbers)
+
+
+def assemble(
+    values: Sequence[str], levels: Sequence[Level], numbers: Sequence[float] | Numbers | None = None
+) -> Ladder:
+    """A ladder from distinct values and the levels above them; a root is added when the last level is none."""
+    raw: Level = (tuple(values), np.arange(len(values), dtype=np.int32))
+    labels, codes = zip(*rooted([raw, *levels]), strict=True)
     return Ladder(tuple(values), labels, codes, None if numbers is None else np.asarray(numbers, np.float64))
-
-
-def _coded(level: Sequence[str]) -> tuple[tuple[str | None, ...], Codes]:
-    places: dict[str, int] = {}
-    codes = np.fromiter((places.setdefault(label, len(places)) for label in level), np.int32, len(level))
-    return tuple(places), codes

@@ -1,0 +1,39 @@
+"""The hierarchy `any`: a value, or nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.hierarchies.ladder import Binding, make_ladder
+from sfumato.hierarchies.listed import Placeless, accepted, distinct
+from sfumato.plan.shapes import Key, ListOf, Record, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class AnyValue(Placeless):
+    """Two rungs: the value itself, and `*`.
+
+    Attributes:
+        values: The domain in its order, when it is fixed; else the values of the data, sorted.
+
+    >>> AnyValue().bind(["male", "female"]).ladder.labels
+    (('female', 'male'), ('*',))
+    """
+
+    values: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.values is not None:
+            distinct(self.values)
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of the data's values or of the fixed domain."""
+        if self.values is None:
+            return Binding(make_ladder(sorted(values), []))
+        return Binding(make_ladder(self.values, []), accepted(values, set(self.values))[1])
+
+
+SHAPE: Record[AnyValue] = Record(
+    {"values": Key(ListOf(Scalar(), at_least=1, about="The domain, when it is fixed."))},
+    AnyValue,
+    "A value or nothing.",
+)

@@ -1,0 +1,119 @@
+"""The hierarchy `date`: day, half month, month, quarter, half year, year, decade, century, millennium, nothing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Binding, assemble
+from sfumato.hierarchies.levels import Level, keyed, root_level
+from sfumato.hierarchies.listed import Placeless
+from sfumato.hierarchies.moments import Integers, directives, read_moments, readable
+from sfumato.plan.shapes import Choice, Key, ListOf, Record, Text
+
+LEVELS = ("day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any")
+_NOTHING = "****"
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """How a level sorts dates into groups, and what a group is called; labels do not depend on the input's format."""
+
+    key: Callable[[Integers, Integers, Integers], Integers]
+    label: Callable[[int], str]
+
+
+_STEPS: dict[str, _Step] = {
+    "day": _Step(
+        lambda year, month, day: (year * 12 + month - 1) * 31 + day - 1,
+        lambda key: f"{key // 372:04d}{key // 31 % 12 + 1:02d}{key % 31 + 1:02d}",
+    ),
+    "half-month": _Step(
+        lambda year, month, day: (year * 12 + month - 1) * 2 + (day > 15),
+        lambda key: f"{key // 24:04d}{key // 2 % 12 + 1:02d}H{key % 2 + 1}",
+    ),
+    "month": _Step(
+        lambda year, month, _: year * 12 + month - 1,
+        lambda key: f"{key // 12:04d}{key % 12 + 1:02d}**",
+    ),
+    "quarter": _Step(lambda year, month, _: year * 4 + (month - 1) // 3, lambda key: f"{key // 4:04d}Q{key % 4 + 1}"),
+    "half-year": _Step(lambda year, month, _: year * 2 + (month > 6), lambda key: f"{key // 2:04d}H{key % 2 + 1}"),
+    "year": _Step(lambda year, _, __: year, lambda key: f"{key:04d}"),
+    "decade": _Step(lambda year, _, __: year // 10, lambda key: f"{key:03d}*"),
+    "century": _Step(lambda year, _, __: year // 100, lambda key: f"{key:02d}**"),
+    "millennium": _Step(lambda year, _, __: year // 1000, lambda key: f"{key}***"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dates(Placeless):
+    """The rungs of a date, in order from fine to coarse; level 0 is the raw text, the last one is `****`.
+
+    `day` is the raw text itself, unless the format has a time of day: then it is a level of its own above it.
+
+    Attributes:
+        format: How the dates are written (strptime).
+        levels: The rungs wanted; `day` and `any` are there whether named or not. Without it, all the format can fill.
+
+    >>> Dates("%d.%m.%Y", ("quarter", "year")).bind(["10.01.2017"]).ladder.rows()
+    [('10.01.2017', '2017Q1', '2017', '****')]
+    """
+
+    format: str = "%Y-%m-%d"
+    levels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        letters = directives(self.format)
+        if not readable(self.format) or not letters & set("YyGcx"):
+            raise ValueError(f'the format "{self.format}" is no format of strptime that has a year.')
+        places = [LEVELS.index(level) for level in self.levels]
+        if any(high <= low for low, high in pairwise(places)):
+            raise ValueError("levels must go from fine to coarse: " + ", ".join(LEVELS) + ".")
+        early = [level for level in self.levels if level != "day" and LEVELS.index(level) < _finest(letters)]
+        if early:
+            raise ValueError(f'the format "{self.format}" is too coarse for the level {early[0]}.')
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of the values that are dates, from the earliest to the latest."""
+        moments = read_moments(values, self.format)
+        kept = _chronological(values, moments.valid, moments.ordinals)
+        parts = (moments.years[kept], moments.months[kept], moments.days[kept])
+        levels: list[Level] = [keyed(step.key(*parts), step.label) for step in self._steps()]
+        texts = [values[place] for place in kept]
+        rejected = tuple(values[place] for place in np.flatnonzero(~moments.valid).tolist())
+        ladder = assemble(texts, [*levels, root_level(len(texts), _NOTHING)], moments.ordinals[kept])
+        return Binding(ladder, rejected)
+
+    def _steps(self) -> list[_Step]:
+        letters = directives(self.format)
+        finest = _finest(letters)
+        # A raw year or month needs no rung that says the same again.
+        wanted = self.levels or LEVELS[finest + 1 if finest else 0 :]
+        timed = bool(letters & set("HIMSfcX"))
+        return [_STEPS[level] for level in wanted if level != "any" and (level != "day" or timed)]
+
+
+def _chronological(values: Sequence[str], valid: npt.NDArray[np.bool_], ordinals: npt.NDArray[np.float64]) -> list[int]:
+    """The places of the valid values by time, and by text where two texts stand for the same time."""
+    places = sorted(np.flatnonzero(valid).tolist(), key=values.__getitem__)
+    order = np.argsort(ordinals[places], kind="stable")
+    return [places[place] for place in order]
+
+
+def _finest(letters: set[str]) -> int:
+    """The place of the finest level that a format of these directives can fill."""
+    if letters & set("djcx") or (letters & set("uwaA") and letters & set("UWV")):
+        return 0
+    return LEVELS.index("month") if letters & set("mbB") else LEVELS.index("year")
+
+
+SHAPE: Record[Dates] = Record(
+    {
+        "format": Key(Text(about="How the dates are written (strptime), %Y-%m-%d unless given.")),
+        "levels": Key(ListOf(Choice(LEVELS), at_least=1, about="The rungs wanted, from fine to coarse.")),
+    },
+    Dates,
+    "Half months, months, quarters, half years, years, decades, centuries, millennia.",
+)

@@ -1,0 +1,79 @@
+"""The hierarchy `digits`: the characters of a code vanish one after the other (postcodes, phone numbers, ICD codes)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from sfumato.hierarchies.ladder import ROOT, Binding, assemble
+from sfumato.hierarchies.levels import Level, climbed, coded, root_level
+from sfumato.hierarchies.listed import Placeless
+from sfumato.plan.shapes import Choice, Integer, Key, Record, Text
+
+# A ladder has one rung a character: longer texts are no codes.
+MAX_LENGTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Digits(Placeless):
+    """One character is masked per level, until `*****` is left: as many rungs as characters, and one.
+
+    Without a length, the longest value sets it, and shorter ones are taken as if masked already where they are short:
+    `AB1` beside `AB123` is `AB1**` up to the level at which `AB123` becomes that too.
+
+    Attributes:
+        length: The number of characters; values of another length are rejected.
+        side: The end at which characters vanish first.
+        character: What masks; the root is of stars whatever it is.
+
+    >>> Digits(length=5).bind(["72021"]).ladder.rows()
+    [('72021', '7202*', '720**', '72***', '7****', '*****')]
+    """
+
+    length: int | None = None
+    side: Literal["right", "left"] = "right"
+    character: str = ROOT
+
+    def __post_init__(self) -> None:
+        if len(self.character) != 1:
+            raise ValueError("the masking character must be one character.")
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of the values of the right length, in the order of their texts."""
+        fit = self._fits
+        kept = sorted(value for value in values if fit(value))
+        length = self.length or max(map(len, kept), default=1) or 1
+        rejected = tuple(value for value in values if not fit(value))
+        return Binding(assemble(kept, self._levels(kept, length)), rejected)
+
+    def _fits(self, value: str) -> bool:
+        return len(value) <= MAX_LENGTH if self.length is None else len(value) == self.length
+
+    def _levels(self, values: Sequence[str], length: int) -> list[Level]:
+        if length == 1:
+            return [root_level(len(values))]
+        levels = [coded([self._masked(length, length - 1, value) for value in values])]
+        for shown in range(length - 2, 0, -1):
+            levels.append(climbed(levels[-1], partial(self._masked, length, shown)))
+        return [*levels, root_level(len(values), ROOT * length)]
+
+    def _masked(self, length: int, shown: int, value: str) -> str:
+        if self.side == "right":
+            return value[:shown].ljust(length, self.character)
+        return value.rjust(length, self.character)[length - shown :].rjust(length, self.character)
+
+
+def _made(length: int | None = None, character: str = ROOT, **side: Any) -> Digits:
+    """Digits from the plan's keys, of which `from` is no name that Python allows."""
+    return Digits(length, side.get("from", "right"), character)
+
+
+SHAPE: Record[Digits] = Record(
+    {
+        "length": Key(Integer(1, MAX_LENGTH, about="Characters of a code; others are rejected.")),
+        "from": Key(Choice(("right", "left"), about="The end at which characters vanish first.")),
+        "character": Key(Text(about="What masks a character.")),
+    },
+    _made,
+    "Characters of a code vanish one after the other.",
+)

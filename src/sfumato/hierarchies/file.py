@@ -1,0 +1,113 @@
+"""The hierarchy `file`: a ladder in a CSV file, one row a value, one column a level (the layout of ARX)."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
+from sfumato.hierarchies.listed import accepted
+from sfumato.plan.shapes import Key, Record, Text
+
+_Row = tuple[int, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyFile:
+    """A ladder as its file has it: values in the order of the file, `*` added as a last level when it is not there.
+
+    The file has no header, is UTF-8, and may quote with `"`. A value of the data that it does not hold is rejected.
+
+    Attributes:
+        path: The file.
+        separator: What stands between the columns.
+    """
+
+    path: str
+    separator: str = ";"
+
+    def __post_init__(self) -> None:
+        if len(self.separator) != 1 or self.separator in '"\r\n':
+            raise ValueError('the separator must be one character, and not " or an end of line.')
+
+    def located(self, folder: Path) -> Self:
+        """The same with its path taken from a folder, unless it is absolute."""
+        return replace(self, path=str(folder / self.path))
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of the file.
+
+        Raises:
+            PlanError: The file cannot be read, is empty, ragged, has a value twice or parts what it had merged.
+        """
+        ladder = self._ladder(self._rows())
+        return Binding(ladder, accepted(values, {*ladder.values})[1])
+
+    def _ladder(self, rows: list[_Row]) -> Ladder:
+        columns = list(zip(*(row for _, row in rows), strict=True))
+        try:
+            return make_ladder(columns[0], columns[1:])
+        except PlanError as error:
+            parted = set(error.values)
+            lines = [line for line, row in rows if row[0] in parted]
+            raise self._fault(f"{error.what} {_lines(lines)}", error.do, "not-monotone", error.values) from None
+
+    def _rows(self) -> list[_Row]:
+        rows = [(line, row) for line, row in self._read() if row]
+        if not rows:
+            raise self._fault("it is empty.", "Give one row a value.", "empty")
+        self._check_width(rows)
+        self._check_twice(rows)
+        return rows
+
+    def _read(self) -> Iterator[_Row]:
+        try:
+            with Path(self.path).open(encoding="utf-8-sig", newline="") as file:
+                reader = csv.reader(file, delimiter=self.separator, strict=True)
+                yield from ((reader.line_num, row) for row in reader)
+        except OSError as error:
+            raise self._fault(f"it cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
+        except UnicodeDecodeError:
+            raise self._fault("it is not UTF-8.", "Save it as UTF-8.", "encoding") from None
+        except csv.Error as error:
+            raise self._fault(f"line {reader.line_num} is no CSV: {error}.", "Check its quotes.", "csv") from None
+
+    def _check_width(self, rows: list[_Row]) -> None:
+        width = len(rows[0][1])
+        ragged = [line for line, row in rows if len(row) != width]
+        if ragged:
+            what = f"line {rows[0][0]} has {width} columns, but not so {_lines(ragged)}"
+            raise self._fault(what, "Give every value a label for each level.", "ragged")
+
+    def _check_twice(self, rows: list[_Row]) -> None:
+        seen: set[str] = set()
+        twice = [(line, row[0]) for line, row in rows if row[0] in seen or seen.add(row[0])]  # type: ignore[func-returns-value]
+        if twice:
+            what = f"a value stands twice: {_lines([line for line, _ in twice])}"
+            raise self._fault(what, "Keep one row a value.", "duplicate", [value for _, value in twice])
+
+    def _fault(self, what: str, do: str, code: str, values: Sequence[str | None] = ()) -> PlanError:
+        name = Path(self.path).name
+        return PlanError(f"the hierarchy file {name}: {what}", do, f"hierarchy-{code}", values=values)
+
+
+def _lines(lines: Sequence[int]) -> str:
+    """The numbers of lines in words, the first few of them.
+
+    >>> _lines([2, 7])
+    '(lines 2, 7).'
+    """
+    more = ", …" if len(lines) > 5 else ""
+    return f"({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:5]))}{more})."
+
+
+SHAPE: Record[HierarchyFile] = Record(
+    {
+        "path": Key(Text(about="The file, relative to the plan: value;level 1;level 2;…, no header."), required=True),
+        "separator": Key(Text(about="What stands between the columns, ; unless given.")),
+    },
+    HierarchyFile,
+    "A ladder in a CSV file.",
+)

@@ -1,0 +1,138 @@
+"""The hierarchy `intervals`: numbers in intervals of growing width, with top and bottom coding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.grid import Grid, grid_of
+from sfumato.hierarchies.ladder import Binding, Numbers, assemble
+from sfumato.hierarchies.levels import Level, keyed
+from sfumato.hierarchies.listed import Placeless
+from sfumato.hierarchies.types import numerals
+from sfumato.plan.shapes import Key, ListOf, Number, Record
+
+# Up to here every whole number of the range is a value of the domain; beyond, only those of the data are.
+MAX_DOMAIN = 100_000
+# Doubles are exact up to here.
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals(Placeless):
+    """Numbers from start to end (both included) in intervals, one kind of them per level, then `*`.
+
+    Where all parameters are whole, so must the values be: the domain is then every whole number from start to end, and
+    an interval is published as `16-20`. Otherwise the domain is the data's values, and it is `[0.5, 1.5)`.
+    Values outside are rejected, unless they are coded: with `bottom: 20` all values below 20 are published as `<20` at
+    every level from the first up to the root, and with `top: 80` all above 80 as `>80`; an interval that reaches
+    across such a limit is cut there.
+
+    Attributes:
+        start: The lowest value, `bottom` unless given.
+        end: The highest value, `top` unless given.
+        widths: The width of the intervals at each level, counted from start; each a multiple of the one before.
+        bounds: Instead of widths: for each level, where its intervals begin; each a part of the one before.
+        bottom: The limit below which values are coded.
+        top: The limit above which values are coded.
+
+    >>> Intervals(16, 95, widths=(5, 20)).bind(["39"]).ladder.published("39", 1)
+    '36-40'
+    """
+
+    start: float | None = None
+    end: float | None = None
+    widths: tuple[float, ...] = ()
+    bounds: tuple[tuple[float, ...], ...] = ()
+    bottom: float | None = None
+    top: float | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.widths) == bool(self.bounds):
+            raise ValueError("give either widths or bounds.")
+        if (self.start is None and self.bottom is None) or (self.end is None and self.top is None):
+            raise ValueError("start and end are needed, or bottom and top in their place.")
+        low, high = self.range
+        if low >= high or not low <= self.limits[0] <= self.limits[1] <= high:
+            raise ValueError("start must lie below end, and bottom and top between them, in this order.")
+        if max(abs(low), abs(high)) > _EXACT:
+            raise ValueError(f"start and end must lie within {_EXACT} of zero.")
+        self._grids()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest value."""
+        start = self.bottom if self.start is None else self.start
+        end = self.top if self.end is None else self.end
+        return float(start or 0), float(end or 0)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The lowest and the highest value that is not coded."""
+        low, high = self.range
+        return low if self.bottom is None else self.bottom, high if self.top is None else self.top
+
+    @property
+    def whole(self) -> bool:
+        """Whether this is a hierarchy of whole numbers."""
+        cuts = [cut for level in self.bounds for cut in level]
+        return all(float(number).is_integer() for number in (*self.range, *self.limits, *self.widths, *cuts))
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of the range's whole numbers or of the data's numbers, ascending."""
+        numbers = numerals(values)
+        fits = self._fits(numbers)
+        kept = [value for value, fit in zip(values, fits, strict=True) if fit]
+        texts, ordered = self._domain(kept, numbers[fits])
+        rejected = tuple(value for value, fit in zip(values, fits, strict=True) if not fit)
+        return Binding(assemble(texts, [self._level(grid, ordered) for grid in self._grids()], ordered), rejected)
+
+    def _fits(self, numbers: Numbers) -> npt.NDArray[np.bool_]:
+        low, high = self.range
+        fits = ~np.isnan(numbers)
+        if self.bottom is None:
+            fits &= numbers >= low
+        if self.top is None:
+            fits &= numbers <= high
+        return fits & (np.floor(numbers) == numbers) if self.whole else fits
+
+    def _domain(self, texts: list[str], numbers: Numbers) -> tuple[list[str], Numbers]:
+        """The texts of the domain with their numbers, ascending."""
+        low, high = self.range
+        if self.whole and high - low < MAX_DOMAIN:
+            known = set(texts)
+            added = [number for number in range(int(low), int(high) + 1) if str(number) not in known]
+            texts, numbers = texts + [str(number) for number in added], np.append(numbers, np.array(added, float))
+        order = np.argsort(numbers, kind="stable")
+        return [texts[place] for place in order], numbers[order]
+
+    def _grids(self) -> list[Grid]:
+        """The grid of each level, checked to lie within the grid below."""
+        grids = [grid_of(self.range, self.limits, level, self.whole) for level in self.widths or self.bounds]
+        for fine, coarse in pairwise(grids):
+            coarse.check_above(fine)
+        return grids
+
+    def _level(self, grid: Grid, numbers: Numbers) -> Level:
+        bottom, top = self.limits
+        keys = grid.cells(numbers)
+        keys[numbers < bottom], keys[numbers > top] = -1, grid.count
+        coded = {-1: f"<{grid.text(bottom)}", grid.count: f">{grid.text(top)}"}
+        return keyed(keys, lambda key: coded.get(key) or grid.label(key))
+
+
+_CUTS = ListOf(ListOf(Number(), at_least=1), at_least=1, about="Instead of widths: where intervals begin, per level.")
+SHAPE: Record[Intervals] = Record(
+    {
+        "start": Key(Number(about="The lowest value.")),
+        "end": Key(Number(about="The highest value.")),
+        "widths": Key(ListOf(Number(), at_least=1, about="The width of the intervals at each level.")),
+        "bounds": Key(_CUTS),
+        "bottom": Key(Number(about="Values below it are published as <bottom.")),
+        "top": Key(Number(about="Values above it are published as >top.")),
+    },
+    Intervals,
+    "Numbers in intervals of growing width.",
+)

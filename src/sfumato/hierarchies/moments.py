@@ -1,0 +1,146 @@
+"""Moments: texts in a strptime format read strictly, a million at a time where the format is of digits."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+Integers = npt.NDArray[np.int64]
+
+# Directives of a fixed number of digits: these are read in whole columns.
+_WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "y": 2}
+_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
+_NUMERIC = set("YmdHMSfyjIUWGVu")
+_UNIX_ORDINAL = 719163
+_DAY_SECONDS = 86400
+# POSIX: two-digit years below this are of this century.
+_PIVOT = 69
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """The moments that texts stand for, and which texts stand for none.
+
+    Attributes:
+        valid: Whether a text is a moment; the other arrays hold nothing of worth where it is not.
+        years, months, days: The parts of the date.
+        ordinals: Days since 0001-01-01 (day 1), with the time of day as fraction.
+    """
+
+    valid: npt.NDArray[np.bool_]
+    years: Integers
+    months: Integers
+    days: Integers
+    ordinals: npt.NDArray[np.float64]
+
+
+def read_moments(texts: Sequence[str], format_: str) -> Moments:
+    """Read texts in a format.
+
+    Texts must have all their digits (`1991102` is no `%Y%m%d`), unless signs between the parts tell them apart
+    (`1/2/1991` is a `%d/%m/%Y`).
+
+    >>> read_moments(["19910228", "19910229", "1991102"], "%Y%m%d").valid.tolist()
+    [True, False, False]
+    """
+    layout = _layout(format_)
+    if layout is None:
+        return _moments(_slowly(texts, format_))
+    width = sum(_WIDTHS[part[1]] if part.startswith("%") else 1 for part in layout)
+    whole = np.fromiter((len(text) == width for text in texts), np.bool_, len(texts))
+    parts = np.zeros((8, len(texts)), np.int64)
+    parts[:, whole] = _quickly([text for text, fits in zip(texts, whole, strict=True) if fits], layout, width)
+    others = np.flatnonzero(~whole).tolist()
+    parts[:, others] = _slowly([texts[place] for place in others], format_)
+    return _moments(parts)
+
+
+def directives(format_: str) -> set[str]:
+    """The letters of a format's directives.
+
+    >>> sorted(directives("%d.%m.%Y"))
+    ['Y', 'd', 'm']
+    """
+    return set(_DIRECTIVE.findall(format_)) - {"%"}
+
+
+def readable(format_: str) -> bool:
+    """Whether a format is one that strptime knows.
+
+    >>> readable("%d.%m.%Y"), readable("%-d.%Q")
+    (True, False)
+    """
+    try:
+        datetime.strptime(datetime(2001, 2, 3, 4, 5, 6).strftime(format_), format_)
+    except (ValueError, re.error):
+        return False
+    return True
+
+
+def _layout(format_: str) -> list[str] | None:
+    """The format as directives and single signs, or None when it is not made of fixed numbers of digits."""
+    letters = _DIRECTIVE.findall(format_)
+    if any(letter not in _WIDTHS for letter in letters) or len(set(letters)) < len(letters):
+        return None
+    if not {"Y", "y"} & set(letters) or any(sign.isspace() for sign in format_ if sign != " "):
+        return None
+    return re.findall(r"%.|[^%]", format_)
+
+
+def _quickly(texts: Sequence[str], layout: list[str], width: int) -> Integers:
+    """Rows: valid, year, month, day, hour, minute, second, microsecond; columns: texts, all of the layout's width."""
+    signs = np.array(texts, f"U{width}").view(np.uint32).reshape(len(texts), width).astype(np.int64)
+    found = {"m": np.ones(len(texts), np.int64), "d": np.ones(len(texts), np.int64)}
+    valid = np.ones(len(texts), np.int64)
+    place = 0
+    for part in layout:
+        step = _WIDTHS[part[1]] if part.startswith("%") else 1
+        columns = signs[:, place : place + step]
+        if part.startswith("%"):
+            digits = columns - ord("0")
+            valid &= ((digits >= 0) & (digits <= 9)).all(axis=1)
+            found[part[1]] = digits @ (10 ** np.arange(step - 1, -1, -1, dtype=np.int64))
+        else:
+            valid &= columns[:, 0] == ord(part)
+        place += step
+    zero = np.zeros(len(texts), np.int64)
+    year = found["Y"] if "Y" in found else found["y"] + np.where(found["y"] < _PIVOT, 2000, 1900)
+    return np.stack([valid, year, found["m"], found["d"], *(found.get(letter, zero) for letter in "HMSf")])
+
+
+def _slowly(texts: Sequence[str], format_: str) -> Integers:
+    """The same rows, for any format, through Python's own reader."""
+    rows = [_one(text, format_) for text in texts]
+    return np.array(rows, np.int64).reshape(len(texts), 8).T
+
+
+def _one(text: str, format_: str) -> tuple[int, ...]:
+    nothing = (0, 1, 1, 1, 0, 0, 0, 0)
+    if any(sign.isdigit() and not sign.isascii() for sign in text) or text != text.strip():
+        return nothing
+    try:
+        moment = datetime.strptime(text, format_)
+    except ValueError:
+        return nothing
+    if not _apart(format_) and moment.strftime(format_) != text:
+        return nothing
+    date = (1, moment.year, moment.month, moment.day)
+    return (*date, moment.hour, moment.minute, moment.second, moment.microsecond)
+
+
+def _apart(format_: str) -> bool:
+    """Whether signs stand between all numbers of a format, so that a missing zero cannot shift them."""
+    return not re.search(rf"%[{''.join(_NUMERIC)}]%[{''.join(_NUMERIC)}]", format_)
+
+
+def _moments(parts: Integers) -> Moments:
+    valid, year, month, day, hour, minute, second, micro = parts
+    fine = valid.astype(bool) & (year >= 1) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
+    index = np.where(fine, (year - 1970) * 12 + month - 1, 0)
+    first, following = (moved.astype("M8[M]").astype("M8[D]").astype(np.int64) for moved in (index, index + 1))
+    fine &= (day >= 1) & (day <= following - first)
+    time = hour * 3600 + minute * 60 + second + micro / 1e6
+    return Moments(fine, year, month, day, first + day - 1 + _UNIX_ORDINAL + time / _DAY_SECONDS)

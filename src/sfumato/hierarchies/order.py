@@ -1,0 +1,97 @@
+"""The hierarchy `order`: neighbors in the order of the values are grouped, more of them at each level."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sfumato.hierarchies.ladder import Binding, Numbers, assemble
+from sfumato.hierarchies.levels import Level, keyed
+from sfumato.hierarchies.listed import Placeless, accepted, distinct, nesting
+from sfumato.hierarchies.types import numerals
+from sfumato.plan.shapes import Integer, Key, ListOf, Record, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Placeless):
+    """Groups of neighbors, published as `first..last`.
+
+    Attributes:
+        groups: How many neighbors a group has at each level; each a multiple of the one before.
+        size: Instead of groups: this many at the first level, its square at the second, until one group is left.
+        values: The domain in its order; without it, the data's values by number or, if not all are numbers, by text.
+
+    >>> Order(size=2, values=("low", "medium", "high", "top")).bind([]).ladder.labels[1:]
+    (('low..medium', 'high..top'), ('*',))
+    """
+
+    groups: tuple[int, ...] = ()
+    size: int | None = None
+    values: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.groups) == bool(self.size):
+            raise ValueError("give either groups or size.")
+        nesting(self.groups)
+        if self.values is not None:
+            distinct(self.values)
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of the data's values or of the fixed domain, in order."""
+        if self.values is None:
+            ordered, numbers = in_order(values)
+            return Binding(assemble(ordered, self._levels(ordered), numbers))
+        rejected = accepted(values, set(self.values))[1]
+        return Binding(assemble(self.values, self._levels(self.values), _ascending(self.values)), rejected)
+
+    def _levels(self, ordered: Sequence[str]) -> list[Level]:
+        places = np.arange(len(ordered), dtype=np.int64)
+        return [keyed(places // size, partial(_label, ordered, size)) for size in self._sizes(len(ordered))]
+
+    def _sizes(self, count: int) -> list[int]:
+        if self.size is None:
+            return list(self.groups)
+        sizes = [self.size]
+        while sizes[-1] * self.size < count:
+            sizes.append(sizes[-1] * self.size)
+        return sizes if sizes[0] < count else []
+
+
+def _label(ordered: Sequence[str], size: int, group: int) -> str:
+    first, last = ordered[group * size], ordered[min((group + 1) * size, len(ordered)) - 1]
+    return first if first == last else f"{first}..{last}"
+
+
+def in_order(values: Sequence[str]) -> tuple[list[str], Numbers | None]:
+    """The values by number, with their numbers, when all are numbers; else by text.
+
+    >>> in_order(["10", "9"])[0], in_order(["10", "9", "x"])[0]
+    (['9', '10'], ['10', '9', 'x'])
+    """
+    texts = sorted(values)
+    numbers = numerals(texts)
+    if np.isnan(numbers).any() or not texts:
+        return texts, None
+    order = np.argsort(numbers, kind="stable")
+    return [texts[place] for place in order], numbers[order]
+
+
+def _ascending(values: Sequence[str]) -> Numbers | None:
+    """The numbers of listed values, if they are numbers in ascending order: any other list is no scale of numbers."""
+    numbers = numerals(values)
+    return numbers if bool((np.diff(numbers) > 0).all()) and not np.isnan(numbers).any() else None
+
+
+_SIZE = Integer(minimum=2)
+SHAPE: Record[Order] = Record(
+    {
+        "groups": Key(ListOf(_SIZE, at_least=1, about="How many neighbors a group has at each level.")),
+        "size": Key(
+            Integer(minimum=2, about="Instead of groups: neighbors per group at the first level, then its powers.")
+        ),
+        "values": Key(ListOf(Scalar(), at_least=1, about="The domain in its order.")),
+    },
+    Order,
+    "Neighbors in order are grouped.",
+)

@@ -1,0 +1,67 @@
+"""The hierarchy `tree`: each value has a parent, that one another, up to the root."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
+from sfumato.hierarchies.listed import Placeless, accepted
+from sfumato.plan.shapes import Key, MapOf, Record, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Tree(Placeless):
+    """A map from child to parent, of any depth; what has no parent stands under `*`.
+
+    Levels are counted from the root: at each level all labels lie at most so deep. A leaf that lies higher than the
+    deepest repeats its own label until its depth is reached. The domain is all leaves, and those inner labels that the
+    data hold as values (a coarse code among finer ones).
+
+    Attributes:
+        parents: The parent of each child.
+
+    >>> tree = Tree({"Bonn": "NRW", "Köln": "NRW", "Ulm": "BW"})
+    >>> tree.bind(["Ulm"]).ladder.rows()
+    [('Bonn', 'NRW', '*'), ('Köln', 'NRW', '*'), ('Ulm', 'BW', '*')]
+    """
+
+    parents: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if not self.parents:
+            raise ValueError("a tree needs at least one child and its parent.")
+        if ROOT in self.parents:
+            raise ValueError('"*" is the root and has no parent.')
+        cyclic = [child for child in self.parents if self._line(child) is None]
+        if cyclic:
+            raise ValueError("a cycle: nothing is its own ancestor, but so are " + ", ".join(cyclic[:5]) + ".")
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of all leaves, and of the inner labels among the values."""
+        inner = {*self.parents.values()} - {ROOT}
+        present, rejected = accepted(values, {*self.parents, *inner})
+        asked = set(present)
+        named = dict.fromkeys((*self.parents, *self.parents.values()))
+        kept = [name for name in named if name in asked or name not in inner | {ROOT}]
+        return Binding(make_ladder(kept, self._levels(kept)), rejected)
+
+    def _levels(self, kept: Sequence[str]) -> list[list[str]]:
+        """For each depth from the one above the deepest up to the root, each value's ancestor there or itself."""
+        lines = [self._line(name) or () for name in kept]
+        deepest = max(len(line) for line in lines)
+        return [[line[min(depth, len(line) - 1)] for line in lines] for depth in range(deepest - 2, -1, -1)]
+
+    def _line(self, name: str) -> tuple[str, ...] | None:
+        """A name's ancestors from the root down to itself, or None when they run in a circle."""
+        line = [name]
+        while (above := self.parents.get(line[-1])) is not None:
+            line.append(above)
+            if len(line) > len(self.parents) + 1:
+                return None
+        return tuple(reversed(line if line[-1] == ROOT else [*line, ROOT]))
+
+
+SHAPE: Record[Tree] = Record(
+    {"parents": Key(MapOf(Scalar(), at_least=1, about="The parent of each child."), required=True)},
+    Tree,
+    "A map from child to parent, of any depth.",
+)

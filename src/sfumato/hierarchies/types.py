@@ -1,0 +1,104 @@
+"""Types of values: the one text that stands for a value of a type, and its number."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
+COLUMN_TYPES: tuple[ColumnType, ...] = ("text", "integer", "decimal", "date", "boolean")
+
+_NUMERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
+_TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
+# Beyond this many digits a number is a code that merely looks like one.
+_MAX_DIGITS = 40
+
+
+def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None], list[int]]:
+    """The canonical text of each value (None where it is not of the type), and the places that are not of the type.
+
+    >>> canonical(["007", "39.0", "x"], "integer")
+    (['7', '39', None], [2])
+    """
+    one = _CANONICAL[type_]
+    texts = [one(value) for value in values]
+    return texts, [place for place, text in enumerate(texts) if text is None]
+
+
+def numbers_of(values: Sequence[str], type_: ColumnType) -> npt.NDArray[np.float64] | None:
+    """The canonical values as numbers (dates as proleptic ordinals), or None for types without an order of numbers.
+
+    >>> numbers_of(["1970-01-01"], "date")
+    array([719163.])
+    """
+    if type_ == "date":
+        return np.fromiter((date.fromisoformat(value).toordinal() for value in values), np.float64, len(values))
+    return numerals(values) if type_ in ("integer", "decimal") else None
+
+
+def numerals(values: Sequence[str]) -> npt.NDArray[np.float64]:
+    """The values as numbers, NaN where a text is no finite decimal number.
+
+    >>> numerals(["1.5", "1_0", "inf"])
+    array([1.5, nan, nan])
+    """
+    matches = _NUMERAL.fullmatch
+    numbers = np.fromiter((float(text) if matches(text) else np.nan for text in values), np.float64, len(values))
+    numbers[np.isinf(numbers)] = np.nan
+    return numbers
+
+
+def plain(number: Decimal) -> str:
+    """A number without exponent and without zeros that say nothing.
+
+    >>> plain(Decimal("1.50")), plain(Decimal("1E+2")), plain(Decimal("-0.0"))
+    ('1.5', '100', '0')
+    """
+    text = format(number.normalize(), "f")
+    return "0" if text == "-0" else text
+
+
+def _integer(text: str) -> str | None:
+    if _WHOLE.fullmatch(text):
+        return text
+    number = _number(text)
+    return None if number is None or number != number.to_integral_value() else plain(number)
+
+
+def _decimal(text: str) -> str | None:
+    number = _number(text)
+    return None if number is None else plain(number)
+
+
+def _number(text: str) -> Decimal | None:
+    if len(text) > _MAX_DIGITS or not _NUMERAL.fullmatch(text):
+        return None
+    number = Decimal(text)
+    return number if abs(number.adjusted()) <= _MAX_DIGITS else None
+
+
+def _date(text: str) -> str | None:
+    match = _ISO.fullmatch(text)
+    try:
+        return date.fromisoformat(match[1]).isoformat() if match else None
+    except ValueError:
+        return None
+
+
+def _boolean(text: str) -> str | None:
+    return _TRUTH.get(text.lower())
+
+
+_CANONICAL: dict[ColumnType, Callable[[str], str | None]] = {
+    "text": lambda text: text,
+    "integer": _integer,
+    "decimal": _decimal,
+    "date": _date,
+    "boolean": _boolean,
+}
