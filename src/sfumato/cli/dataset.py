@@ -1,0 +1,73 @@
+"""`sfumato dataset`: writes one of the datasets, and the plan that goes with it, to files."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sfumato.errors import EngineError, PlanError, did_you_mean
+
+if TYPE_CHECKING:
+    from sfumato.datasets.dataset import Dataset
+
+_SIZED = ("patients", "census")
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="patients, four-rows, eight-rows, stroke or census.")],
+    out: Annotated[Path, typer.Option(help="The file (.csv or .parquet), or a folder for a CSV file.")],
+    rows: Annotated[int | None, typer.Option(min=1, help="How many rows (patients and census).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Another seed, other rows (patients and census).")] = None,
+    plan: Annotated[Path | None, typer.Option(help="Write a plan for it to this file (.yaml or .json), too.")] = None,
+    k: Annotated[int, typer.Option(min=1, help="The k of the plan.")] = 5,
+) -> None:
+    """Write a dataset to try things on."""
+    dataset = _made(name, rows, seed)
+    target = out if out.suffix else out / f"{name}.csv"
+    for path in (target, *([plan] if plan else [])):
+        _check_free(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    dataset.write(target)
+    if plan:
+        _write_plan(dataset.plan(_source(target, plan), k), plan)
+    sys.stderr.write(f"Wrote {dataset.rows:,} rows to {target}{f', a plan to {plan}' if plan else ''}.\n")
+
+
+def _made(name: str, rows: int | None, seed: int | None) -> "Dataset":
+    from sfumato.datasets import DATASETS
+
+    if name not in DATASETS:
+        raise PlanError(f'there is no dataset "{name}".', did_you_mean(name, DATASETS), "dataset")
+    asked = {key: value for key, value in (("rows", rows), ("seed", seed)) if value is not None}
+    if asked and name not in _SIZED:
+        raise PlanError(f'the dataset "{name}" is as it is.', "Leave out --rows and --seed.", "dataset")
+    return DATASETS[name](**asked)
+
+
+def _check_free(path: Path) -> None:
+    if path.exists():
+        raise PlanError(f"{path.name} exists already.", "Choose another name or remove it.", "exists")
+
+
+def _source(target: Path, plan: Path) -> str:
+    """The dataset's file as the plan names it: relative to the plan's folder where it lies below."""
+    folder, file = plan.resolve().parent, target.resolve()
+    return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.as_posix()
+
+
+def _write_plan(plan: dict[str, Any], path: Path) -> None:
+    import json
+
+    import yaml
+
+    if path.suffix == ".json":
+        text = json.dumps(plan, indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=100)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        what = f"the plan {path.name} cannot be written: {error.strerror}."
+        raise EngineError(what, "Check the folder and its rights.", "unwritable") from None

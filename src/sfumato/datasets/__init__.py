@@ -1,0 +1,66 @@
+"""Datasets to try things on: small examples, and a generator of census-like persons of any size.
+
+>>> from sfumato import datasets
+>>> datasets.four_rows().records()[0]["zip"]
+'72021'
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sfumato.datasets.dataset import Dataset
+
+__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "stroke"]
+
+
+def patients(rows: int = 300, seed: int = 1) -> "Dataset":
+    """Made-up German patients: name, date of birth, sex, postcode, illness; a few of them are outliers.
+
+    >>> patients().rows
+    300
+    """
+    from sfumato.datasets.patient_rows import make_patients
+
+    return make_patients(rows, seed)
+
+
+def four_rows() -> "Dataset":
+    """Four patients who are 2-anonymous when dates are published by quarter and postcodes by two digits."""
+    from sfumato.datasets.patient_rows import FOUR_ROWS, make_example
+
+    return make_example("four-rows", FOUR_ROWS)
+
+
+def eight_rows() -> "Dataset":
+    """Eight patients among whom one outlier makes global generalization lose two attributes."""
+    from sfumato.datasets.patient_rows import EIGHT_ROWS, make_example
+
+    return make_example("eight-rows", EIGHT_ROWS)
+
+
+def stroke() -> "Dataset":
+    """Two hundred patients who had a stroke."""
+    from sfumato.datasets.stroke_rows import read_stroke
+
+    return read_stroke()
+
+
+def census(rows: int = 30_000, seed: int = 1) -> "Dataset":
+    """Made-up persons as a census has them; the first rows do not depend on how many there are.
+
+    >>> census(3).records() == census(10).records()[:3]
+    True
+    """
+    from sfumato.datasets.census_rows import make_census
+
+    return make_census(rows, seed)
+
+
+DATASETS: dict[str, Callable[..., "Dataset"]] = {
+    "patients": patients,
+    "four-rows": four_rows,
+    "eight-rows": eight_rows,
+    "stroke": stroke,
+    "census": census,
+}

@@ -1,0 +1,126 @@
+"""Census-like persons of any number, drawn column by column in chunks that depend on the seed and their place alone."""
+
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.datasets import population
+from sfumato.datasets.dataset import Dataset
+from sfumato.datasets.groupings import (
+    AGES,
+    COLUMN_PLANS,
+    COUNTRY_GROUPS,
+    EDUCATION_GROUPS,
+    MARITAL_GROUPS,
+    OCCUPATION_GROUPS,
+    RACES,
+    SALARIES,
+    SEXES,
+    WORKCLASS_GROUPS,
+    leaves,
+)
+from sfumato.engines.dataset_writer import Cell, Chunk
+from sfumato.errors import PlanError
+
+Codes = npt.NDArray[np.uint8]
+Draws = npt.NDArray[np.uint16]
+
+CHUNK_ROWS = 1 << 17
+_STEPS = 1 << 16
+_CATEGORIES: dict[str, tuple[Cell, ...]] = {
+    "sex": SEXES,
+    "age": AGES,
+    "race": RACES,
+    "marital-status": leaves(MARITAL_GROUPS),
+    "education": leaves(EDUCATION_GROUPS),
+    "native-country": leaves(COUNTRY_GROUPS),
+    "workclass": leaves(WORKCLASS_GROUPS),
+    "occupation": leaves(OCCUPATION_GROUPS),
+    "salary-class": SALARIES,
+}
+# The places of the two married states among the marital states.
+_MARRIED = (1, 2)
+
+
+def make_census(rows: int, seed: int) -> Dataset:
+    """A dataset of so many persons.
+
+    Raises:
+        PlanError: When there is to be none, or the seed is negative.
+    """
+    if rows < 1 or seed < 0:
+        raise PlanError("a census needs at least one row and a seed of at least 0.", code="rows")
+    return Dataset("census", rows, _CATEGORIES, partial(_chunks, rows, seed), COLUMN_PLANS)
+
+
+def _chunks(rows: int, seed: int) -> Iterator[Chunk]:
+    for place, start in enumerate(range(0, rows, CHUNK_ROWS)):
+        persons = _persons(np.random.default_rng([seed, place]))
+        wanted = min(CHUNK_ROWS, rows - start)
+        yield {name: codes[:wanted] for name, codes in persons.items()}
+
+
+def _persons(random: np.random.Generator) -> dict[str, Codes]:
+    """One chunk; always drawn whole, so that its first rows do not depend on how many are wanted."""
+    draws = np.frombuffer(random.bytes(2 * CHUNK_ROWS * len(_CATEGORIES)), "<u2").reshape(len(_CATEGORIES), -1)
+    ages = _drawn("age", draws[0])
+    sexes = _drawn("sex", draws[1])
+    races = _drawn("race", draws[2])
+    group = _bands()[ages] * 2 + sexes
+    educations = _drawn("education", draws[3], group)
+    marital = _drawn("marital", draws[4], group)
+    married = (marital == _MARRIED[0]) | (marital == _MARRIED[1])
+    chance = _salary_steps()[(group.astype(np.intp) * population.EDUCATIONS + educations) * 2 + married]
+    return {
+        "sex": sexes,
+        "age": ages,
+        "race": races,
+        "marital-status": marital,
+        "education": educations,
+        "native-country": _drawn("country", draws[5], races),
+        "workclass": _drawn("workclass", draws[6], educations),
+        "occupation": _drawn("occupation", draws[7], educations * np.uint8(2) + sexes),
+        "salary-class": (draws[8] < chance).astype(np.uint8),
+    }
+
+
+def _drawn(table: str, draws: Draws, given: Codes | None = None) -> Codes:
+    """A value for each draw, by the shares of the row that the given codes choose."""
+    places = draws if given is None else given.astype(np.intp) * _STEPS + draws
+    values: Codes = _table(table)[places]
+    return values
+
+
+@cache
+def _table(name: str) -> Codes:
+    """The value for each of the 65,536 draws, for each row of shares one after the other."""
+    shares = _SHARES[name]()
+    middles = (np.arange(_STEPS) + 0.5) / _STEPS
+    rows = [np.searchsorted(np.cumsum(row) / row.sum(), middles) for row in shares]
+    return np.concatenate(rows).astype(np.uint8)
+
+
+@cache
+def _bands() -> Codes:
+    """The age band of each age."""
+    return (np.searchsorted(population.BANDS, AGES, side="right") - 1).astype(np.uint8)
+
+
+@cache
+def _salary_steps() -> npt.NDArray[np.uint16]:
+    return np.round(population.high_salary() * (_STEPS - 1)).astype(np.uint16)
+
+
+_SHARES: dict[str, Any] = {
+    "age": population.age,
+    "sex": lambda: np.array([population.SEX]),
+    "race": lambda: np.array([population.RACE]),
+    "education": population.education,
+    "marital": population.marital,
+    "country": population.country,
+    "workclass": population.workclass,
+    "occupation": population.occupation,
+}

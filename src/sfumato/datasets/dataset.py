@@ -1,0 +1,174 @@
+"""The dataset: coded columns, made chunk by chunk, and the plan that goes with them."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.dataset_writer import Cell, Chunk, write_coded
+from sfumato.errors import EngineError, PlanError, did_you_mean, missing_extra
+
+Format = Literal["csv", "parquet"]
+DEFAULT_METHOD = {"name": "optimal", "loss": "loss-metric", "suppression": 0.02}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Rows about persons.
+
+    Attributes:
+        name: What it is called.
+        rows: The number of rows.
+        categories: The values of each column; a row has their places (codes).
+        generate: Makes the rows, in chunks of codes, the same each time.
+        column_plans: What a plan says of each column.
+        separator: What stands between the columns of its CSV file.
+    """
+
+    name: str
+    rows: int
+    categories: Mapping[str, Sequence[Cell]]
+    generate: Callable[[], Iterator[Chunk]]
+    column_plans: Mapping[str, Mapping[str, Any]]
+    separator: str = ";"
+
+    def codes(self) -> dict[str, npt.NDArray[Any]]:
+        """All rows as codes, column by column."""
+        chunks = list(self.generate())
+        return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in self.categories}
+
+    def columns(self) -> dict[str, list[Cell]]:
+        """All rows as values, column by column."""
+        return {name: cast("list[Cell]", values.tolist()) for name, values in self._arrays().items()}
+
+    def records(self) -> list[dict[str, Cell]]:
+        """All rows as records."""
+        columns = self.columns()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def to_pandas(self) -> Any:
+        """All rows as a pandas frame."""
+        return _imported("pandas").DataFrame(self.columns())
+
+    def to_polars(self) -> Any:
+        """All rows as a Polars frame."""
+        return _imported("polars").DataFrame(self.columns())
+
+    def to_arrow(self) -> Any:
+        """All rows as an Arrow table."""
+        return _imported("pyarrow").table(self.columns())
+
+    def write(self, path: Path | str) -> None:
+        """Write all rows to a CSV or Parquet file, as its name says.
+
+        Raises:
+            PlanError: The name ends in neither .csv nor .parquet.
+            EngineError: The file cannot be written.
+        """
+        target = Path(path)
+        write_coded(
+            self.categories,
+            self.generate(),
+            target,
+            format_=format_of(target),
+            separator=self.separator,
+            rows=self.rows,
+        )
+
+    def plan(
+        self,
+        source: str,
+        k: int = 5,
+        method: Mapping[str, Any] | None = None,
+        quasi_identifiers: Collection[str] | None = None,
+        seed: int = 1,
+    ) -> dict[str, Any]:
+        """A plan that releases the dataset from a file.
+
+        Args:
+            source: The file with the rows, as the plan names it.
+            k: How many rows a class must have at least.
+            method: The plan's method; `optimal` by loss metric with 2 % suppression unless given.
+            quasi_identifiers: These and no others; the dataset's own unless given.
+            seed: The plan's seed.
+        """
+        separator = {} if format_of(Path(source)) == "parquet" else {"separator": self.separator}
+        return {
+            "version": 1,
+            "data": {"source": source} | separator,
+            "columns": self._column_plans(quasi_identifiers),
+            "privacy": [{"model": "k-anonymity", "k": k}],
+            "method": dict(DEFAULT_METHOD if method is None else method),
+            "seed": seed,
+            "output": {"format": format_of(Path(source))},
+        }
+
+    def _column_plans(self, quasi_identifiers: Collection[str] | None) -> dict[str, dict[str, Any]]:
+        if quasi_identifiers is None:
+            return {name: _shown(plan) for name, plan in self.column_plans.items()}
+        for name in quasi_identifiers:
+            if "hierarchy" not in self.column_plans.get(name, {}):
+                possible = [known for known, plan in self.column_plans.items() if "hierarchy" in plan]
+                raise PlanError(f'"{name}" cannot be a quasi-identifier here.', did_you_mean(name, possible), "column")
+        return {name: _with_role(plan, name in quasi_identifiers) for name, plan in self.column_plans.items()}
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {name: np.array(self.categories[name], dtype=object)[codes] for name, codes in self.codes().items()}
+
+
+def coded_dataset(
+    name: str,
+    columns: Mapping[str, Sequence[Cell]],
+    column_plans: Mapping[str, Mapping[str, Any]],
+    separator: str = ";",
+) -> Dataset:
+    """A dataset from columns of values."""
+    categories = {column: tuple(dict.fromkeys(values)) for column, values in columns.items()}
+    chunk = {column: _codes(categories[column], values) for column, values in columns.items()}
+    rows = len(next(iter(columns.values())))
+    return Dataset(name, rows, categories, lambda: iter((chunk,)), column_plans, separator)
+
+
+def format_of(path: Path) -> Format:
+    """The format that a file's name stands for.
+
+    Raises:
+        PlanError: When it stands for none.
+    """
+    formats: dict[str, Format] = {".csv": "csv", ".parquet": "parquet"}
+    if path.suffix.lower() not in formats:
+        raise PlanError(f"{path.name} is neither a .csv nor a .parquet file.", "Name it so.", "format")
+    return formats[path.suffix.lower()]
+
+
+def _codes(categories: Sequence[Cell], values: Sequence[Cell]) -> npt.NDArray[np.uint32]:
+    places = {value: place for place, value in enumerate(categories)}
+    return np.fromiter((places[value] for value in values), np.uint32, len(values))
+
+
+def _shown(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """A column's plan as a plan has it: only quasi-identifiers have a hierarchy."""
+    return {key: value for key, value in plan.items() if key != "hierarchy" or plan["role"] == "quasi-identifier"}
+
+
+def _with_role(plan: Mapping[str, Any], asked: bool) -> dict[str, Any]:
+    """A column's plan when it is asked for as quasi-identifier or not; what loses that role is sensitive."""
+    if asked:
+        return {**plan, "role": "quasi-identifier"}
+    return _shown({**plan, "role": "sensitive"} if plan["role"] == "quasi-identifier" else plan)
+
+
+def _imported(package: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(package)
+    except ImportError:
+        raise _absent(package) from None
+
+
+def _absent(package: str) -> EngineError:
+    return missing_extra(package, "frames")
