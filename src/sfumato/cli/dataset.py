@@ -16,6 +16,7 @@ _SIZED = ("patients", "census")
 
 def command(
     name: Annotated[str, typer.Argument(help="patients, four-rows, eight-rows, stroke or census.")],
+    *,
     out: Annotated[Path, typer.Option(help="The file (.csv or .parquet), or a folder for a CSV file.")],
     rows: Annotated[int | None, typer.Option(min=1, help="How many rows (patients and census).")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Another seed, other rows (patients and census).")] = None,
@@ -27,7 +28,7 @@ def command(
     target = out if out.suffix else out / f"{name}.csv"
     for path in (target, *([plan] if plan else [])):
         _check_free(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(target.parent)
     dataset.write(target)
     if plan:
         _write_plan(dataset.plan(_source(target, plan), k), plan)
@@ -50,6 +51,14 @@ def _check_free(path: Path) -> None:
         raise PlanError(f"{path.name} exists already.", "Choose another name or remove it.", "exists")
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"the folder {folder.name} cannot be made: {error.strerror}."
+        raise EngineError(what, "Choose another one.", "unwritable") from None
+
+
 def _source(target: Path, plan: Path) -> str:
     """The dataset's file as the plan names it: relative to the plan's folder where it lies below."""
     folder, file = plan.resolve().parent, target.resolve()
@@ -65,8 +74,8 @@ def _write_plan(plan: dict[str, Any], path: Path) -> None:
         text = json.dumps(plan, indent=2, ensure_ascii=False) + "\n"
     else:
         text = yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=100)
+    _make_folder(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         what = f"the plan {path.name} cannot be written: {error.strerror}."

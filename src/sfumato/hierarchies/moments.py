@@ -53,7 +53,8 @@ def read_moments(texts: Sequence[str], format_: str) -> Moments:
     whole = np.fromiter((len(text) == width for text in texts), np.bool_, len(texts))
     parts = np.zeros((8, len(texts)), np.int64)
     parts[:, whole] = _quickly([text for text, fits in zip(texts, whole, strict=True) if fits], layout, width)
-    others = np.flatnonzero(~whole).tolist()
+    # A shorter text can only be one without its zeros, which needs signs between the parts.
+    others = [place for place in np.flatnonzero(~whole).tolist() if len(texts[place]) < width and _apart(format_)]
     parts[:, others] = _slowly([texts[place] for place in others], format_)
     return _moments(parts)
 
