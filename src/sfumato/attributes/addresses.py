@@ -1,0 +1,67 @@
+"""Which hosts and network addresses a service may be sent to by others: public ones, in their plain spelling."""
+
+import ipaddress
+import re
+
+from sfumato.errors import PlanError
+
+NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*\.?")
+NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)\.?")
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+# Prefixes of IPv6 whose last 32 bits are an address of IPv4 that is reached through them.
+TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+
+
+def checked_host(host: str) -> str:
+    """A host in its plain spelling: a name or a canonical address.
+
+    >>> checked_host("Example.ORG")
+    'example.org'
+
+    Raises:
+        PlanError: The host is spelled as a decimal, octal or hexadecimal number, or is none.
+    """
+    plain = host.casefold()
+    if _address(plain.partition("%")[0]) is not None:
+        return plain
+    try:
+        plain = plain.encode("idna").decode("ascii").casefold()
+    except UnicodeError:
+        plain = ""
+    if not NAME.fullmatch(plain) or NUMBER.fullmatch(plain.rstrip(".").rsplit(".", 1)[-1]):
+        raise PlanError("the address's host is neither a name nor a plainly written address.", code="url-host")
+    return plain
+
+
+def is_public(text: str) -> bool:
+    """Whether a network address may be fetched from: no loopback, private, link-local, multicast or reserved one.
+
+    >>> is_public("8.8.8.8"), is_public("::ffff:127.0.0.1"), is_public("169.254.169.254")
+    (True, False, False)
+    """
+    address = _address(text.partition("%")[0])
+    if address is None or "%" in text:
+        return False
+    return all(_is_plainly_public(one) for one in (address, *_embedded(address)))
+
+
+def _address(text: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _is_plainly_public(address: Address) -> bool:
+    closed = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_link_local
+    return address.is_global and not closed and not address.is_loopback
+
+
+def _embedded(address: Address) -> list[Address]:
+    """The addresses of IPv4 that one of IPv6 leads to."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    found: list[Address | None] = [address.ipv4_mapped, address.sixtofour]
+    found += address.teredo or ()
+    found += [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) for network in TRANSLATED if address in network]
+    return [one for one in found if one is not None]

@@ -1,0 +1,213 @@
+"""Anonymization of records: rows become one list an attribute, each list is anonymized, lists become rows again."""
+
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attributes.buckets import number_of_buckets
+from sfumato.attributes.configuration import Configuration, Rule
+from sfumato.attributes.generalization import Interval
+from sfumato.attributes.operation import Codes, Operation, Outcome, Task, find, normalized
+from sfumato.attributes.refusal import ValueRefusedError
+from sfumato.errors import DataError, PlanError
+
+Columns = Mapping[str, Sequence[Any]]
+COUNTED = ("generalization", "randomization")
+
+
+class _Absent:
+    """A record has no such key; unlike None, which stands under its key."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT = _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of an answer: the name it is published under and its values, in the order given."""
+
+    name: str
+    values: list[Any]
+    outcome: Outcome | None = None
+    codes: Codes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymized:
+    """Anonymized data, and how well nobody stands out in them.
+
+    Attributes:
+        data: The records or the frame, of the kind that went in.
+        kpis: `kAnonymity`, the size of the smallest group of records that agree on all masked and generalized
+            attributes, and for each attribute its number of buckets.
+        warnings: What the receiver should know.
+    """
+
+    data: Any
+    kpis: dict[str, int]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What all columns of one run share; `counted` is the number of generalized and randomized attributes."""
+
+    configuration: Configuration
+    counted: int
+    seed: int | None
+
+
+def anonymize_records(
+    records: Sequence[Mapping[str, Any]], configuration: Configuration, seed: int | None = None
+) -> Anonymized:
+    """Anonymize records, in the order given.
+
+    Raises:
+        PlanError: An attribute has no rule, or an operation is not implemented for its type.
+        DataError: There are no records, or a value does not fit its operation.
+    """
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {name: [record.get(name, ABSENT) for record in records] for name in names}
+    answer, kpis, warnings = anonymize_columns(columns, configuration, len(records), seed)
+    rows: list[dict[str, Any]] = [
+        {answer[name].name: answer[name].values[place] for name in record} for place, record in enumerate(records)
+    ]
+    return Anonymized(rows, kpis, warnings)
+
+
+def anonymize_columns(
+    columns: Columns, configuration: Configuration, rows: int, seed: int | None = None
+) -> tuple[dict[str, Column], dict[str, int], tuple[str, ...]]:
+    """Anonymize columns: for each name its answer, then the key figures and the warnings."""
+    if not rows:
+        raise DataError("there are no data.", "Send at least one record.", "empty")
+    operations = [(rule, find(rule.operation, rule.data_type, rule.attribute)) for rule in configuration.rules]
+    unknown = _unknown(columns, configuration)
+    present = [(rule, operation) for rule, operation in operations if rule.attribute in columns]
+    run = _Run(configuration, sum(_is_counted(rule, columns[rule.attribute]) for rule, _ in present), seed)
+    answer = {name: Column(name, list(columns[name])) for name in unknown}
+    for rule, operation in present:
+        answer[rule.attribute] = _column(columns[rule.attribute], rule, operation, run)
+    _check_names(answer)
+    kpis = _kpis(answer, rows)
+    return answer, kpis, _warnings(kpis, unknown)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether there is no value: None, an absent key, or not a number."""
+    return value is None or value is ABSENT or (isinstance(value, float) and math.isnan(value))
+
+
+def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
+    known = {rule.attribute for rule in configuration.rules}
+    unknown = [name for name in columns if name not in known]
+    if unknown and not configuration.pass_through:
+        shown = ", ".join(f'"{name}"' for name in unknown[:10])
+        what = f"no operation is configured for {len(unknown)} attribute(s): {shown}."
+        raise PlanError(what, "Configure them, or ask for passThrough to publish them unchanged.", "unknown-attribute")
+    return unknown
+
+
+def _is_counted(rule: Rule, values: Sequence[Any]) -> bool:
+    return normalized(rule.operation) in COUNTED and not all(map(is_missing, values))
+
+
+def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) -> Column:
+    configuration = run.configuration
+    there = np.fromiter((not is_missing(value) for value in values), np.bool_, len(values))
+    given = [value for value, present in zip(values, there.tolist(), strict=True) if present]
+    name = rule.attribute + _suffix(operation, configuration)
+    if not given:
+        return Column(name, list(values))
+    task = Task(
+        rule.attribute,
+        rule.data_type,
+        number_of_buckets(configuration.buckets, len(given), run.counted),
+        _random(rule.attribute, run.seed),
+        configuration.smallest_group,
+    )
+    try:
+        outcome = operation.apply(given, task)
+    except ValueRefusedError as error:
+        raise error.of_row(int(np.flatnonzero(there)[error.place]) + 1) from None
+    _check_length(outcome, len(given), rule)
+    codes = np.full(len(values), -1, np.int64)
+    codes[there] = outcome.codes
+    entries = [_shown(entry, configuration) for entry in outcome.entries]
+    published = [entries[code] if code >= 0 else value for code, value in zip(codes.tolist(), values, strict=True)]
+    return Column(name, published, outcome, codes)
+
+
+def _suffix(operation: Operation, configuration: Configuration) -> str:
+    if configuration.form == "label":
+        return ""
+    return operation.range_suffix if configuration.form == "range" else operation.graph_suffix
+
+
+def _shown(entry: Any, configuration: Configuration) -> Any:
+    if not isinstance(entry, Interval):
+        return entry
+    return entry.as_label() if configuration.form == "label" else entry.as_range()
+
+
+def _random(attribute: str, seed: int | None) -> np.random.Generator:
+    """Noise of its own for each attribute; without a seed from the operating system's entropy."""
+    return np.random.default_rng(None if seed is None else [seed, zlib.crc32(attribute.encode())])
+
+
+def _check_length(outcome: Outcome, expected: int, rule: Rule) -> None:
+    if len(outcome.codes) != expected:
+        what = f'the operation {rule.operation} gave not one answer a value (attribute "{rule.attribute}").'
+        raise DataError(what, "Nothing is published; mend the operation.", "operation-length")
+
+
+def _check_names(answer: Mapping[str, Column]) -> None:
+    taken: dict[str, str] = {}
+    for name, column in answer.items():
+        if taken.setdefault(column.name, name) != name:
+            what = f'two attributes would be published as "{column.name}".'
+            raise PlanError(what, "Rename one of them.", "name-taken", column=name)
+
+
+def _kpis(answer: Mapping[str, Column], rows: int) -> dict[str, int]:
+    buckets = {
+        f"{name}NumberAttributes": column.outcome.buckets
+        for name, column in answer.items()
+        if column.outcome is not None
+    }
+    grouping = [
+        column.codes
+        for column in answer.values()
+        if column.codes is not None and column.outcome and column.outcome.groups
+    ]
+    return {"kAnonymity": smallest_class(grouping, rows) if grouping else 1} | buckets
+
+
+def smallest_class(columns: Sequence[npt.NDArray[np.int64]], rows: int) -> int:
+    """The size of the smallest group of rows that agree on all columns.
+
+    >>> smallest_class([np.array([0, 0, 1]), np.array([5, 5, 5])], 3)
+    1
+    """
+    groups = np.zeros(rows, np.int64)
+    for codes in columns:
+        width = int(codes.max()) + 2
+        groups = np.unique(groups * width + codes + 1, return_inverse=True)[1].ravel()
+    return int(np.bincount(groups).min())
+
+
+def _warnings(kpis: Mapping[str, int], unknown: Sequence[str]) -> tuple[str, ...]:
+    found = []
+    if kpis["kAnonymity"] == 1:
+        found.append("kAnonymity is 1: at least one record of the answer is the only one of its kind.")
+    if unknown:
+        found.append("Passed through unchanged: " + ", ".join(unknown) + ".")
+    return tuple(found)

@@ -1,0 +1,165 @@
+"""Configurations: which operation each attribute undergoes, and the form in which the answer is given."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from sfumato.attributes.buckets import BucketRule
+from sfumato.attributes.datatypes import DataType, named
+from sfumato.attributes.operation import known_operations, normalized
+from sfumato.errors import Fault, PlanError, did_you_mean
+from sfumato.plan.shapes import Key, MapOf, Record, Text, read
+
+# range: bounds under a new name; label: a text under the attribute's own name; graph: names that say the operation.
+Form = Literal["range", "label", "graph"]
+RULES: tuple[str, ...] = ("unique99", "sqrt")
+MOST_BUCKETS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What happens to one attribute."""
+
+    attribute: str
+    operation: str
+    data_type: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What happens to each attribute, and how the answer is written.
+
+    Attributes:
+        rules: One for each attribute, in the order in which they are applied.
+        form: How ranges and names are written.
+        buckets: How many buckets values are put in.
+        pass_through: Whether attributes without a rule are published unchanged; else they are refused.
+        smallest_group: The least number of members of a group of objects.
+    """
+
+    rules: tuple[Rule, ...]
+    form: Form = "label"
+    buckets: BucketRule = "sqrt"
+    pass_through: bool = False
+    smallest_group: int = 3
+
+    def __post_init__(self) -> None:
+        names = [rule.attribute for rule in self.rules]
+        if len(set(names)) < len(names):
+            raise ValueError("an attribute has two rules")
+
+    def asked(
+        self, buckets: BucketRule | None = None, pass_through: bool | None = None, form: Form | None = None
+    ) -> "Configuration":
+        """The same with what a request asks for put in the place of the defaults."""
+        return replace(
+            self,
+            buckets=self.buckets if buckets is None else checked_buckets(buckets),
+            pass_through=self.pass_through if pass_through is None else pass_through,
+            form=form or self.form,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    anonymisationType: str = ""  # noqa: N815
+    anonymizationType: str = ""  # noqa: N815
+    dataType: str = ""  # noqa: N815
+
+    def __post_init__(self) -> None:
+        if bool(self.anonymisationType) == bool(self.anonymizationType):
+            raise ValueError("anonymisationType is missing, or given in both spellings.")
+
+    @property
+    def operation(self) -> str:
+        return self.anonymisationType or self.anonymizationType
+
+
+SHAPE = MapOf(
+    Record(
+        {
+            "anonymisationType": Key(Text("Masking, Generalization or Randomization, in any case.")),
+            "anonymizationType": Key(Text("The same in American spelling.")),
+            "dataType": Key(Text("Numeric, Integer, Double, Date, DateTime, String, Boolean, Address."), required=True),
+        },
+        _Entry,
+    ),
+    at_least=1,
+)
+
+
+def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:
+    """The configuration that stands in a request.
+
+    >>> inline({"pay": {"anonymisationType": "masking", "dataType": "Numeric"}}).rules[0].operation
+    'Masking'
+
+    Raises:
+        PlanError: It is none; all faults are named at once.
+    """
+    found = read(SHAPE, entries, "configuration")
+    faults = [fault for name, entry in found.items() for fault in _faults(name, entry, objects)]
+    if faults:
+        raise PlanError(faults, code="configuration")
+    rules = (
+        Rule(name, known_name(entry.operation) or "", named(entry.dataType, objects)) for name, entry in found.items()
+    )
+    return Configuration(tuple(rules))
+
+
+def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Fault]:
+    at = f"configuration.{name}"
+    faults = []
+    if known_name(entry.operation) is None:
+        valid = [word.capitalize() for word in known_operations()]
+        what = f'"{entry.operation}" is not an operation.'
+        faults.append(Fault(f"{at}.anonymisationType", what, did_you_mean(entry.operation, valid)))
+    try:
+        named(entry.dataType, objects)
+    except PlanError as error:
+        faults.append(Fault(f"{at}.dataType", error.what, error.do))
+    return faults
+
+
+def known_name(operation: str) -> str | None:
+    """An operation's name as messages write it, or None when there is no such operation."""
+    name = normalized(operation)
+    return name.capitalize() if name in known_operations() else None
+
+
+def checked_buckets(buckets: Any) -> BucketRule:
+    """A rule for the number of buckets.
+
+    Raises:
+        PlanError: It is neither a known rule nor a number.
+    """
+    if isinstance(buckets, int) and not isinstance(buckets, bool) and 1 <= buckets <= MOST_BUCKETS:
+        return buckets
+    if buckets in RULES:
+        return "unique99" if buckets == "unique99" else "sqrt"
+    raise PlanError(
+        "buckets is not a rule for the number of buckets.", 'Give "unique99", "sqrt" or a number from 1.', "buckets"
+    )
+
+
+def check_allowed(configuration: Configuration, allowed: Mapping[str, frozenset[str]]) -> None:
+    """Refuse what an ontology does not allow.
+
+    Raises:
+        PlanError: The ontology does not know an attribute or does not allow its operation; all are named.
+    """
+    faults = [_refusal(rule, allowed) for rule in configuration.rules if not _is_allowed(rule, allowed)]
+    if faults:
+        raise PlanError(faults, code="ontology")
+
+
+def _is_allowed(rule: Rule, allowed: Mapping[str, frozenset[str]]) -> bool:
+    return normalized(rule.operation) in allowed.get(rule.attribute, frozenset())
+
+
+def _refusal(rule: Rule, allowed: Mapping[str, frozenset[str]]) -> Fault:
+    if rule.attribute not in allowed:
+        return Fault(rule.attribute, "the ontology does not know this attribute.")
+    names = ", ".join(sorted(name.capitalize() for name in allowed[rule.attribute]))
+    what = f"the ontology does not allow the operation {rule.operation} for this attribute."
+    return Fault(rule.attribute, what, f"Allowed: {names}.")

@@ -1,0 +1,90 @@
+"""Data types of attributes: the names a configuration may use, and the kind of value each stands for."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sfumato.errors import PlanError, did_you_mean
+
+Kind = Literal["numeric", "integer", "date", "datetime", "string", "boolean", "address", "object", "other"]
+
+# Name in a configuration (any case) -> name in messages, kind.
+NAMED: dict[str, tuple[str, Kind]] = {
+    "numeric": ("Numeric", "numeric"),
+    "double": ("Numeric", "numeric"),
+    "integer": ("Numeric", "integer"),
+    "date": ("Date", "date"),
+    "datetime": ("DateTime", "datetime"),
+    "string": ("String", "string"),
+    "boolean": ("Boolean", "boolean"),
+    "address": ("Address", "address"),
+}
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+# Local name in XML Schema -> kind.
+XSD_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("decimal", "double", "float"), "numeric"),
+    **dict.fromkeys(
+        ("integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger"),
+        "integer",
+    ),
+    **dict.fromkeys(("negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"), "integer"),
+    "date": "date",
+    "dateTime": "datetime",
+    "dateTimeStamp": "datetime",
+    "string": "string",
+    "boolean": "boolean",
+}
+TITLES: dict[Kind, str] = {
+    "numeric": "Numeric",
+    "integer": "Numeric",
+    "date": "Date",
+    "datetime": "DateTime",
+    "string": "String",
+    "boolean": "Boolean",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The type of an attribute's values.
+
+    Attributes:
+        name: The name in messages.
+        kind: What the values are; operations are registered for kinds.
+        levels: For an object, its attributes from specific to general.
+
+    >>> named("Double")
+    DataType(name='Numeric', kind='numeric', levels=())
+    """
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.kind == "object") != bool(self.levels):
+            raise ValueError("an object type, and no other, has levels")
+
+
+def named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
+    """The type that an inline configuration names: a basic one, or an object type of the ontology.
+
+    Raises:
+        PlanError: There is no such type.
+    """
+    known = {kind.name: kind for kind in objects}
+    if name in known:
+        return known[name]
+    if name.casefold() not in NAMED:
+        valid = {"Numeric", "Integer", "Double", "Date", "DateTime", "String", "Boolean", "Address", *known}
+        raise PlanError(f'"{name}" is not a data type.', did_you_mean(name, valid), "data-type")
+    return DataType(*NAMED[name.casefold()])
+
+
+def of_range(iri: str, levels: tuple[str, ...]) -> DataType:
+    """The type that an attribute's range in a knowledge graph stands for; a class with attributes is an object type."""
+    local = iri.removeprefix(XSD)
+    if local != iri and local in XSD_KINDS:
+        return DataType(TITLES[XSD_KINDS[local]], XSD_KINDS[local])
+    short = iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1]
+    return DataType(short, "object", levels) if levels else DataType(short, "other")

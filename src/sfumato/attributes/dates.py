@@ -1,0 +1,143 @@
+"""Dates and times of ISO 8601 as numbers and back, by columns: any year from 1 to 9999, leap days, time zones."""
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Days = npt.NDArray[np.int64]
+Micros = npt.NDArray[np.int64]
+DATE_LENGTH, TIME_LENGTH = 10, 19
+PATTERN = "dddd-dd-ddTdd:dd:dd"
+ZONE = re.compile(r"(?:\.(?P<fraction>\d{1,9}))?(?P<zone>Z|[+-]\d\d:\d\d)?", re.ASCII)
+DATE_ZONE = re.compile(r"(?:Z|[+-]\d\d:\d\d)?|T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
+MINUTE = 60_000_000
+SECOND = 1_000_000
+
+
+class NotADateError(ValueError):
+    """A text is no date; `place` says which."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__("not a date")
+        self.place = place
+
+
+def days(values: Sequence[Any]) -> Days:
+    """Days since 1970-01-01; a time behind the date is left out.
+
+    >>> days(["1970-01-02", "1899-12-31", "2000-02-29"]).tolist()
+    [1, -25568, 11016]
+
+    Raises:
+        NotADateError: A value is no ISO date.
+    """
+    texts = _texts(values)
+    suffixes = {text[DATE_LENGTH:] for text in texts}
+    if not all(DATE_ZONE.fullmatch(suffix) for suffix in suffixes):
+        raise NotADateError(
+            next(place for place, text in enumerate(texts) if not DATE_ZONE.fullmatch(text[DATE_LENGTH:]))
+        )
+    return _calendar([text[:DATE_LENGTH] for text in texts], "datetime64[D]")
+
+
+def micros(values: Sequence[Any]) -> tuple[Micros, bool]:
+    """Microseconds since 1970-01-01T00:00:00Z, and whether any value names a time zone; one without is taken as UTC.
+
+    >>> micros(["1970-01-01T01:00:00+01:00", "1970-01-01T00:00:00.5Z"])[0].tolist()
+    [0, 500000]
+
+    Raises:
+        NotADateError: A value is no ISO date and time.
+    """
+    texts = [text + "T00:00:00" if len(text) == DATE_LENGTH else text for text in _texts(values)]
+    suffixes = [text[TIME_LENGTH:] for text in texts]
+    shifts = {suffix: _shift(suffix) for suffix in set(suffixes)}
+    if None in shifts.values():
+        raise NotADateError(next(place for place, suffix in enumerate(suffixes) if shifts[suffix] is None))
+    shifted = np.fromiter((shifts[suffix] for suffix in suffixes), np.int64, len(suffixes))
+    whole = _calendar([text[:TIME_LENGTH].replace(" ", "T") for text in texts], "datetime64[us]")
+    return whole + shifted, any(suffix.lstrip(".0123456789") for suffix in shifts)
+
+
+def iso_dates(numbers: Days) -> list[str]:
+    """The ISO dates of days since 1970-01-01."""
+    return _written(numbers, "datetime64[D]", "D", "")
+
+
+def iso_times(numbers: Micros, zoned: bool) -> list[str]:
+    """The ISO texts of microseconds since 1970, with as many decimals as they need."""
+    whole = not (numbers % SECOND).any()
+    return _written(numbers, "datetime64[us]", "s" if whole else "us", "Z" if zoned else "")
+
+
+def _written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", "s", "us"], zone: str) -> list[str]:
+    """Each distinct number is written once: people share birthdays."""
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    texts = [text + zone for text in np.datetime_as_string(distinct.astype(kind), unit=unit).tolist()]
+    return [texts[place] for place in inverse.ravel().tolist()]
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    """Every value as its ISO text; dates and times of Python and of data frames have one."""
+    if set(map(type, values)) == {str}:
+        return list(values)
+    return [_text(value, place) for place, value in enumerate(values)]
+
+
+def _text(value: Any, place: int) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    raise NotADateError(place)
+
+
+def _calendar(texts: list[str], unit: str) -> npt.NDArray[np.int64]:
+    """Texts of one length as counts of the unit since 1970; NumPy refuses the 30th of February."""
+    pattern = PATTERN[: DATE_LENGTH if unit == "datetime64[D]" else TIME_LENGTH]
+    wrong = np.flatnonzero(~_fits(texts, pattern))
+    if len(wrong):
+        raise NotADateError(int(wrong[0]))
+    try:
+        return np.array(texts, f"U{len(pattern)}").astype(unit).astype(np.int64)
+    except ValueError:
+        raise NotADateError(next(place for place, text in enumerate(texts) if not _exists(text, unit))) from None
+
+
+def _fits(texts: list[str], pattern: str) -> npt.NDArray[np.bool_]:
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    letters = np.array(texts, f"U{len(pattern)}").view(np.uint32).reshape(len(texts), len(pattern))
+    fits: npt.NDArray[np.bool_] = lengths == len(pattern)
+    fits &= (letters[:, :4] != ord("0")).any(axis=1)  # there is no year 0
+    for place, letter in enumerate(pattern):
+        column = letters[:, place]
+        fits &= (column >= ord("0")) & (column <= ord("9")) if letter == "d" else column == ord(letter)
+    return fits
+
+
+def _exists(text: str, unit: str) -> bool:
+    try:
+        np.datetime64(text).astype(unit)
+    except ValueError:
+        return False
+    return True
+
+
+def _shift(suffix: str) -> int | None:
+    """The microseconds that a fraction of a second and a time zone add, or None when the suffix is neither."""
+    found = ZONE.fullmatch(suffix)
+    if not found:
+        return None
+    fraction, zone = found["fraction"], found["zone"]
+    micro = int(fraction[:6].ljust(6, "0")) if fraction else 0
+    if zone in (None, "Z"):
+        return micro
+    hours, minutes = int(zone[1:3]), int(zone[4:6])
+    if hours > 14 or minutes > 59:
+        return None
+    east = (hours * 60 + minutes) * MINUTE
+    return micro - east if zone[0] == "+" else micro + east

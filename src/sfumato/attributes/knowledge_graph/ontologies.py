@@ -1,0 +1,38 @@
+"""What an ontology allows: for each attribute the operations in the list of its restriction.
+
+An attribute's class has `owl:equivalentClass` → `owl:Restriction` on `anonymizationType` → `owl:someValuesFrom` →
+`owl:oneOf`. The property is known by the last part of its address, as ontologies keep it in spaces of their own.
+"""
+
+from typing import TYPE_CHECKING
+
+from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
+from sfumato.attributes.operation import normalized
+from sfumato.errors import PlanError
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+PROPERTY = "anonymizationType"
+ALLOWED = (
+    PREFIXES
+    + """SELECT ?attribute ?property ?operation WHERE {
+  ?attribute owl:equivalentClass ?restriction .
+  ?restriction a owl:Restriction ; owl:onProperty ?property ;
+    owl:someValuesFrom/owl:oneOf/rdf:rest*/rdf:first ?operation }"""
+)
+
+
+def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
+    """For each attribute that an ontology knows, the operations it allows.
+
+    Raises:
+        PlanError: The graph restricts no attribute: it is no ontology of operations.
+    """
+    found: dict[str, set[str]] = {}
+    for attribute, restricted, operation in graph.query(ALLOWED):
+        if local_name(str(restricted)) == PROPERTY:
+            found.setdefault(local_name(str(attribute)), set()).add(normalized(local_name(str(operation))))
+    if not found:
+        raise PlanError("the ontology allows no operation for any attribute.", code="ontology-empty")
+    return {name: frozenset(operations) for name, operations in found.items()}

@@ -1,0 +1,113 @@
+"""JSON-LD and Turtle texts as graphs that remember the order in which the document lists its attributes."""
+
+import json
+import logging
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sfumato.attributes.contexts import ContextLoader, refuse, with_contexts
+from sfumato.errors import PlanError, missing_extra
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+BASE = "https://sfumato.example/"
+TURTLE = frozenset({"text/turtle", "application/x-turtle", "application/turtle"})
+DOMAIN = "http://www.w3.org/2000/01/rdf-schema#domain"
+
+
+def parse(
+    text: str, media_type: str = "application/ld+json", base: str = BASE, load: ContextLoader = refuse
+) -> "Graph":
+    """The graph of a text.
+
+    Raises:
+        PlanError: The text is not what its media type says, or holds no statement.
+    """
+    if media_type in TURTLE:
+        return parse_turtle(text, base)
+    return parse_document(_json(text), base, load)
+
+
+def parse_turtle(text: str, base: str) -> "Graph":
+    """The graph of a Turtle text."""
+    graph = new_graph()
+    try:
+        graph.parse(data=text, format="turtle", publicID=base)
+    except Exception:  # rdflib raises what it likes; its texts may quote the document
+        raise PlanError("the document is not valid Turtle.", code="turtle") from None
+    return _checked(graph, "Turtle")
+
+
+def parse_document(document: Any, base: str = BASE, load: ContextLoader = refuse) -> "Graph":
+    """The graph of a JSON-LD document."""
+    if not isinstance(document, dict | list):
+        raise PlanError("the document is not valid JSON-LD: neither an object nor a list.", code="json-ld")
+    graph = new_graph()
+    inlined = with_contexts(document, load)
+    try:
+        _to_rdf()(inlined, graph, base)  # straight into one graph: what stands in named graphs is not lost
+    except Exception:
+        raise PlanError("the document is not valid JSON-LD.", code="json-ld") from None
+    return _checked(graph, "JSON-LD")
+
+
+def new_graph() -> "Graph":
+    """An empty graph that remembers the order of its attributes."""
+    graph_class, store_class = _classes()
+    graph: Graph = graph_class(store=store_class())
+    return graph
+
+
+def order_of(graph: "Graph") -> dict[Any, int]:
+    """For each subject its place in the document; for an attribute, the place where its class is named."""
+    order: dict[Any, int] = graph.store.places
+    return order
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise PlanError("the document is not valid JSON-LD: it is not JSON.", code="json-ld") from None
+
+
+def _checked(graph: "Graph", name: str) -> "Graph":
+    if not len(graph):
+        raise PlanError(f"the document is not valid {name}: it holds no statement.", code="no-statements")
+    return graph
+
+
+def _to_rdf() -> Any:
+    from rdflib.plugins.parsers.jsonld import to_rdf
+
+    return to_rdf
+
+
+@cache
+def _classes() -> tuple[Any, Any]:
+    try:
+        from rdflib import Graph
+        from rdflib.plugins.stores.memory import Memory
+    except ImportError:
+        raise missing_extra("rdflib", "graph") from None
+    # rdflib logs the values it cannot convert; they may be personal.
+    logging.getLogger("rdflib").setLevel(logging.CRITICAL)
+
+    class OrderedStore(Memory):  # type: ignore[misc]
+        """A store that notes when each subject came, an attribute when its class was named."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.places: dict[Any, int] = {}
+            self._named: set[Any] = set()
+
+        def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
+            subject, predicate, _ = triple
+            if subject not in self.places or (str(predicate) == DOMAIN and subject not in self._named):
+                self.places[subject] = len(self.places) + len(self._named)
+            if str(predicate) == DOMAIN:
+                self._named.add(subject)
+            super().add(triple, context, quoted)
+
+    return Graph, OrderedStore

@@ -1,0 +1,37 @@
+"""The error for a value that an operation cannot work on: its text is clean, the value is told to the sender alone."""
+
+from sfumato.errors import DataError
+
+SHOWN_CHARACTERS = 200
+
+
+class ValueRefusedError(DataError):
+    """A value does not fit the operation that is asked for; `place` is its place among the values that are there.
+
+    The text names the attribute only; `told_to_sender` also names the value, for the one who sent it.
+
+    >>> error = ValueRefusedError("age", "Numeric Generalization", "is not numeric", "old", 3)
+    >>> str(error).removeprefix("Error when applying anonymization to attribute ")
+    'age: Numeric Generalization was requested but the input is not numeric'
+    """
+
+    def __init__(self, attribute: str, request: str, complaint: str, value: object, place: int) -> None:
+        self.place = place
+        self._before = (
+            f"Error when applying anonymization to attribute {attribute}: {request} was requested but the input"
+        )
+        self._complaint = complaint
+        super().__init__(
+            f"{self._before} {complaint}", code="value", values=(str(value),), column=attribute, rows=(place + 1,)
+        )
+
+    def of_row(self, number: int) -> "ValueRefusedError":
+        """The same error, with the number of the row among all, missing values included."""
+        self.rows = (number,)
+        return self
+
+    def told_to_sender(self) -> str:
+        """The text with the value in it."""
+        value = str(self.values[0])
+        shown = value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"
+        return f"{self._before} {shown} {self._complaint}"

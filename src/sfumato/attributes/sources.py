@@ -1,0 +1,120 @@
+"""Where configurations and ontologies come from: an address, a folder that the service hosts, or a bundled example."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato.attributes.configuration import Configuration
+from sfumato.attributes.contexts import refuse
+from sfumato.attributes.datatypes import DataType
+from sfumato.attributes.fetching import Document, Fetcher
+from sfumato.attributes.knowledge_graph import configurations, ontologies, parsing
+from sfumato.errors import PlanError
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+LARGEST_FILE = 10_000_000
+TURTLE_SUFFIXES = frozenset({".ttl", ".turtle"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ontology:
+    """What an ontology says: the operations that each attribute allows, and the object types it defines."""
+
+    allowed: Mapping[str, frozenset[str]]
+    objects: tuple[DataType, ...]
+
+
+class Sources:
+    """Finds configurations and ontologies, and keeps what it has read of each text."""
+
+    def __init__(self, fetcher: Fetcher, ontologies_folder: Path | None = None) -> None:
+        self.fetcher = fetcher
+        self._folders = [folder for folder in (ontologies_folder,) if folder]
+        self._configuration = lru_cache(maxsize=256)(self._read_configuration)
+        self._ontology = lru_cache(maxsize=64)(self._read_ontology)
+        self._graph = lru_cache(maxsize=32)(self._read_graph)
+
+    def configuration(self, address: str, data_class: str | None = None, prefix: str = "") -> Configuration:
+        """The configuration at an address."""
+        return self._configuration(self.fetcher.fetch(address), data_class, prefix)
+
+    def configuration_of(self, document: Document, data_class: str | None = None) -> Configuration:
+        """The configuration in a document."""
+        return self._configuration(document, data_class, "")
+
+    def graph(self, address: str) -> "Graph":
+        """The configuration graph at an address; not to be changed."""
+        return self._graph(self.fetcher.fetch(address))
+
+    def ontology(self, name: str) -> Ontology:
+        """An ontology by its address or by the name under which it is hosted."""
+        document = self.fetcher.fetch(name) if "://" in name else self._hosted(name)
+        return self._ontology(document)
+
+    def load_context(self, address: str) -> Any:
+        """A JSON-LD context of an allowed host; every other is refused."""
+        if not self.fetcher.allows(address):
+            return refuse(address)
+        try:
+            return json.loads(self.fetcher.fetch(address).text)
+        except (ValueError, RecursionError):
+            raise PlanError("what a JSON-LD context's address leads to is not JSON.", code="context") from None
+
+    def _read_graph(self, document: Document) -> "Graph":
+        return parsing.parse(document.text, document.media_type, document.address, self.load_context)
+
+    def _read_configuration(self, document: Document, data_class: str | None, prefix: str) -> Configuration:
+        graph = self._graph(document)
+        return configurations.configuration_of(graph, data_class, document.address, prefix)
+
+    def _read_ontology(self, document: Document) -> Ontology:
+        graph = self._graph(document)
+        return Ontology(ontologies.allowed_operations(graph), configurations.object_types(graph))
+
+    def _hosted(self, name: str) -> Document:
+        with as_file(files("sfumato.attributes").joinpath("ontologies")) as bundled:
+            for folder in (*self._folders, bundled):
+                path = inside(folder, name)
+                if path:
+                    return read_file(path)
+        raise PlanError(
+            "no such ontology is hosted.", "Name one that the service hosts, or give a URL.", "ontology-name"
+        )
+
+
+def inside(folder: Path, name: str) -> Path | None:
+    """The file of a name in a folder, or None when there is none or the name leads out of the folder."""
+    if not name or "\0" in name or "\\" in name:
+        return None
+    root = folder.resolve()
+    try:
+        path = (root / name).resolve()
+        return path if path.is_relative_to(root) and path.is_file() else None
+    except OSError:
+        return None
+
+
+def read_file(path: Path) -> Document:
+    """A graph's file as a document.
+
+    Raises:
+        PlanError: It cannot be read, is too large, or is not UTF-8.
+    """
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise PlanError(f"the file {path.name} is larger than {LARGEST_FILE} bytes.", code="too-large")
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PlanError(
+            f"the file {path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable"
+        ) from None
+    except UnicodeDecodeError:
+        raise PlanError(f"the file {path.name} is not UTF-8.", "Save it as UTF-8.", "encoding") from None
+    media_type = "text/turtle" if path.suffix.lower() in TURTLE_SUFFIXES else "application/ld+json"
+    return Document(parsing.BASE + path.stem, media_type, text)

@@ -1,0 +1,72 @@
+"""`sfumato attributes`: masks, generalizes or randomizes the attributes of a file of records."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sfumato.errors import PlanError
+
+
+def command(  # noqa: PLR0917 (the command line names each)
+    data: Annotated[Path, typer.Argument(help="Records: .csv, .json, .jsonl or .parquet.")],
+    configuration: Annotated[str, typer.Option(help="File or URL: a knowledge graph, or the inline form.")],
+    out: Annotated[Path, typer.Option(help="Where the anonymized records go; the ending says the format.")],
+    ontology: Annotated[
+        str | None, typer.Option(help="Name or URL of an ontology that must allow each operation.")
+    ] = None,
+    data_class: Annotated[str | None, typer.Option(help="The class of the graph that the records belong to.")] = None,
+    buckets: Annotated[str | None, typer.Option(help="unique99, sqrt or a number.")] = None,
+    pass_through: Annotated[
+        bool | None, typer.Option("--pass-through/--refuse-unknown", help="What to do with attributes not configured.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes the noise repeatable; for tests only.")] = None,
+    allow_config_host: Annotated[
+        list[str] | None, typer.Option(help="A host inside the network to fetch from.")
+    ] = None,
+    ontologies: Annotated[Path | None, typer.Option(help="Folder of ontologies.")] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print the key figures as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Print nothing but errors.")] = False,
+) -> None:
+    """Anonymize records attribute by attribute."""
+    from sfumato.attributes.fetching import Fetcher
+    from sfumato.attributes.library import anonymize_attributes
+    from sfumato.attributes.sources import Sources
+    from sfumato.engines.records import read_records, write_records
+
+    hosts = frozenset(host.casefold() for host in allow_config_host or ())
+    answer = anonymize_attributes(
+        read_records(data),
+        configuration,
+        ontology=ontology,
+        data_class=data_class,
+        buckets=_buckets(buckets),
+        pass_through=pass_through,
+        seed=seed,
+        sources=Sources(Fetcher(hosts), ontologies),
+    )
+    write_records(answer.data, out)
+    _tell(answer, out, json_output, quiet)
+
+
+def _buckets(text: str | None) -> Any:
+    if text is None or text in ("unique99", "sqrt"):
+        return text
+    if not text.isdecimal():
+        raise PlanError(
+            f'"{text}" is no rule for the number of buckets.', "Give unique99, sqrt or a number.", "buckets"
+        )
+    return int(text)
+
+
+def _tell(answer: Any, out: Path, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        figures = {"records": len(answer.data), "kpis": answer.kpis, "warnings": list(answer.warnings)}
+        sys.stdout.write(json.dumps(figures, ensure_ascii=False) + "\n")
+    if quiet:
+        return
+    for warning in answer.warnings:
+        sys.stderr.write(f"Warning: {warning}\n")
+    sys.stderr.write(f"{len(answer.data)} records written to {out} (kAnonymity {answer.kpis['kAnonymity']}).\n")

@@ -1,0 +1,176 @@
+"""Frames as columns of plain values and back, and files of records read and written whole."""
+
+import csv
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import DataError, missing_extra
+
+Columns = dict[str, list[Any]]
+
+
+def columns_of(frame: Any) -> tuple[Columns, int]:
+    """The columns of a frame as lists of plain values, None where a value is missing, and the number of rows.
+
+    Raises:
+        DataError: This is no frame.
+    """
+    eager = _eager(frame)
+    columns = {name: _plain(values) for name, values in eager.to_dict(as_series=False).items()}
+    return columns, len(eager)
+
+
+def frame_like(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
+    """A frame of the same kind with other columns; a lazy frame becomes the eager one it is collected to."""
+    import narwhals as nw
+
+    eager = _eager(frame)
+    made = nw.from_dict(dict(columns), backend=eager.implementation)
+    index = nw.maybe_get_index(eager)
+    return (made if index is None else nw.maybe_set_index(made, index=index)).to_native()
+
+
+def _eager(frame: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        found = nw.from_native(frame)
+    except TypeError:
+        kind = type(frame).__name__
+        raise DataError(
+            f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
+        ) from None
+    return found.collect() if isinstance(found, nw.LazyFrame) else found
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    return [None if _is_missing(value) else value for value in values]
+
+
+def _is_missing(value: Any) -> bool:
+    """None, not-a-number and not-a-time; pandas' own NA answers no comparison and is known by its type."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
+
+    Raises:
+        DataError: The file cannot be read or is not what its ending says.
+    """
+    try:
+        return _read(path)
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
+    except (UnicodeDecodeError, ValueError, csv.Error, RecursionError):
+        raise DataError(f"{path.name} is not a valid {path.suffix[1:]} file.", "Check the file.", "format") from None
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    ending = path.suffix.lower()
+    if ending == ".parquet":
+        return _read_parquet(path)
+    if ending == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return _csv_rows(csv.reader(file, strict=True), path)
+    text = path.read_text(encoding="utf-8-sig")
+    if ending in (".jsonl", ".ndjson"):
+        return _checked([json.loads(line) for line in text.splitlines() if line.strip()], path)
+    if ending == ".json":
+        content = json.loads(text)
+        return _checked(content.get("data") if isinstance(content, dict) else content, path)
+    raise DataError(f"{path.name} has an unknown ending.", "Known: .csv, .json, .jsonl, .parquet.", "format")
+
+
+def _csv_rows(lines: Any, path: Path) -> list[dict[str, Any]]:
+    head: list[str] = next(lines, [])
+    if len(set(head)) < len(head) or not head:
+        raise DataError(f"{path.name} has no header, or a column stands twice in it.", code="header")
+    rows = []
+    for number, line in enumerate(lines, 1):
+        if line and len(line) != len(head):
+            raise DataError(f"row {number} of {path.name} has not as many fields as the header.", code="fields")
+        if line:
+            rows.append({name: value or None for name, value in zip(head, line, strict=True)})
+    return rows
+
+
+def _checked(records: Any, path: Path) -> list[dict[str, Any]]:
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise DataError(f"{path.name} is not a list of records.", "Give each record as an object.", "records")
+    return records
+
+
+def _read_parquet(path: Path) -> list[dict[str, Any]]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import read_table
+    except ImportError:
+        raise missing_extra("pyarrow", "frames") from None
+    try:
+        rows: list[dict[str, Any]] = read_table(path).to_pylist()
+    except ArrowException:
+        raise ValueError("not Parquet") from None
+    return rows
+
+
+def write_records(records: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Write records in the format of the file's ending, whole or not at all.
+
+    Raises:
+        DataError: The ending is unknown, or the file cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        _write(records, temporary, path.suffix.lower())
+        temporary.replace(path)
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be written: {error.strerror}.", "Check the path.", "unwritable") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write(records: Sequence[Mapping[str, Any]], path: Path, ending: str) -> None:
+    if ending == ".csv":
+        _write_csv(records, path)
+    elif ending == ".json":
+        path.write_text(json.dumps(records, ensure_ascii=False, indent=1, default=_iso) + "\n", encoding="utf-8")
+    elif ending in (".jsonl", ".ndjson"):
+        lines = (json.dumps(record, ensure_ascii=False, default=_iso) + "\n" for record in records)
+        path.write_text("".join(lines), encoding="utf-8")
+    elif ending == ".parquet":
+        _write_parquet(records, path)
+    else:
+        raise DataError("the output has an unknown ending.", "Known: .csv, .json, .jsonl, .parquet.", "format")
+
+
+def _write_csv(records: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """A range is written as JSON; a field that is missing stays empty."""
+    head = list(dict.fromkeys(name for record in records for name in record))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(head)
+        writer.writerows([_field(record.get(name)) for name in head] for record in records)
+
+
+def _field(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False, default=_iso) if isinstance(value, dict | list) else value
+
+
+def _iso(value: Any) -> str:
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)
+
+
+def _write_parquet(records: Sequence[Mapping[str, Any]], path: Path) -> None:
+    try:
+        from pyarrow import Table
+        from pyarrow.parquet import write_table
+    except ImportError:
+        raise missing_extra("pyarrow", "frames") from None
+    write_table(Table.from_pylist([dict(record) for record in records]), path)
