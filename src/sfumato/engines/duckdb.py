@@ -1,0 +1,144 @@
+"""The embedded engine: rows in files, counted and rewritten by DuckDB without coming into Python."""
+
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines import sources, sql
+from sfumato.engines.engine import Reading
+from sfumato.engines.statements import Application, counting, locating, publishing
+from sfumato.errors import DataError, EngineError, SfumatoError
+from sfumato.microdata.frequencies import Counted
+from sfumato.microdata.recoding import Handling, Recoding
+from sfumato.plan.model import DataPlan
+
+
+class DuckDBEngine:
+    """Rows in a file."""
+
+    name = "duckdb"
+
+    def __init__(self, path: Path, data: DataPlan | None = None, names: Sequence[str] = ()) -> None:
+        self.path = path
+        self.plan = data or DataPlan()
+        self._scratch = tempfile.TemporaryDirectory(prefix="sfumato-")
+        self._connection = connect(Path(self._scratch.name))
+        with self.faults():
+            self.source = sources.open_source(self._connection, path, self.plan, names, Path(self._scratch.name))
+
+    @classmethod
+    def of_published(cls, path: Path, columns: Sequence[str], separator: str) -> "DuckDBEngine":
+        """The engine that reads a file which Sfumato has just written."""
+        engine = cls.__new__(cls)
+        engine.path = path
+        engine.plan = DataPlan()
+        engine._scratch = tempfile.TemporaryDirectory(prefix="sfumato-")
+        engine._connection = connect(Path(engine._scratch.name))
+        if path.suffix == ".csv":
+            table = sources.csv_table(path, columns, separator, published=True)
+            engine.source = sources.Source(table, tuple(columns), separator)
+        else:
+            engine.source = sources.open_source(engine._connection, path, DataPlan(), (), Path(engine._scratch.name))
+        return engine
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.source.columns
+
+    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+        with self.faults():
+            statements = counting(self.source.table, columns, reading, self.plan.strip)
+            self._run(statements.group)
+            values = [self._texts(statement) for statement in statements.texts]
+            arrays = self._connection.execute(statements.codes).fetchnumpy()
+            rows = int(self._run(statements.rows)[0][0])
+            self._run(statements.forget)
+        codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(columns))]
+        matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
+        return Counted(tuple(columns), tuple(values), matrix, np.asarray(arrays["n"], np.int64), rows)
+
+    def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
+        with self.faults():
+            found = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
+        return tuple(int(row[0]) for row in found)
+
+    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "DuckDBEngine":
+        if target is None:
+            raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
+        application = Application(self.source, recoding, handling, reading, self.plan.strip)
+        with self.faults():
+            for table, arrays in application.lookups():
+                self._load(table, arrays)
+            self._run(publishing(application, target))
+        return DuckDBEngine.of_published(target, application.published_columns, self.source.separator)
+
+    def data(self) -> Any:
+        return self.path
+
+    def fingerprint(self) -> str:
+        return sources.fingerprint(self.path)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._scratch.cleanup()
+
+    def _run(self, statement: str) -> list[tuple[Any, ...]]:
+        return list(self._connection.execute(statement).fetchall())
+
+    def _texts(self, statement: str) -> tuple[str | None, ...]:
+        return tuple(row[0] for row in self._run(statement))
+
+    def _load(self, table: str, arrays: dict[str, Any]) -> None:
+        self._connection.register("loaded", arrays)
+        self._run(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM loaded")
+        self._connection.unregister("loaded")
+
+    @contextmanager
+    def faults(self) -> Iterator[None]:
+        """Turns DuckDB's errors into ours; their texts may hold values of rows and are not passed on."""
+        import duckdb
+
+        try:
+            yield
+        except SfumatoError:
+            raise
+        except duckdb.Error as error:
+            raise explained(error, self.plan.encoding) from None
+
+
+def connect(scratch: Path) -> Any:
+    """A connection that neither looks for extensions nor leaves anything behind."""
+    import duckdb
+
+    config = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "temp_directory": str(scratch),
+        "preserve_insertion_order": "true",
+    }
+    return duckdb.connect(":memory:", config=config)
+
+
+def explained(error: Exception, encoding: str) -> SfumatoError:
+    """Our error for one of DuckDB's, without a word of its text but the line."""
+    text = str(error)
+    line = re.search(r"[Ll]ine: ?(\d+)", text)
+    where = f" in line {line[1]}" if line else ""
+    if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():
+        return sources.wrong_encoding(encoding)
+    if "Expected Number of Columns" in text:
+        return DataError(f"a row has too many or too few fields{where}.", "Mend the file, or give its separator and quote.", "ragged")
+    if "quote" in text.lower() and line:
+        return DataError(f"a quote is not closed{where}.", "Mend the file, or give its quote.", "quotes")
+    if line:
+        return DataError(f"the file cannot be read{where}.", "Mend the file, or give its separator and quote.", "unreadable")
+    if "No space left" in text or "Cannot open file" in text or type(error).__name__ == "IOException":
+        return EngineError("a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk")
+    if type(error).__name__ == "OutOfMemoryException":
+        return EngineError("the memory does not suffice.", "Give the engine more memory, or close other programs.", "memory")
+    return EngineError(f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb")

@@ -1,0 +1,173 @@
+"""The engine for frames in memory: pandas, Polars and Arrow in, the same kind out, through narwhals."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.engine import Reading
+from sfumato.engines.order import shuffled
+from sfumato.engines.texts import as_text
+from sfumato.errors import DataError, EngineError
+from sfumato.microdata.frequencies import DROPPED, Counted
+from sfumato.microdata.packing import packing_of
+from sfumato.microdata.recoding import STAR, Handling, LevelRecoding, Recoding, numbered
+
+Codes = npt.NDArray[np.int32]
+
+
+class FrameEngine:
+    """Rows in a frame that the caller holds; the frame is never changed."""
+
+    name = "frames"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+        if len(set(self._frame.columns)) < len(self._frame.columns):
+            raise DataError("two columns have the same name.", "Give every column a name of its own.", "duplicate-columns")
+        self._coded: dict[str, tuple[tuple[str | None, ...], Codes]] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._frame.columns)
+
+    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+        keep = self._present(reading)
+        coded = [self._codes(column) for column in columns]
+        codes = np.column_stack([codes[keep] for _, codes in coded]) if coded else np.zeros((0, 0), np.int32)
+        values = tuple(texts for texts, _ in coded)
+        order = packing_of([max(len(texts), 1) for texts in values]).order(codes)
+        codes = codes[order]
+        first = np.ones(len(codes), bool)
+        first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+        starts = np.flatnonzero(first)
+        counts = np.diff(np.append(starts, len(codes))).astype(np.int64)
+        return Counted(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, len(self._frame))
+
+    def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
+        values, codes = self._codes(column)
+        wanted = [place for place, text in enumerate(values) if text in set(texts)]
+        return tuple(int(row) + 1 for row in np.flatnonzero(np.isin(codes, wanted))[:limit])
+
+    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "FrameEngine":
+        if target is not None:
+            raise EngineError("frames are published as frames.", "Save the release to write files.", "frames-target")
+        classes, rows = self._classes(recoding, self._present(reading))
+        suppressed = recoding.suppressed[classes]
+        if handling.suppressed == "drop":
+            classes, rows, suppressed = classes[~suppressed], rows[~suppressed], suppressed[~suppressed]
+        if handling.shuffle_seed is not None:
+            order = shuffled((rows + 1).tolist(), handling.shuffle_seed)
+            classes, rows, suppressed = classes[order], rows[order], suppressed[order]
+        return FrameEngine(self._published(recoding, handling, classes, rows, suppressed).to_native())
+
+    def data(self) -> Any:
+        return self._frame.to_native()
+
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for column in self.columns:
+            texts, codes = self._codes(column)
+            digest.update(repr((column, texts)).encode())
+            digest.update(codes.tobytes())
+        return digest.hexdigest()
+
+    def close(self) -> None:
+        self._coded.clear()
+
+    def _codes(self, column: str) -> tuple[tuple[str | None, ...], Codes]:
+        """A column's distinct texts and, for each row, the place of its text."""
+        if column not in self._coded:
+            self._coded[column] = _factorized(self._frame[column].to_list())
+        return self._coded[column]
+
+    def _present(self, reading: Reading) -> npt.NDArray[np.int64]:
+        """The rows in which no required value is missing."""
+        keep = np.ones(len(self._frame), bool)
+        for column in reading.required:
+            texts, codes = self._codes(column)
+            absent = [place for place, text in enumerate(texts) if text is None or text in reading.missing]
+            keep &= ~np.isin(codes, absent)
+        return np.flatnonzero(keep)
+
+    def _classes(self, recoding: Recoding, rows: npt.NDArray[np.int64]) -> tuple[Codes, npt.NDArray[np.int64]]:
+        """The class of each row that is not dropped, and those rows."""
+        columns = []
+        for place, column in enumerate(recoding.columns):
+            texts, codes = self._codes(column)
+            known = recoding.codings[place].places
+            lookup = np.array([known.get(text, DROPPED) for text in texts], np.int32)
+            columns.append(lookup[codes[rows]] if len(texts) else np.zeros(0, np.int32))
+        codes = np.column_stack(columns)
+        kept = (codes != DROPPED).all(axis=1)
+        codes, rows = codes[kept], rows[kept]
+        return _class_of(recoding, codes), rows
+
+    def _published(
+        self,
+        recoding: Recoding,
+        handling: Handling,
+        classes: Codes,
+        rows: npt.NDArray[np.int64],
+        suppressed: npt.NDArray[np.bool_],
+    ) -> "nw.DataFrame[Any]":
+        frame = self._frame[rows.tolist()]
+        backend = nw.get_native_namespace(frame)
+        new: dict[str, list[Any]] = {}
+        for place, column in enumerate(recoding.columns):
+            if recoding.identical[place] and not suppressed.any():
+                continue
+            labels = np.array([*recoding.labels[place], STAR], object)
+            new[column] = labels[np.where(suppressed, len(labels) - 1, recoding.classes[classes, place])].tolist()
+        for column in handling.starred:
+            new[column] = [STAR] * len(rows)
+        for column in handling.veiled if suppressed.any() else ():
+            texts, codes = self._codes(column)
+            new[column] = [STAR if hide else texts[code] for hide, code in zip(suppressed, codes[rows], strict=True)]
+        series = [nw.new_series(column, values, nw.String, backend=backend) for column, values in new.items()]
+        if handling.class_column is not None:
+            numbers = [None if hide else int(number) for hide, number in zip(suppressed, numbered(recoding)[classes], strict=True)]
+            series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
+        return frame.with_columns(*series) if series else frame
+
+
+def _class_of(recoding: Recoding, codes: Codes) -> Codes:
+    """The class of each row, from its value codes."""
+    if isinstance(recoding, LevelRecoding):
+        columns = [recoding.label_codes(place)[codes[:, place]] for place in range(len(recoding.columns))]
+        return _matched(np.column_stack(columns), recoding.classes, np.arange(len(recoding.classes), dtype=np.int32))
+    return _matched(codes, recoding.combinations, recoding.owners)
+
+
+def _matched(codes: Codes, known: Codes, answers: Codes) -> Codes:
+    """For each row of codes the answer of the equal row among the known ones."""
+    sizes = [int(max(known[:, place].max(initial=0), codes[:, place].max(initial=0))) + 1 for place in range(codes.shape[1])]
+    packing = packing_of(sizes)
+    places = {key: answer for key, answer in zip(_keys(packing.pack(known)), answers.tolist(), strict=True)}
+    found = [places.get(key, DROPPED) for key in _keys(packing.pack(codes))]
+    if DROPPED in found:
+        raise DataError(
+            "some rows hold a combination that the recoding does not know.",
+            "Make a new release for these data.",
+            "unknown-combination",
+        )
+    return np.array(found, np.int32)
+
+
+def _keys(packed: npt.NDArray[np.uint64]) -> Iterable[Any]:
+    return packed[0].tolist() if len(packed) == 1 else map(tuple, packed.T.tolist())
+
+
+def _factorized(values: list[Any]) -> tuple[tuple[str | None, ...], Codes]:
+    """Distinct texts of a list of values, and the place of each value's text."""
+    places: dict[Any, int] = {}
+    codes = np.fromiter((places.setdefault((type(value), value), len(places)) for value in values), np.int32, len(values))
+    texts: dict[str | None, int] = {}
+    recode = np.fromiter(
+        (texts.setdefault(as_text(value), len(texts)) for _, value in places), np.int32, len(places)
+    )
+    return tuple(texts), recode[codes] if len(codes) else codes

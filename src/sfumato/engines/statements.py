@@ -1,0 +1,193 @@
+"""The statements with which DuckDB counts rows and publishes them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines import sql
+from sfumato.engines.engine import Reading
+from sfumato.engines.sources import Source
+from sfumato.microdata.frequencies import DROPPED
+from sfumato.microdata.packing import Packing, packing_of
+from sfumato.microdata.recoding import STAR, Handling, LevelRecoding, Recoding, numbered
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What to run to count combinations: group the rows, then number each column's texts."""
+
+    group: str
+    texts: tuple[str, ...]
+    codes: str
+    rows: str
+    forget: str
+
+
+def as_text(column: str, strip: bool = False, table: str = "s") -> str:
+    """The text of a column's value."""
+    cast = f"CAST({table}.{sql.name(column)} AS VARCHAR)"
+    return f"trim({cast})" if strip else cast
+
+
+def counting(table: str, columns: Sequence[str], reading: Reading, strip: bool) -> Counting:
+    """Count the distinct combinations of columns."""
+    chosen = sql.listed(f"{as_text(column, strip)} AS t{place}" for place, column in enumerate(columns))
+    group = (
+        f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT {chosen}, count(*) AS n FROM {table} AS s"
+        f"{_required(reading, strip)} GROUP BY {sql.listed(f't{place}' for place in range(len(columns)))}"
+    )
+    texts = tuple(
+        f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST" for place in range(len(columns))
+    )
+    ranks = sql.listed(
+        f"CAST(dense_rank() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER) AS c{place}" for place in range(len(columns))
+    )
+    return Counting(
+        group,
+        texts,
+        f"SELECT {ranks}, n FROM combinations",
+        f"SELECT count(*) FROM {table}",
+        "DROP TABLE combinations",
+    )
+
+
+def _required(reading: Reading, strip: bool) -> str:
+    if not reading.required:
+        return ""
+    tests = []
+    for column in reading.required:
+        value = as_text(column, strip)
+        tests.append(f"{value} IS NOT NULL")
+        if reading.missing:
+            tests.append(f"{value} NOT IN ({sql.listed(map(sql.text, reading.missing))})")
+    return " WHERE " + " AND ".join(tests)
+
+
+def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: bool) -> str:
+    """Find the first rows that hold one of some texts."""
+    numbers = f"SELECT row_number() OVER () AS place, {as_text(column, strip)} AS value FROM {table} AS s"
+    wanted = sql.listed(map(sql.text, texts))
+    return f"SELECT place FROM ({numbers}) WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A recoding to be applied to the rows of a source.
+
+    Each quasi-identifier's text is looked up in a table of its own, which gives a code; the codes of a row, packed as
+    in packing.py, are looked up in the table of classes.
+    """
+
+    source: Source
+    recoding: Recoding
+    handling: Handling
+    reading: Reading
+    strip: bool = False
+
+    @property
+    def published_columns(self) -> tuple[str, ...]:
+        more = (self.handling.class_column,) if self.handling.class_column else ()
+        return (*self.source.columns, *more)
+
+    @property
+    def packing(self) -> Packing:
+        if isinstance(self.recoding, LevelRecoding):
+            return packing_of([len(labels) for labels in self.recoding.labels])
+        return packing_of([coding.ladder.size for coding in self.recoding.codings])
+
+    def lookups(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The tables to be loaded: one a column, and the one of classes."""
+        for place in range(len(self.recoding.columns)):
+            yield f"d{place}", self._column_lookup(place)
+        yield "classes", self._class_lookup()
+
+    def _column_lookup(self, place: int) -> dict[str, Any]:
+        coding = self.recoding.codings[place]
+        kept = np.flatnonzero(coding.codes != DROPPED)
+        codes = coding.codes[kept]
+        if isinstance(self.recoding, LevelRecoding):
+            codes = self.recoding.label_codes(place)[codes]
+        texts = np.array([coding.texts[row] for row in kept], object)
+        return {"text": texts, "code": codes.astype(np.uint64)}
+
+    def _class_lookup(self) -> dict[str, Any]:
+        recoding = self.recoding
+        if isinstance(recoding, LevelRecoding):
+            keys, owners = recoding.classes, np.arange(len(recoding.classes))
+        else:
+            keys, owners = recoding.combinations, recoding.owners
+        packed = self.packing.pack(keys)
+        table: dict[str, Any] = {f"k{word}": packed[word] for word in range(len(packed))}
+        table["hidden"] = recoding.suppressed[owners]
+        table["number"] = numbered(recoding)[owners]
+        for place, labels in enumerate(recoding.labels):
+            table[f"p{place}"] = np.array(labels, object)[recoding.classes[owners, place]]
+        return table
+
+
+def publishing(application: Application, target: Path) -> str:
+    """Write the published rows to a file."""
+    handling = application.handling
+    columns = [f"{_published(application, column)} AS {sql.name(column)}" for column in application.source.columns]
+    if handling.class_column:
+        columns.append(f"CASE WHEN c.hidden THEN NULL ELSE c.number END AS {sql.name(handling.class_column)}")
+    tests = [] if handling.suppressed == "star" else [" WHERE NOT c.hidden"]
+    statement = (
+        f"SELECT {sql.listed(columns)} FROM {_numbered_rows(application)} AS s{_joins(application)}"
+        f"{''.join(tests)} ORDER BY {_order(handling)}"
+    )
+    return f"COPY ({statement}) TO {sql.text(str(target))} ({_format(application, target)})"
+
+
+def _numbered_rows(application: Application) -> str:
+    rows = f"SELECT row_number() OVER () AS sfumato_row, * FROM {application.source.table} AS s"
+    return f"(SELECT * FROM ({rows}) AS s{_required(application.reading, application.strip)})"
+
+
+def _published(application: Application, column: str) -> str:
+    recoding, handling = application.recoding, application.handling
+    raw = f"s.{sql.name(column)}"
+    if column in handling.starred:
+        return sql.text(STAR)
+    if column in recoding.columns:
+        place = recoding.columns.index(column)
+        hides = handling.suppressed == "star" and bool(recoding.suppressed.any())
+        if recoding.identical[place] and not hides:
+            return raw
+        return f"CASE WHEN c.hidden THEN '{STAR}' ELSE c.p{place} END" if hides else f"c.p{place}"
+    if column in handling.veiled:
+        return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, application.strip)} END"
+    return f"trim({raw})" if application.strip else raw
+
+
+def _joins(application: Application) -> str:
+    columns = [
+        f" JOIN d{place} ON {as_text(column, application.strip)} IS NOT DISTINCT FROM d{place}.text"
+        for place, column in enumerate(application.recoding.columns)
+    ]
+    packing = application.packing
+    keys = []
+    for word in range(packing.words):
+        parts = [
+            f"(d{place}.code << {int(packing.shift[place])})"
+            for place in range(len(application.recoding.columns))
+            if packing.word[place] == word
+        ]
+        keys.append(f"c.k{word} = ({' | '.join(parts)})")
+    return "".join(columns) + f" JOIN classes AS c ON {' AND '.join(keys)}"
+
+
+def _order(handling: Handling) -> str:
+    if handling.shuffle_seed is None:
+        return "s.sfumato_row"
+    return f"md5(concat({sql.text(f'{handling.shuffle_seed}:')}, s.sfumato_row))"
+
+
+def _format(application: Application, target: Path) -> str:
+    if target.suffix == ".parquet":
+        return "FORMAT parquet, COMPRESSION zstd"
+    separator = sql.text(application.source.separator)
+    return f"FORMAT csv, HEADER, DELIMITER {separator}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"

@@ -1,0 +1,1 @@
+"""Microdata: rows about persons, released as a recoding of their frequency table."""

@@ -1,0 +1,68 @@
+"""Classes: rows that are published alike, with their sizes and what each holds of the sensitive columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+Counts = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """How often each sensitive value stands in each class, in compressed rows.
+
+    Class `i` holds the values `values[starts[i]:starts[i + 1]]`, ascending, each `counts[...]` times.
+
+    Attributes:
+        size: The number of distinct values in the whole table.
+    """
+
+    starts: Counts
+    values: npt.NDArray[np.int32]
+    counts: Counts
+    size: int
+
+    @property
+    def owners(self) -> Counts:
+        """For each entry, the class it belongs to."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def totals(self) -> Counts:
+        """How often each value stands in the whole table."""
+        return np.bincount(self.values, weights=self.counts, minlength=self.size).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The classes of a table: what a privacy model judges."""
+
+    sizes: Counts
+    sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        return int(self.sizes.sum())
+
+    def kept(self, keep: Mask) -> "Classes":
+        """The classes that are kept, in the same order."""
+        return Classes(self.sizes[keep], {name: _kept(old, keep) for name, old in self.sensitive.items()})
+
+
+def histogram(owners: Counts, values: npt.NDArray[np.int32], counts: Counts, classes: int, size: int) -> Histogram:
+    """A histogram from loose entries (class, value, count); equal pairs are added up."""
+    pairs = owners.astype(np.int64) * size + values
+    unique, places = np.unique(pairs, return_inverse=True)
+    added = np.bincount(places, weights=counts, minlength=len(unique)).astype(np.int64)
+    starts = np.searchsorted(unique, np.arange(classes + 1, dtype=np.int64) * size)
+    return Histogram(starts.astype(np.int64), (unique % max(size, 1)).astype(np.int32), added, size)
+
+
+def _kept(old: Histogram, keep: Mask) -> Histogram:
+    lengths = np.diff(old.starts)[keep]
+    entries = np.repeat(keep, np.diff(old.starts))
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Histogram(starts, old.values[entries], old.counts[entries], old.size)

@@ -1,0 +1,179 @@
+"""The frequency table: the distinct combinations of quasi-identifiers, coded, with counts and sensitive counts.
+
+Here, and only here, it is decided what a missing or an invalid value is; every engine hands over texts alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.any import AnyValue
+from sfumato.hierarchies.ladder import Codes, Ladder
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.classes import Classes, Counts, Histogram, histogram
+from sfumato.microdata.packing import packing_of
+from sfumato.plan.model import ColumnPlan, OnInvalid, Plan
+
+DROPPED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What an engine counted: distinct combinations of columns as texts, and how often each stands in the rows.
+
+    Attributes:
+        columns: The columns counted.
+        values: For each column, its distinct texts; None is the missing value.
+        codes: For each combination and column, the place of its text. Shape (combinations, columns).
+        counts: For each combination, its rows.
+        rows: All rows of the source, also those that were left out because a value is missing.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[tuple[str | None, ...], ...]
+    codes: npt.NDArray[np.int32]
+    counts: Counts
+    rows: int
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the texts of a column become values of its ladder; `DROPPED` marks a text whose rows are dropped."""
+
+    texts: tuple[str | None, ...]
+    codes: Codes
+    ladder: Ladder
+
+    @cached_property
+    def places(self) -> dict[str | None, int]:
+        return {text: int(code) for text, code in zip(self.texts, self.codes, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Texts of a column that its type or hierarchy does not accept."""
+
+    column: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FrequencyTable:
+    """The distinct combinations of quasi-identifiers, sorted by their codes.
+
+    Attributes:
+        columns: The quasi-identifiers.
+        codings: For each of them, how texts are coded and its ladder.
+        codes: Value codes, shape (combinations, columns).
+        counts: Rows of each combination.
+        sensitive: For each sensitive column that is judged, what each combination holds.
+        sensitive_values: The texts behind the codes of each sensitive column.
+        dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
+    """
+
+    columns: tuple[str, ...]
+    codings: tuple[Coding, ...]
+    codes: npt.NDArray[np.int32]
+    counts: Counts
+    sensitive: Mapping[str, Histogram]
+    sensitive_values: Mapping[str, tuple[str | None, ...]]
+    dropped_rows: int = 0
+
+    @property
+    def ladders(self) -> tuple[Ladder, ...]:
+        return tuple(coding.ladder for coding in self.codings)
+
+    @property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def whole(self) -> Classes:
+        """The raw table as classes, one a combination."""
+        return Classes(self.counts, self.sensitive)
+
+    def marginal(self, column: int) -> Counts:
+        """Rows of each value of a column."""
+        size = self.ladders[column].size
+        return np.bincount(self.codes[:, column], weights=self.counts, minlength=size).astype(np.int64)
+
+
+def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+    """The frequency table of what an engine counted, and the texts that were not accepted."""
+    names = plan.quasi_identifiers
+    places = [counted.columns.index(name) for name in names]
+    coded = [code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)]
+    codings = tuple(coding for coding, _ in coded)
+    rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
+    codes = np.empty((len(counted.counts), len(names)), np.int32)
+    for column, (coding, place) in enumerate(zip(codings, places, strict=True)):
+        codes[:, column] = coding.codes[counted.codes[:, place]] if len(coding.codes) else 0
+    return _grouped(names, codings, codes, counted, plan), rejected
+
+
+def _grouped(
+    names: tuple[str, ...], codings: tuple[Coding, ...], codes: npt.NDArray[np.int32], counted: Counted, plan: Plan
+) -> FrequencyTable:
+    kept = np.flatnonzero((codes != DROPPED).all(axis=1))
+    codes, counts = codes[kept], counted.counts[kept]
+    order = packing_of([coding.ladder.size for coding in codings]).order(codes)
+    codes, counts, kept = codes[order], counts[order], kept[order]
+    first = np.ones(len(codes), bool)
+    first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    owners = np.cumsum(first) - 1
+    sizes = np.bincount(owners, weights=counts, minlength=int(first.sum())).astype(np.int64)
+    held = {name: _held(name, counted, kept, owners, counts, len(sizes), plan) for name in plan.counted}
+    return FrequencyTable(
+        names,
+        codings,
+        np.ascontiguousarray(codes[first]),
+        sizes,
+        {name: entry[0] for name, entry in held.items()},
+        {name: entry[1] for name, entry in held.items()},
+        counted.rows - int(sizes.sum()),
+    )
+
+
+def _held(
+    name: str, counted: Counted, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
+) -> tuple[Histogram, tuple[str | None, ...]]:
+    """What each combination holds of a sensitive column; its missing values are one value of their own."""
+    place = counted.columns.index(name)
+    texts = [None if text in plan.data.missing else text for text in counted.values[place]]
+    domain = sorted(set(texts), key=lambda text: (text is None, text or ""))
+    places = {text: code for code, text in enumerate(domain)}
+    recode = np.array([places[text] for text in texts], np.int32)
+    values = recode[counted.codes[kept, place]] if len(texts) else np.zeros(0, np.int32)
+    return histogram(owners, values, counts, classes, max(len(domain), 1)), tuple(domain)
+
+
+def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:
+    """How a column's texts are coded, and the texts that are not accepted."""
+    missing = {None, *plan.data.missing}
+    present = [text for text in texts if text is not None and text not in missing]
+    forms, _ = canonical(present, column.type)
+    accepted = list(dict.fromkeys(form for form in forms if form is not None))
+    binding = (column.hierarchy or AnyValue()).bind(accepted)
+    outside = set(binding.rejected)
+    known = {
+        text: None if form in outside else form for text, form in zip(present, forms, strict=True)
+    }
+    rejected = tuple(text for text in present if known[text] is None)
+    ladder = binding.ladder
+    if plan.data.on_missing != "drop" and (len(present) < len(texts) or (rejected and plan.data.on_invalid == "missing")):
+        ladder = ladder.with_missing()
+    codes = np.fromiter((_code(text, known, ladder, plan.data.on_invalid) for text in texts), np.int32, len(texts))
+    return Coding(tuple(texts), codes, ladder), rejected
+
+
+def _code(text: str | None, known: Mapping[str, str | None], ladder: Ladder, on_invalid: OnInvalid) -> int:
+    """The code of a text: of its value, or of the missing value, or that its rows are dropped."""
+    form = known.get(text) if text is not None else None
+    if form is not None:
+        return ladder.places[form]
+    if text in known and on_invalid != "missing":
+        return DROPPED
+    return ladder.places.get(None, DROPPED)

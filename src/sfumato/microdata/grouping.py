@@ -1,0 +1,152 @@
+"""Grouping: the classes of a frequency table at any node of its lattice, rolled up from the nearest table at hand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.microdata import kernels
+from sfumato.microdata.classes import Classes, Counts, Histogram
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.packing import Words, packing_of
+
+Node = tuple[int, ...]
+MAX_KEPT_CLASSES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The classes at one node: packed labels, sizes, sensitive counts."""
+
+    node: Node
+    keys: Words
+    classes: Classes
+
+    @property
+    def sizes(self) -> Counts:
+        return self.classes.sizes
+
+
+class Grouper:
+    """Computes the classes at nodes, and keeps them for nodes above.
+
+    A node is a level for each column. Grouped nodes are kept as long as they hold no more than `MAX_KEPT_CLASSES`
+    classes together; the raw table is always there.
+    """
+
+    def __init__(self, table: FrequencyTable) -> None:
+        self.table = table
+        self.packing = packing_of([ladder.size for ladder in table.ladders])
+        self.base = Grouped((0,) * len(table.columns), self.packing.pack(table.codes), table.whole)
+        self._kept: list[Grouped] = []
+        self._places: dict[Node, int] = {}
+        self._kept_classes = 0
+        self._widest = sorted(range(len(table.columns)), key=lambda column: -table.ladders[column].size)
+        self._nodes = np.empty((64, len(table.columns)), np.int16)
+        self._sizes = np.empty(64, np.int64)
+        self._steps: dict[tuple[int, int, int], Words] = {}
+        self._hashed = np.zeros(1 << max((2 * len(table.counts)).bit_length(), 4), np.int64)
+        self._stamp = 0
+        self._relabeled = np.empty_like(self.base.keys)
+        self._out_keys = np.empty_like(self.base.keys)
+        self._out_counts = np.empty_like(table.counts)
+        self._owner = np.empty(len(table.counts), np.int32)
+
+    def at(self, node: Node) -> Grouped:
+        """The classes at a node."""
+        if node in self._places:
+            return self._kept[self._places[node]]
+        stone = self._stone(node)
+        if stone != node:
+            self.at(stone)
+        grouped = self.rolled(self._nearest(node), node)
+        self._keep(grouped)
+        return grouped
+
+    def rolled(self, source: Grouped, node: Node) -> Grouped:
+        """The classes at a node, from those of a node that is nowhere coarser."""
+        changed = [column for column, level in enumerate(node) if level != source.node[column]]
+        if not changed:
+            return source
+        count = self._roll(source, node, changed)
+        sensitive = {
+            name: self._regrouped(held, len(source.sizes), count) for name, held in source.classes.sensitive.items()
+        }
+        return Grouped(node, self._out_keys[:, :count].copy(), Classes(self._out_counts[:count].copy(), sensitive))
+
+    def owners(self, node: Node) -> np.ndarray:
+        """For each combination of the raw table, its class at a node, numbered as in `rolled(base, node)`."""
+        changed = [column for column, level in enumerate(node) if level]
+        self._roll(self.base, node, changed)
+        return self._owner.copy()
+
+    def labels(self, grouped: Grouped) -> np.ndarray:
+        """The label codes of each class, shape (classes, columns)."""
+        return self.packing.unpack(grouped.keys)
+
+    def _roll(self, source: Grouped, node: Node, changed: Sequence[int]) -> int:
+        rows = len(source.sizes)
+        tables = [self._step(column, source.node[column], node[column]) for column in changed]
+        offsets = np.cumsum([0, *(len(table) for table in tables)])
+        relabeled = self._relabeled[:, :rows]
+        packing = self.packing
+        kernels.relabel(
+            source.keys,
+            packing.word,
+            packing.shift,
+            packing.mask,
+            np.array(changed, np.int64),
+            np.concatenate(tables) if tables else np.zeros(0, np.uint64),
+            offsets,
+            relabeled,
+        )
+        self._stamp += 1
+        return int(
+            kernels.group(
+                relabeled, source.sizes, self._hashed, self._stamp, self._out_keys, self._out_counts, self._owner
+            )
+        )
+
+    def _regrouped(self, held: Histogram, rows: int, classes: int) -> Histogram:
+        entries = kernels.regroup(held.starts, held.values, held.counts, self._owner[:rows], classes, held.size)
+        return Histogram(*entries, held.size)
+
+    def _step(self, column: int, low: int, high: int) -> Words:
+        """For each label of a level its label at a higher one, shifted to where it lies in a key."""
+        key = (column, low, high)
+        if key not in self._steps:
+            labels = self.table.ladders[column].step(low, high).astype(np.uint64)
+            self._steps[key] = labels << self.packing.shift[column]
+        return self._steps[key]
+
+    def _stone(self, node: Node) -> Node:
+        """A stepping stone below a node, on which other nodes are likely to stand too.
+
+        The columns with most values are generalized first: that leaves few classes for the steps that differ.
+        """
+        columns = [column for column in self._widest if node[column]]
+        lifted = columns[: len(columns) // 2]
+        return tuple(level if column in lifted else 0 for column, level in enumerate(node)) if lifted else node
+
+    def _nearest(self, node: Node) -> Grouped:
+        """The smallest table at hand that is nowhere coarser."""
+        if not self._kept:
+            return self.base
+        fits = np.flatnonzero((self._nodes[: len(self._kept)] <= np.array(node, np.int16)).all(axis=1))
+        if not len(fits):
+            return self.base
+        return self._kept[int(fits[self._sizes[fits].argmin()])]
+
+    def _keep(self, grouped: Grouped) -> None:
+        """Keep a table for nodes above it; when there is no more room, forget them all but the raw one."""
+        if self._kept_classes + len(grouped.sizes) > MAX_KEPT_CLASSES:
+            self._kept, self._places, self._kept_classes = [], {}, 0
+        place = len(self._kept)
+        if place == len(self._nodes):
+            self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
+            self._sizes = np.concatenate([self._sizes, np.empty_like(self._sizes)])
+        self._nodes[place] = grouped.node
+        self._sizes[place] = len(grouped.sizes)
+        self._kept.append(grouped)
+        self._places[grouped.node] = place
+        self._kept_classes += len(grouped.sizes)

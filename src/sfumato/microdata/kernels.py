@@ -1,0 +1,252 @@
+"""Compiled loops: relabeling and grouping packed combinations, and pricing what is suppressed.
+
+Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that each word's
+keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's lock.
+"""
+
+import numpy as np
+from numba import njit
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ONE = np.uint64(1)
+_HALF = 32
+_LOW = 0xFFFFFFFF
+
+
+@njit(cache=True, nogil=True)
+def relabel(keys, word, shift, mask, changed, tables, offsets, out):
+    """Generalize some columns of packed combinations, column by column.
+
+    Args:
+        keys: (w, n); word, shift, mask: (m,) where each column lies.
+        changed: (c,) columns to generalize; tables: for each label of each of them its new label, shifted into its
+            place, in one array; offsets: (c,) where each column's labels begin.
+        out: (w, n) receives the new keys.
+    """
+    for at in range(len(keys)):
+        stay = ~np.uint64(0)
+        for place in range(len(changed)):
+            if word[changed[place]] == at:
+                stay &= ~(mask[changed[place]] << shift[changed[place]])
+        for row in range(keys.shape[1]):
+            out[at, row] = keys[at, row] & stay
+    for place in range(len(changed)):
+        column = changed[place]
+        old, new = keys[word[column]], out[word[column]]
+        by, bits, offset = shift[column], mask[column], np.uint64(offsets[place])
+        for row in range(len(old)):
+            new[row] |= tables[offset + ((old[row] >> by) & bits)]
+
+
+@njit(cache=True, nogil=True)
+def group(keys, counts, table, stamp, out_keys, out_counts, owner):
+    """Group equal keys.
+
+    Args:
+        keys: (w, n); counts: (n,) rows of each.
+        table: (2^b,) hash table with 2^b > n, kept between calls: stamp << 32 | class; stamp: a number not used before.
+        out_keys: (w, n), out_counts: (n,), owner: (n,) receive the classes and each combination's class.
+
+    Returns:
+        The number of classes, numbered as they come.
+    """
+    if len(keys) == 1:
+        return _group_words(keys[0], counts, table, stamp, out_keys[0], out_counts, owner)
+    return _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner)
+
+
+@njit(cache=True, nogil=True)
+def _group_words(keys, counts, table, stamp, out_keys, out_counts, owner):
+    """As `group`, for combinations that fit in one word: the usual case."""
+    last = np.uint64(len(table) - 1)
+    down = _down(len(table))
+    mark = np.int64(stamp) << _HALF
+    classes = 0
+    for row in range(len(keys)):
+        key = keys[row]
+        slot = (key * _MIX) >> down
+        while True:
+            entry = table[slot]
+            if (entry >> _HALF) != stamp:
+                table[slot] = mark | classes
+                out_keys[classes] = key
+                out_counts[classes] = counts[row]
+                owner[row] = classes
+                classes += 1
+                break
+            found = np.uint64(entry & _LOW)
+            if out_keys[found] == key:
+                out_counts[found] += counts[row]
+                owner[row] = found
+                break
+            slot = (slot + _ONE) & last
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner):
+    """As `group`, for combinations of several words."""
+    words = len(keys)
+    last = np.uint64(len(table) - 1)
+    down = _down(len(table))
+    mark = np.int64(stamp) << _HALF
+    classes = 0
+    for row in range(keys.shape[1]):
+        mixed = np.uint64(0)
+        for at in range(words):
+            mixed = (mixed ^ keys[at, row]) * _MIX
+            mixed ^= mixed >> np.uint64(_HALF)
+        slot = (mixed * _MIX) >> down
+        while True:
+            entry = table[slot]
+            if (entry >> _HALF) != stamp:
+                table[slot] = mark | classes
+                for at in range(words):
+                    out_keys[at, classes] = keys[at, row]
+                out_counts[classes] = counts[row]
+                owner[row] = classes
+                classes += 1
+                break
+            found = np.uint64(entry & _LOW)
+            same = True
+            for at in range(words):
+                if out_keys[at, found] != keys[at, row]:
+                    same = False
+                    break
+            if same:
+                out_counts[found] += counts[row]
+                owner[row] = found
+                break
+            slot = (slot + _ONE) & last
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def _down(capacity):
+    """How far to shift a mixed key so that its top bits address the table."""
+    bits = 0
+    while (1 << bits) < capacity:
+        bits += 1
+    return np.uint64(64 - bits)
+
+
+@njit(cache=True, nogil=True)
+def tally(sizes, failing):
+    """Rows in failing classes; number, smallest and largest of the others."""
+    suppressed, kept, smallest, largest = 0, 0, 0, 0
+    for row in range(len(sizes)):
+        size = sizes[row]
+        if failing[row]:
+            suppressed += size
+        else:
+            kept += 1
+            largest = max(largest, size)
+            smallest = size if kept == 1 else min(smallest, size)
+    return suppressed, kept, smallest, largest
+
+
+@njit(cache=True, nogil=True)
+def surcharges(keys, sizes, failing, word, shift, mask, node, charges, offsets):
+    """What suppression adds for each column: the sum over failing classes of rows times their label's charge.
+
+    Args:
+        keys, sizes: the classes, (w, n) and (n,); failing: (n,) which are suppressed.
+        node: (m,) the level of each column; charges: for each column, level and label its charge, in one array;
+            offsets: (m, levels) where each column's level begins.
+    """
+    total = np.zeros(len(word))
+    for column in range(len(word)):
+        lane, by, bits = keys[word[column]], shift[column], mask[column]
+        offset = np.uint64(offsets[column, node[column]])
+        for row in range(len(sizes)):
+            if failing[row]:
+                total[column] += sizes[row] * charges[offset + ((lane[row] >> by) & bits)]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def rule_out(open_nodes, floors, added, most):
+    """Close the open nodes whose bound is above the most that is still of interest. All arrays are flat."""
+    for place in range(len(open_nodes)):
+        if open_nodes[place] and floors[place] + added[place] > most:
+            open_nodes[place] = False
+
+
+@njit(cache=True, nogil=True)
+def pick(open_nodes, ranks, where):
+    """The open node whose rank lies nearest to a given part of the way from the lowest to the highest; -1 if none."""
+    low, high = np.inf, -np.inf
+    for place in range(len(open_nodes)):
+        if open_nodes[place]:
+            low, high = min(low, ranks[place]), max(high, ranks[place])
+    target = low + (high - low) * where
+    best, distance = -1, np.inf
+    for place in range(len(open_nodes)):
+        if open_nodes[place] and abs(ranks[place] - target) < distance:
+            best, distance = place, abs(ranks[place] - target)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def pair_tables(codes, counts, first, second, first_size, second_size, out):
+    """Rows of each pair of values of two columns, added into `out` (first_size * second_size)."""
+    for row in range(len(counts)):
+        out[codes[row, first] * second_size + codes[row, second]] += counts[row]
+
+
+@njit(cache=True, nogil=True)
+def rows_below(table, first_step, second_step, first_labels, second_labels, scratch, k):
+    """Rows in pairs of labels rarer than k, after generalizing a pair table; scratch holds first_labels*second_labels."""
+    size = first_labels * second_labels
+    for place in range(size):
+        scratch[place] = 0
+    second_size = len(second_step)
+    for one in range(len(first_step)):
+        base = first_step[one] * second_labels
+        for two in range(second_size):
+            scratch[base + second_step[two]] += table[one * second_size + two]
+    rows = 0
+    for place in range(size):
+        if scratch[place] < k:
+            rows += scratch[place]
+    return rows
+
+
+@njit(cache=True, nogil=True)
+def regroup(starts, values, counts, owner, classes, size):
+    """Roll a histogram up: entries of merged rows are added; values ascend within a class.
+
+    Args:
+        starts, values, counts: the histogram of n rows in compressed rows; owner: (n,) the class of each row.
+
+    Returns:
+        starts, values, counts of the classes' histogram.
+    """
+    rows = len(starts) - 1
+    heads = np.full(classes, -1, np.int64)
+    following = np.full(rows, -1, np.int64)
+    for row in range(rows - 1, -1, -1):
+        following[row] = heads[owner[row]]
+        heads[owner[row]] = row
+    new_starts = np.zeros(classes + 1, np.int64)
+    new_values = np.empty(len(values), np.int32)
+    new_counts = np.empty(len(values), np.int64)
+    tally = np.zeros(size, np.int64)
+    at = 0
+    for one in range(classes):
+        begin = at
+        row = heads[one]
+        while row >= 0:
+            for entry in range(starts[row], starts[row + 1]):
+                value = values[entry]
+                if tally[value] == 0:
+                    new_values[at] = value
+                    at += 1
+                tally[value] += counts[entry]
+            row = following[row]
+        new_values[begin:at].sort()
+        for entry in range(begin, at):
+            new_counts[entry] = tally[new_values[entry]]
+            tally[new_values[entry]] = 0
+        new_starts[one + 1] = at
+    return new_starts, new_values[:at].copy(), new_counts[:at].copy()

@@ -1,0 +1,1 @@
+"""Losses: what a recoding costs, one a file."""

@@ -1,0 +1,77 @@
+"""Losses of class sizes: discernibility and average class size.
+
+- `discernibility`: each row pays the size of its class, a suppressed row the number of all rows. Bayardo, R.,
+  Agrawal, R. (2005), https://doi.org/10.1109/ICDE.2005.42.
+- `average-class-size`: rows / classes, all suppressed rows counting as one class. LeFevre, K. et al. (2006),
+  https://doi.org/10.1109/ICDE.2006.101 (there also divided by k, which changes no comparison).
+
+Both see sizes only: a class of rows that are much alike costs as much as one of rows that differ in everything.
+
+Why pruning stays exact. Discernibility: a row pays at least max(size of its class, k) here and, its class only
+growing, at every coarser node; that is the generalization part. A suppressed row pays N - max(size, k) on top, and a
+row suppressed at a node is suppressed at all finer ones, in a smaller class. Average class size: merging never adds a
+class, so rows / all classes bounds all coarser nodes.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.microdata.classes import Floats, Mask
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.grouping import Grouped
+from sfumato.microdata.losses.loss import Terms, summed_over_lattice
+
+
+@dataclass(frozen=True, slots=True)
+class _ClassLoss:
+    """What losses of class sizes share: nothing is known before a node was grouped."""
+
+    table: FrequencyTable
+
+    def floors(self) -> Floats:
+        return np.zeros([ladder.height for ladder in self.table.ladders])
+
+    def ranks(self) -> Floats:
+        """Steps as shares of the ladders."""
+        heights = [ladder.height for ladder in self.table.ladders]
+        return summed_over_lattice([np.arange(height) / max(height - 1, 1) for height in heights])
+
+    def value(self, total: float) -> float:
+        return total
+
+    def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:  # noqa: ARG002
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Discernibility(_ClassLoss):
+    """Sum of squared class sizes, and all rows for each suppressed one.
+
+    Attributes:
+        k: The least size of a class that is kept.
+    """
+
+    k: int = 1
+    suppression_falls: ClassVar[bool] = True
+
+    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
+        sizes = grouped.sizes
+        least = np.maximum(sizes, self.k)
+        added = sizes[failing] * (self.table.rows - least[failing])
+        return Terms(float((sizes * least).sum()), float(added.sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class AverageClassSize(_ClassLoss):
+    """Rows over classes, the suppressed rows counting as one class."""
+
+    suppression_falls: ClassVar[bool] = False
+
+    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
+        rows = self.table.rows
+        suppressed = int(failing.sum())
+        classes = len(failing) - suppressed + (suppressed > 0)
+        plain = rows / max(len(failing), 1)
+        return Terms(plain, rows / max(classes, 1) - plain)

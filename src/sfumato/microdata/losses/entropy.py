@@ -1,0 +1,61 @@
+"""Non-uniform entropy: how much the published label tells about the raw value, given how often each stands.
+
+A row whose raw value stands n(v) times and whose label stands n(x) times loses log(n(x)/n(v)); a suppressed row loses
+log(N/n(v)). A column's loss is the sum over its rows, divided by what it would lose with every row suppressed.
+De Waal, T., Willenborg, L. (1999). Information loss through global recoding and local suppression; Gionis, A., Tassa,
+T. (2009), https://doi.org/10.1109/TKDE.2008.129.
+
+Rare values count for little: a release may lose them all and still have a small loss.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.microdata.classes import Floats
+from sfumato.microdata.frequencies import FrequencyTable
+
+
+@dataclass(frozen=True)
+class NonUniformEntropy:
+    """Mean of log(n(x)/n(v)) over the rows of a label, as a share of the most a column can lose."""
+
+    table: FrequencyTable
+
+    @cached_property
+    def _most(self) -> tuple[float, ...]:
+        return tuple(self._sum(column, self._whole(column)) for column in range(len(self.table.columns)))
+
+    def _whole(self, column: int) -> Floats:
+        return np.full(self.table.ladders[column].size, float(self.table.rows))
+
+    def _sum(self, column: int, of_value: Floats) -> float:
+        """Sum over rows of log(of_value / n(v)), where of_value is given for each value."""
+        raw = self.table.marginal(column)
+        held = raw > 0
+        return float((raw[held] * np.log(of_value[held] / raw[held])).sum())
+
+    def _label_rows(self, column: int, level: int) -> Floats:
+        ladder = self.table.ladders[column]
+        rows = np.bincount(ladder.codes[level], weights=self.table.marginal(column), minlength=len(ladder.labels[level]))
+        return rows.astype(np.float64)
+
+    def _means(self, column: int, level: int, of_label: Floats) -> Floats:
+        """For each label the mean over its rows of log(of_label / n(v)), normalized."""
+        ladder = self.table.ladders[column]
+        raw = self.table.marginal(column).astype(np.float64)
+        held = raw > 0
+        codes = ladder.codes[level]
+        logs = np.zeros(len(raw))
+        logs[held] = raw[held] * np.log(of_label[codes][held] / raw[held])
+        sums = np.bincount(codes, weights=logs, minlength=len(of_label))
+        rows = np.maximum(self._label_rows(column, level), 1.0)
+        scale = self._most[column] / max(self.table.rows, 1)
+        return sums / rows / scale if scale > 0 else np.zeros(len(of_label))
+
+    def kept(self, column: int, level: int) -> Floats:
+        return self._means(column, level, self._label_rows(column, level))
+
+    def suppressed(self, column: int, level: int) -> Floats:
+        return self._means(column, level, np.full(len(self.table.ladders[column].labels[level]), float(self.table.rows)))

@@ -1,0 +1,67 @@
+"""The loss: what a node costs, split into what generalization costs and what suppression adds.
+
+Every loss here can be written as a sum `generalization + suppression` (after a monotone transformation, see
+`Prepared.value`) in which the first part never falls and, for models that are monotone under suppression, the second
+never rises when a node gets coarser. That is all a search needs to know to prune exactly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sfumato.microdata.classes import Floats, Mask
+from sfumato.microdata.grouping import Grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The two parts of a loss at a node; their sum, transformed by `Prepared.value`, is the loss."""
+
+    generalization: float
+    suppression: float
+
+    @property
+    def total(self) -> float:
+        return self.generalization + self.suppression
+
+
+class Prepared(Protocol):
+    """A loss made ready for one frequency table.
+
+    Attributes:
+        suppression_falls: The suppression part never rises when a node gets coarser (given models that are monotone
+            under suppression).
+    """
+
+    @property
+    def suppression_falls(self) -> bool: ...
+
+    def floors(self) -> Floats:
+        """For every node of the whole lattice a lower bound of its generalization part, one axis a column."""
+        ...
+
+    def ranks(self) -> Floats:
+        """For every node something that rises from fine to coarse and tells a search where the middle is."""
+        ...
+
+    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
+        """The parts of the loss at a node whose failing classes, of so many rows together, are suppressed."""
+        ...
+
+    def value(self, total: float) -> float:
+        """The loss for a sum of both parts; never falls when the sum rises."""
+        ...
+
+    def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:
+        """The loss of each column, where the loss is made of columns; else nothing."""
+        ...
+
+
+def summed_over_lattice(columns: Sequence[Floats]) -> Floats:
+    """For every node the sum of what each column has at the node's level; one axis a column."""
+    total = np.zeros(())
+    for column in columns:
+        total = total[..., None] + column
+    return total

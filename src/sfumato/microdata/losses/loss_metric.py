@@ -1,0 +1,29 @@
+"""The loss metric: the share of the domain that a published value covers, beyond itself.
+
+A value generalized to x loses (M-1)/(|A|-1), with M the number of domain values that x covers and |A| the size of the
+column's domain (the ladder's). A column's loss is the mean over rows, a suppressed row losing 1.
+Iyengar, V. (2002). Transforming data to satisfy privacy constraints, https://doi.org/10.1145/775047.775089. Dividing
+by |A|-1 after taking 1 off is also how the Java tools of the field normalize the covered share M/|A| to 0..1.
+
+It says nothing about relations between columns: two columns blurred little may still have lost their association.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.classes import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class LossMetric:
+    """(M-1)/(|A|-1) for each label."""
+
+    ladders: tuple[Ladder, ...]
+
+    def kept(self, column: int, level: int) -> Floats:
+        return self.ladders[column].penalties[level]
+
+    def suppressed(self, column: int, level: int) -> Floats:
+        return np.ones(len(self.ladders[column].labels[level]))

@@ -1,0 +1,133 @@
+"""Losses that are sums over columns: known for every node from the marginal counts alone.
+
+A loss of this family says, for a column, a level and a label, what a row with that label loses, and what it loses
+when it is suppressed. One file a loss defines those two; here they are added up, weighted and aggregated:
+
+- `sum`: the weighted sum over columns; `mean`: divided by the sum of the weights;
+- `geometric`: the geometric mean of 1 + loss, less 1, so that a loss of zero in one column does not hide the others
+  (the convention of Prasser et al., https://doi.org/10.1002/spe.2812).
+
+Why pruning stays exact for `geometric`: in logarithms it is a sum over columns of log(1 + g + s), and
+log(1 + g + s) - log(1 + g) falls when g rises and rises with s; so the suppression part again never rises upwards.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata import kernels
+from sfumato.microdata.classes import Floats, Mask
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.grouping import Grouped, Node
+from sfumato.microdata.losses.loss import Terms, summed_over_lattice
+from sfumato.microdata.packing import Packing, packing_of
+from sfumato.plan.methods import Aggregate
+
+
+class ColumnLoss(Protocol):
+    """What the labels of one column lose, as shares of the most that can be lost."""
+
+    def kept(self, column: int, level: int) -> Floats:
+        """For each label of a level, what a row published with it loses."""
+        ...
+
+    def suppressed(self, column: int, level: int) -> Floats:
+        """For each label of a level, what a row that would have had it loses when it is suppressed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """A sum over columns, made ready for one table."""
+
+    table: FrequencyTable
+    losses: ColumnLoss
+    weights: tuple[float, ...]
+    aggregate: Aggregate = "sum"
+    suppression_falls: ClassVar[bool] = True
+
+    @cached_property
+    def packing(self) -> Packing:
+        return packing_of([ladder.size for ladder in self.table.ladders])
+
+    @cached_property
+    def generalization(self) -> tuple[Floats, ...]:
+        """For each column and level, the mean loss of its rows when nothing is suppressed."""
+        return tuple(self._levels(column) for column in range(len(self.table.columns)))
+
+    def _levels(self, column: int) -> Floats:
+        ladder = self.table.ladders[column]
+        rows = self.table.marginal(column)
+        means = [
+            float((self.losses.kept(column, level)[ladder.codes[level]] * rows).sum()) / max(self.table.rows, 1)
+            for level in range(ladder.height)
+        ]
+        return np.array(means)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Each column's weight, as a share of all where the aggregate is a mean."""
+        weights = np.array(self.weights)
+        return weights if self.aggregate == "sum" else weights / max(weights.sum(), 1e-300)
+
+    def _spaced(self, losses: Floats) -> Floats:
+        return np.log1p(losses) if self.aggregate == "geometric" else losses
+
+    def value(self, total: float) -> float:
+        return float(np.expm1(total)) if self.aggregate == "geometric" else total
+
+    def floors(self) -> Floats:
+        columns = [
+            share * self._spaced(means) for share, means in zip(self.shares, self.generalization, strict=True)
+        ]
+        return summed_over_lattice(columns)
+
+    def ranks(self) -> Floats:
+        return self.floors()
+
+    def _at(self, node: Node) -> Floats:
+        return np.array([means[level] for means, level in zip(self.generalization, node, strict=True)])
+
+    def _added(self, grouped: Grouped, failing: Mask) -> Floats:
+        """What suppression adds to each column's loss."""
+        charges, offsets = self._charges
+        packing = self.packing
+        total = kernels.surcharges(
+            grouped.keys,
+            grouped.sizes,
+            failing,
+            packing.word,
+            packing.shift,
+            packing.mask,
+            np.array(grouped.node),
+            charges,
+            offsets,
+        )
+        return np.maximum(total, 0.0) / max(self.table.rows, 1)
+
+    @cached_property
+    def _charges(self) -> tuple[Floats, npt.NDArray[np.int64]]:
+        """What suppressing a row adds for each column, level and label, in one array, and where each level begins."""
+        ladders = self.table.ladders
+        offsets = np.zeros((len(ladders), max(ladder.height for ladder in ladders)), np.int64)
+        parts: list[Floats] = []
+        for column, ladder in enumerate(ladders):
+            for level in range(ladder.height):
+                offsets[column, level] = sum(map(len, parts))
+                parts.append(self.losses.suppressed(column, level) - self.losses.kept(column, level))
+        return np.concatenate(parts), offsets
+
+    def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
+        kept = self._at(grouped.node)
+        plain = float(self.shares @ self._spaced(kept))
+        if not suppressed_rows:
+            return Terms(plain, 0.0)
+        whole = float(self.shares @ self._spaced(kept + self._added(grouped, failing)))
+        return Terms(plain, whole - plain)
+
+    def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:
+        losses = self._at(grouped.node) + self._added(grouped, failing)
+        return {name: float(loss) for name, loss in zip(self.table.columns, losses, strict=True)}

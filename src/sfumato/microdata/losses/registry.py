@@ -1,0 +1,29 @@
+"""The losses a plan may name, made ready for a table."""
+
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.losses import steps
+from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
+from sfumato.microdata.losses.entropy import NonUniformEntropy
+from sfumato.microdata.losses.loss import Prepared
+from sfumato.microdata.losses.loss_metric import LossMetric
+from sfumato.microdata.losses.marginal import ColumnLoss, Marginal
+from sfumato.plan.methods import Aggregate, LossName
+
+
+def prepare(
+    name: LossName, table: FrequencyTable, weights: tuple[float, ...], aggregate: Aggregate = "sum", k: int = 1
+) -> Prepared:
+    """A loss made ready for a table; `k` is the least size of a class that is kept."""
+    if name == "discernibility":
+        return Discernibility(table, k)
+    if name == "average-class-size":
+        return AverageClassSize(table)
+    return Marginal(table, _column_loss(name, table), weights, aggregate)
+
+
+def _column_loss(name: LossName, table: FrequencyTable) -> ColumnLoss:
+    if name == "loss-metric":
+        return LossMetric(table.ladders)
+    if name == "non-uniform-entropy":
+        return NonUniformEntropy(table)
+    return {"score": steps.score, "height": steps.height, "precision": steps.precision}[name](table.ladders)

@@ -1,0 +1,55 @@
+"""Losses that count steps on the ladders: score, precision and height.
+
+- `score`: steps / number of rungs, summed over columns; what is suppressed does not enter.
+- `height`: the sum of the steps; what is suppressed does not enter. Samarati, P. (2001),
+  https://doi.org/10.1109/69.971193.
+- `precision` (as a loss: 1 - Prec): steps / (rungs - 1), a suppressed row losing 1. Sweeney, L. (2002),
+  https://doi.org/10.1142/S021848850200165X.
+
+They are blind to how many values a step merges: a step on a ladder of two rungs costs as much as the whole column.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.classes import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The same loss for every label of a level."""
+
+    ladders: tuple[Ladder, ...]
+    of: Callable[[int, int], float]
+    charges_suppression: bool = False
+
+    def kept(self, column: int, level: int) -> Floats:
+        ladder = self.ladders[column]
+        return np.full(len(ladder.labels[level]), self.of(level, ladder.height))
+
+    def suppressed(self, column: int, level: int) -> Floats:
+        if not self.charges_suppression:
+            return self.kept(column, level)
+        return np.ones(len(self.ladders[column].labels[level]))
+
+
+def score(ladders: tuple[Ladder, ...]) -> Steps:
+    """steps / number of rungs.
+
+    >>> score(()).of(3, 10)
+    0.3
+    """
+    return Steps(ladders, lambda level, height: level / height)
+
+
+def height(ladders: tuple[Ladder, ...]) -> Steps:
+    """The steps themselves."""
+    return Steps(ladders, lambda level, _: float(level))
+
+
+def precision(ladders: tuple[Ladder, ...]) -> Steps:
+    """steps / (rungs - 1), a suppressed row losing 1."""
+    return Steps(ladders, lambda level, height: level / max(height - 1, 1), charges_suppression=True)

@@ -1,0 +1,1 @@
+"""Methods: how a recoding is found, one a file."""

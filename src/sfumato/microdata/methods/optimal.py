@@ -1,0 +1,82 @@
+"""Optimal: the node of least loss in the whole lattice that keeps every promise within the budget, proved.
+
+The search keeps, for every node not yet ruled out, a lower bound of its loss, and ends when none is left that could be
+better than the best found. What one judged node v tells about others:
+
+- rows that fail at v under a model that is monotone under suppression fail at every finer node (with no budget, monotone
+  under generalization is enough): when they are more than the budget, all finer nodes are ruled out (predictive tagging;
+  Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
+- the generalization part of the loss at v bounds that of every coarser node from below;
+- the suppression part at v bounds that of every finer node from below, where loss and models are monotone.
+
+Where a model or a loss lacks a property, its rule is simply not used, so the answer stays exact. The next node is taken
+from the upper part of what is open: a coarse node is cheap to group, and rules out much below it.
+"""
+
+import numpy as np
+
+from sfumato.microdata import kernels
+from sfumato.microdata.classes import Floats, Mask
+from sfumato.microdata.grouping import Node
+from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.methods.screening import screened
+from sfumato.microdata.methods.unattainable import unattainable
+
+# How far up the open part of the lattice the next node is taken: 0 its finest node, 1 its coarsest.
+WHERE = 0.8
+TIE = 1e-9
+
+
+def search(problem: Problem) -> Found:
+    """The best node.
+
+    Raises:
+        UnattainableError: No node keeps the promises within the budget.
+    """
+    frontier = _Frontier(problem)
+    frontier.visit(problem.highest)
+    while (node := frontier.next()) is not None:
+        frontier.visit(node)
+    if frontier.best is None:
+        raise unattainable(problem)
+    return Found(frontier.best, True, frontier.checked, problem.size)
+
+
+class _Frontier:
+    """The nodes that may still be better than the best found."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.best: Judged | None = None
+        self.checked = 0
+        self._ranks: Floats = np.ascontiguousarray(problem.loss.ranks()[problem.window()])
+        self._floors: Floats = problem.loss.floors()[problem.window()].copy()
+        self._added: Floats = np.zeros_like(self._floors)
+        self._open: Mask = np.ascontiguousarray(screened(problem))
+
+    def next(self) -> Node | None:
+        """The node to visit next, or None when nothing is open."""
+        place = kernels.pick(self._open.reshape(-1), self._ranks.reshape(-1), WHERE)
+        if place < 0:
+            return None
+        levels = np.unravel_index(place, self._open.shape)
+        return tuple(int(level) + low for level, low in zip(levels, self.problem.lowest, strict=True))
+
+    def visit(self, node: Node) -> None:
+        """Judge a node and rule out what it makes impossible."""
+        judged = self.problem.judge(node, priced=False)
+        self.checked += 1
+        at = tuple(level - low for level, low in zip(node, self.problem.lowest, strict=True))
+        finer = tuple(slice(0, place + 1) for place in at)
+        coarser = tuple(slice(place, None) for place in at)
+        self._open[at] = False
+        if judged.certain_rows > self.problem.limit:
+            self._open[finer] = False
+        np.maximum(self._floors[coarser], judged.terms.generalization, out=self._floors[coarser])
+        if self.problem.prunes_suppression and self.problem.loss.suppression_falls and judged.terms.suppression > 0:
+            np.maximum(self._added[finer], judged.terms.suppression, out=self._added[finer])
+        if judged.holds and (self.best is None or judged.rank < self.best.rank):
+            self.best = judged
+        if self.best is not None:
+            most = self.best.terms.total + TIE * max(1.0, self.best.terms.total)
+            kernels.rule_out(self._open.reshape(-1), self._floors.reshape(-1), self._added.reshape(-1), most)

@@ -1,0 +1,154 @@
+"""The problem of a full-domain search: a table, promises, a loss and a budget; and the judgment of one node."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from sfumato.microdata import kernels
+from sfumato.microdata.classes import Classes, Mask
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.grouping import Grouped, Grouper, Node
+from sfumato.microdata.losses.loss import Prepared, Terms
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import Model
+
+DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is known of a node once its classes are there.
+
+    Attributes:
+        terms: The parts of its loss.
+        loss: Its loss.
+        suppressed_rows: Rows in classes that fail some model.
+        certain_rows: Rows of which it is certain that every finer node must suppress them too.
+        classes: Classes that are kept; smallest and largest are their sizes.
+        holds: Whether it may be released: the promises hold and the budget is kept.
+    """
+
+    node: Node
+    terms: Terms
+    loss: float
+    suppressed_rows: int
+    certain_rows: int
+    classes: int
+    smallest: int
+    largest: int
+    holds: bool
+
+    @property
+    def rank(self) -> tuple[float, int, int, Node]:
+        """Least loss first; a tie goes to the smaller gap between class sizes, the larger k, the lower levels."""
+        return (round(self.loss, DIGITS), self.largest - self.smallest, -self.smallest, self.node)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table, the promises asked for, a loss, and how many rows may be suppressed.
+
+    Attributes:
+        lowest, highest: The levels that each column may have.
+    """
+
+    table: FrequencyTable
+    models: tuple[Model, ...]
+    loss: Prepared
+    limit: int
+    lowest: Node
+    highest: Node
+    progress: Callable[[int, int], None] = field(default=lambda _done, _all: None)
+
+    @cached_property
+    def grouper(self) -> Grouper:
+        return Grouper(self.table)
+
+    @cached_property
+    def k(self) -> int:
+        """The least size that a kept class must have."""
+        return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Levels of each column that may be used."""
+        return tuple(high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True))
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return int(np.prod(self.shape, dtype=object))
+
+    def window(self) -> tuple[slice, ...]:
+        """The part of the whole lattice whose nodes may be used."""
+        return tuple(slice(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True))
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, the last column's level changing fastest."""
+        return product(*(range(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True)))
+
+    @cached_property
+    def prunes_suppression(self) -> bool:
+        """Whether rows in failing classes only shrink towards coarser nodes."""
+        return all(model.monotone_suppression for model in self.models)
+
+    def failing(self, classes: Classes) -> Mask:
+        """Which classes fail some model."""
+        return self._failing(classes, self.models)
+
+    def _failing(self, classes: Classes, models: tuple[Model, ...]) -> Mask:
+        if not models:
+            return np.zeros(len(classes.sizes), bool)
+        failing = models[0].failing(classes, self.table.whole)
+        for model in models[1:]:
+            failing = failing | model.failing(classes, self.table.whole)
+        return failing
+
+    @cached_property
+    def _certain(self) -> tuple[Model, ...]:
+        """Models by which a failing row is certain to fail at every finer node."""
+        if self.limit == 0:
+            return tuple(model for model in self.models if model.monotone_generalization)
+        return tuple(model for model in self.models if model.monotone_suppression)
+
+    def judge(self, node: Node, priced: bool = True) -> Judged:
+        """Everything about one node."""
+        return self.judged(self.grouper.at(node), priced)
+
+    def judged(self, grouped: Grouped, priced: bool = True) -> Judged:
+        """Everything about one node whose classes are at hand.
+
+        Args:
+            priced: Whether suppression is priced even where it exceeds the budget (a search does without).
+        """
+        failing = self.failing(grouped.classes)
+        suppressed, kept, smallest, largest = kernels.tally(grouped.sizes, failing)
+        certain = suppressed
+        if self._certain != self.models:
+            certain = int(grouped.sizes[self._failing(grouped.classes, self._certain)].sum())
+        holds = suppressed <= self.limit and kept > 0
+        terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
+        loss = self.loss.value(terms.total)
+        return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found.
+
+    Attributes:
+        proved_optimal: No node that may be released has a smaller loss.
+        checked: Nodes whose classes were computed; total: all nodes.
+        nodes: All judged nodes, where the method's answer includes them.
+        remarks: What a reader should know, in sentences.
+    """
+
+    best: Judged
+    proved_optimal: bool
+    checked: int
+    total: int
+    nodes: tuple[Judged, ...] = ()
+    remarks: tuple[str, ...] = ()

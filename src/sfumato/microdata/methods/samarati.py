@@ -1,0 +1,71 @@
+"""Samarati: the lowest height at which some node can be released, and there the one of least loss.
+
+Binary search on the height: with monotone promises, if some node of a height can be released, so can one of every
+greater height. Samarati, P. (2001), https://doi.org/10.1109/69.971193. Lowest height is not least loss; the optimal
+search of the same problem tells by how much the answer could be better.
+"""
+
+from collections import defaultdict
+
+from sfumato.microdata.grouping import Node
+from sfumato.microdata.methods import optimal
+from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.methods.unattainable import unattainable
+
+
+def search(problem: Problem) -> Found:
+    """The best node of the lowest height that has a releasable one.
+
+    Raises:
+        UnattainableError: No node keeps the promises within the budget.
+    """
+    judged: dict[Node, Judged] = {}
+    heights = _by_height(problem)
+    low, high = 0, len(heights) - 1
+    if not _some(problem, heights[high], judged):
+        raise unattainable(problem)
+    while low < high:
+        middle = (low + high) // 2
+        if _some(problem, heights[middle], judged):
+            high = middle
+        else:
+            low = middle + 1
+    releasable = [node for node in _all(problem, heights[high], judged) if node.holds]
+    best = min(releasable, key=lambda node: node.rank)
+    better = optimal.search(problem)
+    proved = better.best.rank[0] >= best.rank[0]
+    remarks = _remarks(sum(best.node), releasable, best, better.best, proved)
+    return Found(best, proved, len(judged), problem.size, tuple(releasable), remarks)
+
+
+def _by_height(problem: Problem) -> list[list[Node]]:
+    heights: dict[int, list[Node]] = defaultdict(list)
+    for node in problem.nodes():
+        heights[sum(node)].append(node)
+    return [heights[height] for height in sorted(heights)]
+
+
+def _some(problem: Problem, nodes: list[Node], judged: dict[Node, Judged]) -> bool:
+    """Whether some node can be released; stops at the first."""
+    return any(_judged(problem, node, judged).holds for node in nodes)
+
+
+def _all(problem: Problem, nodes: list[Node], judged: dict[Node, Judged]) -> list[Judged]:
+    return [_judged(problem, node, judged) for node in nodes]
+
+
+def _judged(problem: Problem, node: Node, judged: dict[Node, Judged]) -> Judged:
+    if node not in judged:
+        judged[node] = problem.judge(node)
+    return judged[node]
+
+
+def _remarks(height: int, releasable: list[Judged], best: Judged, better: Judged, proved: bool) -> tuple[str, ...]:
+    first = f"The lowest height with a releasable node is {height}; {len(releasable)} can be released there."
+    if proved:
+        return (first, "No node of any height has a smaller loss.")
+    return (
+        first,
+        f"Lowest height is not least loss: the node {better.node} at height {sum(better.node)} loses {better.loss:.6g} "
+        f"instead of {best.loss:.6g} ({1 - better.loss / best.loss:.0%} less). The method optimal finds it.",
+    )

@@ -1,0 +1,50 @@
+"""k-anonymity: every class has at least k rows.
+
+Samarati, P. (2001). Protecting respondents' identities in microdata release. IEEE TKDE 13(6),
+https://doi.org/10.1109/69.971193; Sweeney, L. (2002). k-anonymity: a model for protecting privacy,
+https://doi.org/10.1142/S0218488502001648.
+
+It protects against singling a person out by the quasi-identifiers. It does not protect against learning a sensitive
+value that all rows of a class share, nor against an attacker who knows more than the quasi-identifiers.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sfumato.microdata.classes import Classes, Mask
+from sfumato.plan.shapes import Integer, Key, Record
+
+
+@dataclass(frozen=True, slots=True)
+class KAnonymity:
+    """Every class has at least `k` rows.
+
+    >>> import numpy as np
+    >>> classes = Classes(np.array([2, 5]))
+    >>> KAnonymity(3).failing(classes, classes).tolist()
+    [True, False]
+    """
+
+    k: int
+    name: ClassVar[str] = "k-anonymity"
+    column: ClassVar[None] = None
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = True
+
+    @property
+    def asked(self) -> float:
+        return self.k
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        return classes.sizes < self.k
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        return int(classes.sizes.min()) if len(classes.sizes) else 0
+
+    def limits(self, whole: Classes) -> str | None:
+        if self.k > whole.rows:
+            return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
+        return None
+
+
+SHAPE = Record({"k": Key(Integer(minimum=1, about="rows a class must have"), required=True)}, KAnonymity)

@@ -1,0 +1,113 @@
+"""l-diversity: every class holds at least l well-represented values of a sensitive column.
+
+Machanavajjhala, A. et al. (2007). l-diversity: privacy beyond k-anonymity. ACM TKDD 1(1),
+https://doi.org/10.1145/1217299.1217302. Three readings of "well represented":
+
+- distinct: at least l different values;
+- entropy: the entropy of the values in the class is at least log(l);
+- recursive (c,l): the most frequent value stands less than c times as often as the values from the l-th on together.
+
+It does not protect against values that differ and mean the same (similarity), nor against skew towards the whole
+table (t-closeness does). A missing value counts as one value of its own.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Floats, Histogram, Mask
+from sfumato.plan.shapes import Choice, Key, Number, Record, Text
+
+Variant = Literal["distinct", "entropy", "recursive"]
+
+
+@dataclass(frozen=True, slots=True)
+class LDiversity:
+    """Every class holds at least `l` well-represented values of `column`."""
+
+    l: float  # noqa: E741  (the letter of the literature and of the plan)
+    column: str
+    variant: Variant = "distinct"
+    c: float | None = None
+    name: ClassVar[str] = "l-diversity"
+    monotone_generalization: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if (self.variant == "recursive") != (self.c is not None):
+            raise ValueError("c belongs to the variant recursive, and it needs one.")
+        if self.variant != "entropy" and self.l != int(self.l):
+            raise ValueError("l must be a whole number in this variant.")
+
+    @property
+    def monotone_suppression(self) -> bool:
+        return self.variant == "distinct"
+
+    @property
+    def asked(self) -> float:
+        return int(self.l) if self.l == int(self.l) else self.l
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        held = classes.sensitive[self.column]
+        if self.variant == "recursive":
+            return ~_recursive(held, int(self.l), self.c or 0.0)
+        return self._diversity(held) < self.l - 1e-9
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        held = classes.sensitive[self.column]
+        if not len(classes.sizes):
+            return 0
+        if self.variant == "recursive":
+            return _largest_l(held, self.c or 0.0)
+        worst = float(self._diversity(held).min())
+        return int(worst) if self.variant == "distinct" else worst
+
+    def limits(self, whole: Classes) -> str | None:
+        distinct = int((whole.sensitive[self.column].totals() > 0).sum())
+        if distinct < self.l:
+            return f"l = {self.asked} needs {self.asked} distinct values of {self.column}, it has {distinct}."
+        return None
+
+    def _diversity(self, held: Histogram) -> Floats:
+        if self.variant == "distinct":
+            return np.diff(held.starts).astype(np.float64)
+        return np.exp(entropies(held))
+
+
+def entropies(held: Histogram) -> Floats:
+    """The entropy of the values in each class, in nats."""
+    owners = held.owners
+    sizes = np.bincount(owners, weights=held.counts, minlength=len(held.starts) - 1)
+    shares = held.counts / sizes[owners]
+    return np.bincount(owners, weights=-shares * np.log(shares), minlength=len(sizes))
+
+
+def _recursive(held: Histogram, least: int, c: float) -> Mask:
+    """Whether r1 < c (r_l + … + r_m) in each class, with counts r sorted from the most frequent down."""
+    owners = held.owners
+    classes = len(held.starts) - 1
+    order = np.lexsort((-held.counts, owners))
+    ranks = np.arange(len(owners)) - held.starts[owners]
+    counts = held.counts[order]
+    tail = np.bincount(owners[ranks >= least - 1], weights=counts[ranks >= least - 1], minlength=classes)
+    first = np.bincount(owners[ranks == 0], weights=counts[ranks == 0], minlength=classes)
+    return first < c * tail
+
+
+def _largest_l(held: Histogram, c: float) -> int:
+    """The largest l for which every class is recursively (c,l)-diverse."""
+    reached = 0
+    while reached < held.size and bool(_recursive(held, reached + 1, c).all()):
+        reached += 1
+    return reached
+
+
+SHAPE = Record(
+    {
+        "l": Key(Number(minimum=1, about="values a class must hold"), required=True),
+        "column": Key(Text(about="the sensitive column"), required=True),
+        "variant": Key(Choice(("distinct", "entropy", "recursive"))),
+        "c": Key(Number(minimum=0, about="the constant of recursive (c,l)-diversity")),
+    },
+    LDiversity,
+)

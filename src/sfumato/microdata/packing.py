@@ -1,0 +1,63 @@
+"""Packing: the codes of a combination in as few 64-bit words as hold them, exactly, for any number of columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+WORD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Where each column's code lies: its word, the shift within it, and the mask of its bits.
+
+    No code is cut over two words and none overflows: a word takes columns as long as their bits fit.
+    """
+
+    word: npt.NDArray[np.int64]
+    shift: npt.NDArray[np.uint64]
+    mask: npt.NDArray[np.uint64]
+    words: int
+
+    def pack(self, codes: npt.NDArray[np.int32]) -> Words:
+        """The packed keys of combinations, shape (words, combinations)."""
+        keys = np.zeros((self.words, len(codes)), np.uint64)
+        for column in range(codes.shape[1]):
+            keys[self.word[column]] |= codes[:, column].astype(np.uint64) << self.shift[column]
+        return keys
+
+    def unpack(self, keys: Words) -> npt.NDArray[np.int32]:
+        """The codes behind packed keys, shape (combinations, columns)."""
+        codes = np.empty((keys.shape[1], len(self.word)), np.int32)
+        for column in range(len(self.word)):
+            codes[:, column] = (keys[self.word[column]] >> self.shift[column]) & self.mask[column]
+        return codes
+
+    def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """The order that sorts combinations by their codes, last column first to decide."""
+        keys = self.pack(codes)
+        if self.words == 1:
+            return np.argsort(keys[0], kind="stable")
+        return np.lexsort(keys)
+
+
+def packing_of(sizes: Sequence[int]) -> Packing:
+    """The packing for columns with so many codes each.
+
+    >>> packing_of([1000] * 30).words
+    5
+    """
+    word, shift, mask = [], [], []
+    at, used = 0, 0
+    for size in sizes:
+        bits = max(int(size - 1).bit_length(), 1)
+        if used + bits > WORD_BITS:
+            at, used = at + 1, 0
+        word.append(at)
+        shift.append(used)
+        mask.append((1 << bits) - 1)
+        used += bits
+    return Packing(np.array(word, np.int64), np.array(shift, np.uint64), np.array(mask, np.uint64), at + 1)

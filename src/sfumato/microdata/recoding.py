@@ -1,0 +1,146 @@
+"""The recoding: what a value or a combination is published as, or that it is suppressed.
+
+Two kinds. A `LevelRecoding` publishes every value of a column at one level (full-domain generalization); classes that
+fail are suppressed by their labels. A `ClassRecoding` publishes each combination of values with its class (local
+recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.classes import Counts, Mask
+from sfumato.microdata.frequencies import Coding, FrequencyTable
+from sfumato.microdata.grouping import Grouper, Node
+from sfumato.microdata.packing import packing_of
+
+Labels = tuple[str | None, ...]
+STAR = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """What happens to suppressed rows and to columns that are no quasi-identifiers.
+
+    Attributes:
+        suppressed: Suppressed rows are dropped, or published with `*` in every quasi-identifier.
+        starred: Columns that are `*` in every row (identifiers).
+        veiled: Columns that are `*` in suppressed rows, because those rows alone would betray them.
+        class_column: Name of a further column with the number of each row's class.
+        shuffle_seed: Where given, rows are published in an order drawn from it.
+    """
+
+    suppressed: Literal["drop", "star"] = "drop"
+    starred: tuple[str, ...] = ()
+    veiled: tuple[str, ...] = ()
+    class_column: str | None = None
+    shuffle_seed: int | None = None
+
+
+@dataclass(frozen=True)
+class LevelRecoding:
+    """Every column published at one level.
+
+    Attributes:
+        codings: How each column's texts become value codes.
+        node: The level of each column.
+        labels: For each column its published labels; codes: for each column the label of each value code.
+        classes: Label codes of all classes, (classes, columns), in the order in which they are numbered.
+        suppressed: Which of them are suppressed.
+        sizes: Rows of each class.
+    """
+
+    columns: tuple[str, ...]
+    codings: tuple[Coding, ...]
+    node: Node
+    classes: npt.NDArray[np.int32]
+    suppressed: Mask
+    sizes: Counts
+    owners: npt.NDArray[np.int32]
+
+    @property
+    def labels(self) -> tuple[Labels, ...]:
+        return tuple(coding.ladder.labels[level] for coding, level in zip(self.codings, self.node, strict=True))
+
+    def label_codes(self, column: int) -> npt.NDArray[np.int32]:
+        """For each value code of a column, the code of its published label."""
+        return self.codings[column].ladder.codes[self.node[column]]
+
+    @cached_property
+    def identical(self) -> tuple[bool, ...]:
+        """For each column, whether it is published as it is."""
+        return tuple(level == 0 and self._texts_are_values(place) for place, level in enumerate(self.node))
+
+    def _texts_are_values(self, column: int) -> bool:
+        coding = self.codings[column]
+        return all(
+            code < 0 or coding.ladder.values[code] == text for text, code in zip(coding.texts, coding.codes, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class ClassRecoding:
+    """Every combination of values published with its class.
+
+    Attributes:
+        combinations: Value codes of each combination, (combinations, columns), sorted as the frequency table.
+        owners: The class of each combination.
+        labels: For each column, its published labels; classes: label codes of each class, (classes, columns).
+        suppressed: Which classes are suppressed; sizes: rows of each.
+    """
+
+    columns: tuple[str, ...]
+    codings: tuple[Coding, ...]
+    combinations: npt.NDArray[np.int32]
+    owners: npt.NDArray[np.int32]
+    labels: tuple[Labels, ...]
+    classes: npt.NDArray[np.int32]
+    suppressed: Mask
+    sizes: Counts
+
+    @property
+    def identical(self) -> tuple[bool, ...]:
+        return (False,) * len(self.columns)
+
+
+Recoding = LevelRecoding | ClassRecoding
+
+
+def at_node(table: FrequencyTable, grouper: Grouper, node: Node, failing: Mask) -> LevelRecoding:
+    """The recoding that publishes a node, its failing classes suppressed; classes are numbered by their labels."""
+    owners = grouper.owners(node)
+    grouped = grouper.rolled(grouper.base, node)
+    labels = grouper.labels(grouped)
+    order = packing_of([ladder.size for ladder in table.ladders]).order(labels)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return LevelRecoding(
+        table.columns,
+        table.codings,
+        node,
+        labels[order],
+        failing[order],
+        grouped.sizes[order],
+        rank[owners],
+    )
+
+
+def published_labels(recoding: Recoding, place: int) -> Labels:
+    """What the rows of a class are published as."""
+    return tuple(
+        labels[code] for labels, code in zip(recoding.labels, recoding.classes[place], strict=True)
+    )
+
+
+def starred(columns: Sequence[str]) -> Labels:
+    """What a suppressed row is published as."""
+    return (STAR,) * len(columns)
+
+
+def numbered(recoding: Recoding) -> Counts:
+    """The number under which each class is published, from 1 on; suppressed classes have none (0)."""
+    return np.where(recoding.suppressed, 0, np.cumsum(~recoding.suppressed)).astype(np.int64)

@@ -1,0 +1,120 @@
+"""The plan of a microdata release, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.models.model import Model
+from sfumato.plan.methods import Method, Optimal
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
+OnInvalid = Literal["error", "missing", "drop"]
+OnMissing = Literal["category", "any", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataPlan:
+    """Where the rows lie and how they are read.
+
+    Attributes:
+        source: A path, relative to the plan; None when the caller hands the rows over.
+        separator: Of a CSV file; found out from the header when None.
+        header: Whether a CSV file has a header; otherwise the plan's columns name its columns in their order.
+        strip: Whether white space around values of a CSV file is taken off.
+        missing: Texts that mean "missing", besides an empty field.
+        on_invalid: What to do with a value that its type or hierarchy does not accept.
+        on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
+        table: Table of a database file, or sheet of a workbook.
+    """
+
+    source: str | None = None
+    format: Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb"] | None = None
+    separator: str | None = None
+    encoding: str = "utf-8"
+    quote: str = '"'
+    header: bool = True
+    strip: bool = False
+    missing: tuple[str, ...] = ()
+    on_invalid: OnInvalid = "error"
+    on_missing: OnMissing = "category"
+    table: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and len(self.separator) != 1:
+            raise ValueError("the separator must be one character.")
+        if len(self.quote) != 1:
+            raise ValueError("the quote must be one character.")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlan:
+    """What a column is, and how it may be generalized."""
+
+    role: Role
+    type: ColumnType = "text"
+    hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+    min_level: int = 0
+    max_level: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.role != "quasi-identifier" and self.hierarchy is not None:
+            raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
+        if self.max_level is not None and self.max_level < self.min_level:
+            raise ValueError("max_level is below min_level.")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPlan:
+    """How the release is written.
+
+    Attributes:
+        suppressed: Whether suppressed rows are dropped or published as `*`.
+        class_column: Name of a further column with the number of each row's class, when wanted.
+    """
+
+    format: Literal["csv", "parquet"] = "csv"
+    order: Literal["keep", "shuffle"] = "keep"
+    suppressed: Literal["drop", "star"] = "drop"
+    class_column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole plan.
+
+    Attributes:
+        folder: Where relative paths start.
+        text: The plan as it was given, for the record.
+    """
+
+    columns: Mapping[str, ColumnPlan]
+    privacy: tuple[Model, ...]
+    version: int = 1
+    data: DataPlan = field(default_factory=DataPlan)
+    method: Method = field(default_factory=Optimal)
+    seed: int = 1
+    output: OutputPlan = field(default_factory=OutputPlan)
+    folder: Path = field(default_factory=Path)
+    text: Mapping[str, Any] = field(default_factory=dict)
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """The columns of a role, in the plan's order."""
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        return self.named("quasi-identifier")
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The sensitive columns that some model judges, in the plan's order."""
+        wanted = {model.column for model in self.privacy}
+        return tuple(name for name in self.columns if name in wanted)
+
+    def at(self, folder: Path) -> "Plan":
+        """The same plan with its relative paths starting in a folder."""
+        return replace(self, folder=folder)

@@ -1,0 +1,147 @@
+"""Reading a plan: YAML, JSON or a mapping becomes a Plan, or all its faults are reported at once."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import Fault, PlanError, did_you_mean
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.microdata.models.registry import MODEL
+from sfumato.plan import files
+from sfumato.plan.methods import METHOD, FullDomain
+from sfumato.plan.model import ColumnPlan, DataPlan, OutputPlan, Plan
+from sfumato.plan.shapes import (
+    Choice,
+    Faults,
+    Flag,
+    Integer,
+    Key,
+    ListOf,
+    MapOf,
+    Number,
+    Record,
+    Refused,
+    Scalar,
+    Schema,
+    Text,
+)
+
+ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+TYPES = ("text", "integer", "decimal", "date", "boolean")
+
+DATA = Record(
+    {
+        "source": Key(Text(about="path of the data, relative to the plan")),
+        "format": Key(Choice(("csv", "parquet", "json", "excel", "sqlite", "duckdb"))),
+        "separator": Key(Text(about="of a CSV file; found out when not given")),
+        "encoding": Key(Text(about="of a CSV file")),
+        "quote": Key(Text(about="of a CSV file")),
+        "header": Key(Flag(about="whether a CSV file has a header")),
+        "strip": Key(Flag(about="take white space off the values of a CSV file")),
+        "missing": Key(ListOf(Scalar(), about="texts that mean missing")),
+        "on_invalid": Key(Choice(("error", "missing", "drop"))),
+        "on_missing": Key(Choice(("category", "any", "drop"))),
+        "table": Key(Text(about="table of a database file, or sheet of a workbook")),
+    },
+    DataPlan,
+    about="where the rows lie and how they are read",
+)
+COLUMN = Record(
+    {
+        "role": Key(Choice(ROLES), required=True),
+        "type": Key(Choice(TYPES)),
+        "hierarchy": Key(HIERARCHY),
+        "weight": Key(Number(minimum=0, about="of this column in the loss")),
+        "min_level": Key(Integer(minimum=0)),
+        "max_level": Key(Integer(minimum=0)),
+    },
+    ColumnPlan,
+    about="what a column is",
+)
+OUTPUT = Record(
+    {
+        "format": Key(Choice(("csv", "parquet"))),
+        "order": Key(Choice(("keep", "shuffle"))),
+        "suppressed": Key(Choice(("drop", "star"))),
+        "class_column": Key(Text(about="name of a further column with the number of each row's class")),
+    },
+    OutputPlan,
+    about="how the release is written",
+)
+PLAN = Record(
+    {
+        "version": Key(Integer(minimum=1, maximum=1), required=True),
+        "data": Key(DATA),
+        "columns": Key(MapOf(COLUMN, at_least=1), required=True),
+        "privacy": Key(ListOf(MODEL, at_least=1), required=True),
+        "method": Key(METHOD),
+        "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
+        "output": Key(OUTPUT),
+    },
+    Plan,
+    about="plan of a microdata release",
+)
+
+
+def read_plan(given: "Plan | Mapping[str, Any] | str | Path") -> Plan:
+    """A plan from a file, a mapping, or as it is.
+
+    >>> plan = read_plan({"version": 1, "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
+    ...                   "privacy": [{"model": "k-anonymity", "k": 2}]})
+    >>> plan.quasi_identifiers
+    ('sex',)
+    """
+    if isinstance(given, Plan):
+        return given
+    if isinstance(given, Mapping):
+        return _read(given, Path())
+    path = Path(given)
+    return _read(files.load(path), path.parent)
+
+
+def _read(value: object, folder: Path) -> Plan:
+    from dataclasses import replace
+
+    faults = Faults()
+    plan: Plan | None = None
+    try:
+        plan = PLAN.read(value, "", faults)
+    except Refused:
+        pass
+    if plan is not None:
+        faults.found.extend(_between(plan))
+    if faults.found or plan is None:
+        raise PlanError(faults.found, code="faults")
+    return replace(plan, folder=folder, text=dict(value) if isinstance(value, Mapping) else {})
+
+
+def _between(plan: Plan) -> list[Fault]:
+    """Faults that lie between parts of a plan."""
+    found = []
+    if not plan.quasi_identifiers:
+        found.append(Fault("columns", "no column is a quasi-identifier.", "Give at least one that role."))
+    for name in plan.quasi_identifiers:
+        if plan.columns[name].hierarchy is None and isinstance(plan.method, FullDomain):
+            found.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
+    for place, model in enumerate(plan.privacy):
+        found.extend(_judged(plan, model.column, f"privacy[{place}].column"))
+    if plan.output.class_column in plan.columns:
+        found.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+    if plan.data.on_missing == "any" and plan.counted:
+        found.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
+    return found
+
+
+def _judged(plan: Plan, column: str | None, at: str) -> list[Fault]:
+    if column is None:
+        return []
+    if column not in plan.columns:
+        return [Fault(at, f'there is no column "{column}" in the plan.', did_you_mean(column, plan.columns))]
+    if plan.columns[column].role != "sensitive":
+        return [Fault(at, f'the column "{column}" is {plan.columns[column].role}.', "Give it the role sensitive.")]
+    return []
+
+
+def plan_schema() -> Schema:
+    """The JSON Schema of a plan."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato plan"} | PLAN.schema()
