@@ -125,7 +125,8 @@ def _decimals(profile: Profile) -> Content | None:
     start = _tidy(math.floor(float(numbers.min()) / width) * width)
     end = _tidy(start + 4 * width * math.ceil((float(numbers.max()) - start) / (4 * width) + 1e-9))
     widths = [_tidy(width * factor) for factor in (1, 2, 4)]
-    return Content("decimal numbers", {"type": "intervals", "start": start, "end": end, "widths": widths}, "decimal")
+    hierarchy = {"type": "intervals", "start": start, "end": end, "widths": widths, "numbers": "decimal"}
+    return Content("decimal numbers", hierarchy, "decimal")
 
 
 def _numbers(profile: Profile, type_: ColumnType) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, keyed
 from sfumato.hierarchies.listed import Placeless
 from sfumato.hierarchies.types import numerals
-from sfumato.plan.shapes import Key, ListOf, Number, Record
+from sfumato.plan.shapes import Choice, Key, ListOf, Number, Record
 
 # Up to here every whole number of the range is a value of the domain; beyond, only those of the data are.
 MAX_DOMAIN = 100_000
@@ -24,8 +25,9 @@ _EXACT = 2**53
 class Intervals(Placeless):
     """Numbers from start to end (both included) in intervals, one kind of them per level, then `*`.
 
-    Where all parameters are whole, so must the values be: the domain is then every whole number from start to end, and
-    an interval is published as `16-20`. Otherwise the domain is the data's values, and it is `[0.5, 1.5)`.
+    Where all parameters are whole, so must the values be, unless `numbers` says decimal: the domain is then every whole
+    number from start to end, and an interval is published as `16-20`. Otherwise the domain is the data's values, and it
+    is `[0.5, 1.5)`.
     Values outside are rejected, unless they are coded: with `bottom: 20` all values below 20 are published as `<20` at
     every level from the first up to the root, and with `top: 80` all above 80 as `>80`; an interval that reaches
     across such a limit is cut there.
@@ -37,6 +39,7 @@ class Intervals(Placeless):
         bounds: Instead of widths: for each level, where its intervals begin; each a part of the one before.
         bottom: The limit below which values are coded.
         top: The limit above which values are coded.
+        numbers: What the values are, whole numbers or decimals; by the parameters unless given.
 
     >>> Intervals(16, 95, widths=(5, 20)).bind(["39"]).ladder.published("39", 1)
     '36-40'
@@ -48,6 +51,7 @@ class Intervals(Placeless):
     bounds: tuple[tuple[float, ...], ...] = ()
     bottom: float | None = None
     top: float | None = None
+    numbers: Literal["whole", "decimal"] | None = None
 
     def __post_init__(self) -> None:
         if bool(self.widths) == bool(self.bounds):
@@ -59,6 +63,8 @@ class Intervals(Placeless):
             raise ValueError("start must lie below end, and bottom and top between them, in this order.")
         if max(abs(low), abs(high)) > _EXACT:
             raise ValueError(f"start and end must lie within {_EXACT} of zero.")
+        if self.numbers == "whole" and not self._whole_parameters():
+            raise ValueError("intervals of whole numbers need parameters that are whole.")
         self._grids()
 
     @property
@@ -77,8 +83,7 @@ class Intervals(Placeless):
     @property
     def whole(self) -> bool:
         """Whether this is a hierarchy of whole numbers."""
-        cuts = [cut for level in self.bounds for cut in level]
-        return all(float(number).is_integer() for number in (*self.range, *self.limits, *self.widths, *cuts))
+        return self.numbers == "whole" or (self.numbers is None and self._whole_parameters())
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the range's whole numbers or of the data's numbers, ascending."""
@@ -88,6 +93,10 @@ class Intervals(Placeless):
         texts, ordered = self._domain(kept, numbers[fits])
         rejected = tuple(value for value, fit in zip(values, fits, strict=True) if not fit)
         return Binding(assemble(texts, [self._level(grid, ordered) for grid in self._grids()], ordered), rejected)
+
+    def _whole_parameters(self) -> bool:
+        cuts = [cut for level in self.bounds for cut in level]
+        return all(float(number).is_integer() for number in (*self.range, *self.limits, *self.widths, *cuts))
 
     def _fits(self, numbers: Numbers) -> npt.NDArray[np.bool_]:
         low, high = self.range
@@ -132,6 +141,7 @@ SHAPE: Record[Intervals] = Record(
         "bounds": Key(_CUTS),
         "bottom": Key(Number(about="Values below it are published as <bottom.")),
         "top": Key(Number(about="Values above it are published as >top.")),
+        "numbers": Key(Choice(("whole", "decimal"), about="What the values are; by the parameters unless given.")),
     },
     Intervals,
     "Numbers in intervals of growing width.",

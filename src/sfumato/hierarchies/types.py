@@ -60,8 +60,10 @@ def plain(number: Decimal) -> str:
     >>> plain(Decimal("1.50")), plain(Decimal("1E+2")), plain(Decimal("-0.0"))
     ('1.5', '100', '0')
     """
-    text = format(number.normalize(), "f")
-    return "0" if text == "-0" else text
+    # Not normalize(): that rounds to 28 digits, and would make one value of two.
+    text = format(number, "f")
+    shown = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if shown == "-0" else shown
 
 
 def _integer(text: str) -> str | None:

@@ -15,8 +15,8 @@ def _words(text: str) -> tuple[str, ...]:
 ROLE_WORDS: dict[Role, tuple[str, ...]] = {
     "sensitive": _words(
         """illness disease diagnosis diagnoses diagnose icd krankheit erkrankung befund symptom condition treatment
-        therapy therapie behandlung medication medikament drug hiv cancer krebs stroke schlaganfall disability behinderung
-        salary income wage gehalt einkommen lohn verdienst debt schulden credit kredit religion konfession glaube
+        therapy therapie behandlung medication medikament drug hiv cancer krebs stroke schlaganfall disability
+        behinderung salary income wage gehalt einkommen lohn debt schulden credit kredit religion konfession glaube
         party partei union gewerkschaft crime conviction vorstrafe glucose cholesterol bmi blood blut hypertension
         heart smoking raucher alcohol alkohol"""
     ),

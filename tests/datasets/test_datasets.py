@@ -1,0 +1,216 @@
+"""Datasets: the known rows, valid dates, the same persons from the same seed, and files that say the same."""
+
+import csv
+import os
+import subprocess
+import sys
+from collections import Counter
+from datetime import datetime
+from itertools import islice
+
+import duckdb
+import numpy as np
+import pytest
+
+from sfumato import datasets
+from sfumato.datasets.dataset import coded_dataset
+from sfumato.errors import EngineError, PlanError
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.plan.shapes import read
+
+QUASI = ("date_of_birth", "zip", "sex")
+
+
+def test_the_rows_of_the_specification():
+    assert [tuple(row[name] for name in QUASI) for row in datasets.four_rows().records()] == [
+        ("19780808", "72021", "male"),
+        ("19980102", "63331", "female"),
+        ("19780809", "72062", "male"),
+        ("19980329", "63409", "female"),
+    ]
+    assert [tuple(row[name] for name in QUASI) for row in datasets.eight_rows().records()] == [
+        ("20010808", "92021", "male"),
+        ("19980102", "63331", "female"),
+        ("19780809", "72062", "male"),
+        ("19980329", "63409", "female"),
+        ("19970423", "22321", "male"),
+        ("19980322", "53531", "female"),
+        ("19540512", "32462", "male"),
+        ("19880321", "63634", "female"),
+    ]
+
+
+def test_patients_are_valid_and_have_outliers():
+    records = datasets.patients().records()
+    assert len(records) == 300
+    assert list(records[0]) == ["name", "date_of_birth", "sex", "zip", "illness"]
+    years = [datetime.strptime(row["date_of_birth"], "%Y%m%d").year for row in records]
+    assert all(len(row["zip"]) == 5 and row["zip"].isdigit() for row in records)
+    assert 1 <= sum(year < 1928 for year in years) <= 15
+    regions = Counter(row["zip"][:2] for row in records)
+    assert sum(count == 1 for count in regions.values()) >= 2
+
+
+def test_patients_depend_on_the_seed_alone():
+    assert datasets.patients(50, 3).records() == datasets.patients(50, 3).records()
+    assert datasets.patients(50, 3).records() != datasets.patients(50, 4).records()
+
+
+def test_stroke_has_two_hundred_patients():
+    records = datasets.stroke().records()
+    assert len(records) == 200
+    assert records[0]["age"] == 49
+    assert records[0]["avg_glucose_level"] == 171.23
+    assert len({row["id"] for row in records}) == 200
+
+
+def test_census_is_the_same_for_the_same_seed_and_its_head_for_any_size():
+    codes, longer = datasets.census(2_000, 7).codes(), datasets.census(300_000, 7).codes()
+    other = datasets.census(2_000, 8).codes()
+    for name, column in codes.items():
+        assert len(longer[name]) == 300_000
+        assert np.array_equal(column, longer[name][:2_000]), name
+    assert any(not np.array_equal(column, other[name]) for name, column in codes.items())
+
+
+def test_census_chunks_differ():
+    first, second = islice(datasets.census(300_000, 1).generate(), 2)
+    assert not np.array_equal(first["age"], second["age"])
+
+
+def test_census_is_skewed_and_its_columns_depend_on_each_other():
+    frame = datasets.census(60_000, 1).to_polars()
+    share = {name: frame[name].value_counts(normalize=True, sort=True)["proportion"] for name in frame.columns}
+    assert share["native-country"][0] > 0.8
+    assert share["native-country"][-1] < 0.002
+    assert frame["native-country"].n_unique() == 41
+    rich = frame.with_columns((frame["salary-class"] == ">50K").alias("rich"))
+    by_education = dict(rich.group_by("education").agg(_mean("rich")).iter_rows())
+    assert by_education["Doctorate"] > 3 * by_education["Grade 10"]
+    by_marital = dict(rich.group_by("marital-status").agg(_mean("age")).iter_rows())
+    assert by_marital["Widowed"] > by_marital["Never married"] + 15
+    young = rich.filter(rich["age"] < 20)
+    assert not set(young["education"]) & {"Bachelor", "Master", "Doctorate"}
+
+
+def _mean(column):
+    import polars
+
+    return polars.col(column).mean()
+
+
+HEIGHTS = {
+    "sex": 2,
+    "age": 5,
+    "race": 2,
+    "marital-status": 3,
+    "education": 4,
+    "native-country": 3,
+    "workclass": 3,
+    "occupation": 3,
+    "salary-class": 2,
+}
+
+
+def test_census_hierarchies_have_the_shape_of_the_usual_ones():
+    plan = datasets.census(10).plan("x.csv", quasi_identifiers=list(HEIGHTS))
+    heights = {
+        name: read(HIERARCHY, column["hierarchy"]).bind([]).ladder.height for name, column in plan["columns"].items()
+    }
+    heights |= {name: height for name, height in HEIGHTS.items() if name not in heights}
+    assert heights == HEIGHTS
+    assert int(np.prod(list(heights.values()))) == 12_960
+
+
+@pytest.mark.parametrize("name", datasets.DATASETS)
+def test_plans_name_every_column_and_their_hierarchies_accept_every_value(name):
+    dataset = datasets.DATASETS[name]()
+    plan = dataset.plan("data.csv", k=3)
+    assert list(plan["columns"]) == list(dataset.categories)
+    assert plan["privacy"] == [{"model": "k-anonymity", "k": 3}]
+    for column, entry in plan["columns"].items():
+        assert ("hierarchy" in entry) == (entry["role"] == "quasi-identifier")
+        if "hierarchy" in entry:
+            values = list(dict.fromkeys(str(value) for value in dataset.columns()[column]))
+            assert read(HIERARCHY, entry["hierarchy"]).bind(values).rejected == ()
+
+
+def test_quasi_identifiers_can_be_chosen():
+    columns = datasets.census(10).plan("x.csv", quasi_identifiers=["age", "sex"])["columns"]
+    assert [name for name, column in columns.items() if column["role"] == "quasi-identifier"] == ["sex", "age"]
+    with pytest.raises(PlanError, match="agee"):
+        datasets.census(10).plan("x.csv", quasi_identifiers=["agee"])
+
+
+AWKWARD = coded_dataset(
+    "awkward",
+    {
+        'a "quoted; name': ["x;y", 'say "hi"', "it's", "Zürich"],
+        "number": [1, 2, None, 4],
+        "decimal": [0.5, 2, 1.25, None],
+        "text": ["007", None, "", "two\nlines"],
+    },
+    {},
+)
+
+
+@pytest.mark.parametrize("dataset", [datasets.patients(40), datasets.stroke(), datasets.census(500), AWKWARD])
+def test_parquet_files_hold_the_same_rows(dataset, tmp_path):
+    path = tmp_path / "it's data.parquet"
+    dataset.write(path)
+    rows = duckdb.from_parquet(str(path)).fetchall()
+    assert rows == [tuple(row.values()) for row in dataset.records()]
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("dataset", [datasets.patients(40), datasets.stroke(), datasets.census(500)])
+def test_csv_files_hold_the_same_rows(dataset, tmp_path):
+    path = tmp_path / "data.csv"
+    dataset.write(path)
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=dataset.separator))
+    assert rows == [{name: str(cell) for name, cell in row.items()} for row in dataset.records()]
+
+
+def test_order_of_rows_is_kept_over_chunks(tmp_path):
+    dataset = datasets.census(300_000, 2)
+    dataset.write(tmp_path / "c.parquet")
+    ages = duckdb.from_parquet(str(tmp_path / "c.parquet")).project("age").fetchnumpy()["age"]
+    assert np.array_equal(np.asarray(ages), dataset.codes()["age"].astype(np.int64) + 17)
+
+
+def test_frames_hold_the_same_rows():
+    dataset = datasets.four_rows()
+    assert dataset.to_polars().to_dicts() == dataset.records()
+    assert dataset.to_pandas().to_dict("records") == dataset.records()
+    assert dataset.to_arrow().to_pylist() == dataset.records()
+
+
+def test_files_of_other_kinds_and_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(PlanError, match="neither"):
+        datasets.four_rows().write(tmp_path / "x.txt")
+    with pytest.raises(EngineError):
+        datasets.four_rows().write(tmp_path / "none" / "x.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("make", [datasets.census, datasets.patients])
+def test_no_rows_are_refused(make):
+    with pytest.raises(PlanError):
+        make(0)
+
+
+def test_writing_needs_the_core_alone_and_importing_nothing_heavy(tmp_path):
+    program = (
+        "import sys\n"
+        "for name in ('pandas', 'polars', 'pyarrow'): sys.modules[name] = None\n"
+        "import sfumato.datasets as d\n"
+        "assert 'numpy' not in sys.modules and 'duckdb' not in sys.modules\n"
+        f"d.census(1000).write({str(tmp_path / 'c.parquet')!r})\n"
+        f"d.census(1000).write({str(tmp_path / 'c.csv')!r})\n"
+        "try: d.four_rows().to_pandas()\n"
+        "except Exception as error: assert 'sfumato[frames]' in str(error)\n"
+        "else: raise SystemExit('no error')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env=os.environ)
+    assert {path.name for path in tmp_path.iterdir()} == {"c.parquet", "c.csv"}

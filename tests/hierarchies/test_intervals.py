@@ -1,0 +1,120 @@
+"""Intervals: whole and decimal numbers, widths and bounds, top and bottom coding."""
+
+import pytest
+
+from sfumato.hierarchies.intervals import Intervals
+
+AGE = Intervals(16, 95, widths=(5, 10, 20))
+
+
+def test_the_ages_of_the_specification():
+    ladder = AGE.bind(["39", "16"]).ladder
+    assert (ladder.size, ladder.height) == (80, 5)
+    assert ladder.labels[1][:2] == ("16-20", "21-25")
+    assert [ladder.published("39", level) for level in range(5)] == ["39", "36-40", "36-45", "36-55", "*"]
+    assert ladder.penalties[1].tolist() == [4 / 79] * 16
+    assert ladder.numbers.tolist() == [float(age) for age in range(16, 96)]
+
+
+@pytest.mark.parametrize("text", ["15", "96", "39.5", "x", "", "nan", "inf", "1e400", "3_9", " 39", "３９"])
+def test_what_is_no_whole_number_of_the_range_is_rejected(text):
+    assert AGE.bind([text]).rejected == (text,)
+
+
+def test_other_texts_of_a_whole_number_keep_their_text():
+    ladder = AGE.bind(["039"]).ladder
+    assert ladder.size == 81
+    assert ladder.published("039", 1) == ladder.published("39", 1) == "36-40"
+
+
+def test_negative_bounds_are_put_in_brackets():
+    assert Intervals(-5, 9, widths=(5,)).bind([]).ladder.labels[1] == ("[-5, -1]", "0-4", "5-9")
+
+
+def test_the_last_interval_ends_with_the_range_and_one_number_is_itself():
+    assert Intervals(0, 10, widths=(5,)).bind([]).ladder.labels[1] == ("0-4", "5-9", "10")
+
+
+def test_bounds_say_where_intervals_begin():
+    ladder = Intervals(0, 120, bounds=((18, 30, 50, 65), (30, 65))).bind([]).ladder
+    assert ladder.labels[1] == ("0-17", "18-29", "30-49", "50-64", "65-120")
+    assert ladder.labels[2] == ("0-29", "30-64", "65-120")
+    assert ladder.size == 121
+
+
+def test_coding_publishes_the_tails_at_every_level_but_the_root():
+    binding = Intervals(16, 95, widths=(5, 20), bottom=18, top=80).bind(["3", "16", "18", "81", "107", "x"])
+    ladder = binding.ladder
+    assert binding.rejected == ("x",)
+    assert [ladder.published("3", level) for level in range(4)] == ["3", "<18", "<18", "*"]
+    assert [ladder.published("107", level) for level in range(4)] == ["107", ">80", ">80", "*"]
+    assert ladder.published("16", 1) == "<18"
+    assert ladder.published("18", 1) == "18-20"
+    assert ladder.published("80", 2) == "76-80"
+    assert ladder.size == 82
+
+
+def test_coding_alone_sets_the_range():
+    assert Intervals(widths=(10,), bottom=20, top=39).bind(["5", "99"]).ladder.labels[1] == (
+        "<20",
+        "20-29",
+        "30-39",
+        ">39",
+    )
+
+
+def test_decimal_intervals_are_exact_and_closed_at_the_end():
+    ladder = Intervals(0, 1, widths=(0.1, 0.5)).bind(["0.3", "0.7", "0.69", "1", "0"]).ladder
+    assert ladder.rows() == [
+        ("0", "[0, 0.1)", "[0, 0.5)", "*"),
+        ("0.3", "[0.3, 0.4)", "[0, 0.5)", "*"),
+        ("0.69", "[0.6, 0.7)", "[0.5, 1]", "*"),
+        ("0.7", "[0.7, 0.8)", "[0.5, 1]", "*"),
+        ("1", "[0.9, 1]", "[0.5, 1]", "*"),
+    ]
+
+
+def test_decimals_with_whole_parameters_have_to_be_asked_for():
+    assert Intervals(0, 10, widths=(5,)).bind(["2.5"]).rejected == ("2.5",)
+    assert Intervals(0, 10, widths=(5,), numbers="decimal").bind(["2.5", "10"]).ladder.labels[1] == (
+        "[0, 5)",
+        "[5, 10]",
+    )
+
+
+def test_decimal_coding():
+    ladder = Intervals(0.5, 9.5, widths=(3,), bottom=0.5, top=9).bind(["0.4", "9", "9.2", "8.9"]).ladder
+    assert ladder.labels[1] == ("<0.5", "[6.5, 9]", ">9")
+
+
+def test_a_wide_range_has_the_values_of_the_data_as_domain():
+    ladder = Intervals(0, 999_999, widths=(1000, 100_000)).bind(["5", "999999", "1500"]).ladder
+    assert ladder.values == ("5", "1500", "999999")
+    assert ladder.labels[1] == ("0-999", "1000-1999", "999000-999999")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"start": 0, "end": 10, "widths": (2, 3)}, "nest"),
+        ({"start": 0, "end": 10, "widths": (0,)}, "greater than 0"),
+        ({"start": 0, "end": 10, "widths": (2.5,), "numbers": "whole"}, "whole"),
+        ({"start": 0, "end": 10}, "either widths or bounds"),
+        ({"start": 0, "end": 10, "widths": (2,), "bounds": ((2,),)}, "either widths or bounds"),
+        ({"start": 10, "end": 10, "widths": (2,)}, "below end"),
+        ({"start": 0, "end": 10, "widths": (2,), "bottom": 8, "top": 4}, "below end"),
+        ({"start": 0, "widths": (2,)}, "start and end"),
+        ({"start": 0, "end": 10, "bounds": ((5, 4),)}, "ascend"),
+        ({"start": 0, "end": 10, "bounds": ((5, 40),)}, "between start and end"),
+        ({"start": 0, "end": 10, "bounds": ((5,), (6,))}, "nest"),
+        ({"start": 0, "end": 1e12, "widths": (1,)}, "more than"),
+        ({"start": 0, "end": 1e17, "widths": (1e16,)}, "within"),
+    ],
+)
+def test_faults_of_the_parameters(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        Intervals(**parameters)
+
+
+def test_a_width_that_covers_all_nests_though_it_is_no_multiple():
+    assert Intervals(0, 9, widths=(3, 100)).bind([]).ladder.labels[2] == ("0-9",)

@@ -1,0 +1,57 @@
+"""Types: one text for a value, and its number."""
+
+import numpy as np
+import pytest
+
+from sfumato.hierarchies.types import canonical, numbers_of
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "expected"),
+    [
+        ("text", "007", "007"),
+        ("integer", "007", "7"),
+        ("integer", "+7", "7"),
+        ("integer", "-0", "0"),
+        ("integer", "39.0", "39"),
+        ("integer", "39.5", None),
+        ("integer", "1e3", "1000"),
+        ("integer", "1e999", None),
+        ("integer", "x", None),
+        ("integer", "", None),
+        ("integer", "1_000", None),
+        ("integer", "123456789012345678901234567890", "123456789012345678901234567890"),
+        ("decimal", "1.50", "1.5"),
+        ("decimal", ".5", "0.5"),
+        ("decimal", "1E+2", "100"),
+        ("decimal", "-0.00", "0"),
+        ("decimal", "nan", None),
+        ("decimal", "1,5", None),
+        ("boolean", "TRUE", "true"),
+        ("boolean", "0", "false"),
+        ("boolean", "Yes", "true"),
+        ("boolean", "maybe", None),
+        ("date", "2017-01-10", "2017-01-10"),
+        ("date", "2017-01-10 00:00:00", "2017-01-10"),
+        ("date", "2017-01-10T00:00:00.000", "2017-01-10"),
+        ("date", "2017-01-10 12:00:00", None),
+        ("date", "2017-02-30", None),
+        ("date", "20170110", None),
+    ],
+)
+def test_canonical_texts(type_, text, expected):
+    assert canonical([text], type_) == ([expected], [] if expected is not None else [0])
+
+
+def test_canonical_texts_are_their_own():
+    for type_, text in [("integer", "7"), ("decimal", "1.5"), ("boolean", "true"), ("date", "2017-01-10")]:
+        assert canonical([text], type_)[0] == [text]
+
+
+def test_numbers():
+    assert numbers_of(["7", "-3"], "integer").tolist() == [7, -3]
+    assert numbers_of(["1.5", "x"], "decimal")[0] == 1.5
+    assert np.isnan(numbers_of(["x"], "decimal")[0])
+    assert numbers_of(["0001-01-01"], "date").tolist() == [1]
+    assert numbers_of(["a"], "text") is None
+    assert numbers_of(["true"], "boolean") is None
