@@ -16,6 +16,7 @@ from sfumato import datasets
 from sfumato.datasets.dataset import coded_dataset
 from sfumato.errors import EngineError, PlanError
 from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.plan.read import read_plan
 from sfumato.plan.shapes import read
 
 QUASI = ("date_of_birth", "zip", "sex")
@@ -214,3 +215,11 @@ def test_writing_needs_the_core_alone_and_importing_nothing_heavy(tmp_path):
     )
     subprocess.run([sys.executable, "-c", program], check=True, env=os.environ)
     assert {path.name for path in tmp_path.iterdir()} == {"c.parquet", "c.csv"}
+
+
+@pytest.mark.parametrize("name", datasets.DATASETS)
+@pytest.mark.parametrize("source", ["x.csv", "x.parquet"])
+def test_plans_are_plans(name, source):
+    plan = read_plan(datasets.DATASETS[name]().plan(source, k=2))
+    assert plan.quasi_identifiers
+    assert plan.data.source == source

@@ -1,10 +1,12 @@
 """All kinds of hierarchy: read from a plan, bound to any values, monotone with one root."""
 
+import re
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,3 +79,18 @@ def test_faults_come_with_the_way_out(plan, words):
         read(HIERARCHY, plan, "columns.x.hierarchy")
     assert words in str(caught.value)
     assert str(caught.value).startswith("columns.x.hierarchy")
+
+
+def documented():
+    """The hierarchies in the examples of the documentation."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "hierarchies.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    columns = [yaml.safe_load(line) for block in blocks for line in block.splitlines()]
+    return [column["hierarchy"] for entry in columns for column in entry.values()]
+
+
+def test_documented_examples_are_read_and_cover_every_type():
+    examples = documented()
+    assert {example["type"] for example in examples} == set(TYPES)
+    for example in examples:
+        read(HIERARCHY, example)
