@@ -11,8 +11,8 @@ import numpy as np
 
 from sfumato.engines import sources, sql
 from sfumato.engines.engine import Reading
-from sfumato.engines.statements import Application, counting, locating, publishing
-from sfumato.errors import DataError, EngineError, SfumatoError
+from sfumato.engines.statements import Application, as_text, counting, locating, publishing
+from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 from sfumato.microdata.frequencies import Counted
 from sfumato.microdata.recoding import Handling, Recoding
 from sfumato.plan.model import DataPlan
@@ -80,6 +80,12 @@ class DuckDBEngine:
     def data(self) -> Any:
         return self.path
 
+    def frame(self) -> Any:
+        """All rows as a frame of texts, with whichever library for frames is installed."""
+        texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
+        with self.faults():
+            return _framed(self._connection.execute(f"SELECT {texts} FROM {self.source.table} AS s"))
+
     def fingerprint(self) -> str:
         return sources.fingerprint(self.path)
 
@@ -111,6 +117,16 @@ class DuckDBEngine:
             raise explained(error, self.plan.encoding) from None
 
 
+def _framed(result: Any) -> Any:
+    from importlib.util import find_spec
+
+    if find_spec("polars") and find_spec("pyarrow"):
+        return result.pl()
+    if find_spec("pandas"):
+        return result.df()
+    raise missing_extra("a library for frames", "frames")
+
+
 def connect(scratch: Path) -> Any:
     """A connection that neither looks for extensions nor leaves anything behind."""
     import duckdb
@@ -132,13 +148,23 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():
         return sources.wrong_encoding(encoding)
     if "Expected Number of Columns" in text:
-        return DataError(f"a row has too many or too few fields{where}.", "Mend the file, or give its separator and quote.", "ragged")
+        return DataError(
+            f"a row has too many or too few fields{where}.", "Mend the file, or give its separator and quote.", "ragged"
+        )
     if "quote" in text.lower() and line:
         return DataError(f"a quote is not closed{where}.", "Mend the file, or give its quote.", "quotes")
     if line:
-        return DataError(f"the file cannot be read{where}.", "Mend the file, or give its separator and quote.", "unreadable")
+        return DataError(
+            f"the file cannot be read{where}.", "Mend the file, or give its separator and quote.", "unreadable"
+        )
     if "No space left" in text or "Cannot open file" in text or type(error).__name__ == "IOException":
-        return EngineError("a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk")
+        return EngineError(
+            "a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk"
+        )
     if type(error).__name__ == "OutOfMemoryException":
-        return EngineError("the memory does not suffice.", "Give the engine more memory, or close other programs.", "memory")
-    return EngineError(f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb")
+        return EngineError(
+            "the memory does not suffice.", "Give the engine more memory, or close other programs.", "memory"
+        )
+    return EngineError(
+        f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb"
+    )

@@ -28,7 +28,9 @@ class FrameEngine:
     def __init__(self, frame: Any) -> None:
         self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         if len(set(self._frame.columns)) < len(self._frame.columns):
-            raise DataError("two columns have the same name.", "Give every column a name of its own.", "duplicate-columns")
+            raise DataError(
+                "two columns have the same name.", "Give every column a name of its own.", "duplicate-columns"
+            )
         self._coded: dict[str, tuple[tuple[str | None, ...], Codes]] = {}
 
     @property
@@ -67,6 +69,15 @@ class FrameEngine:
 
     def data(self) -> Any:
         return self._frame.to_native()
+
+    def series(self, column: str) -> "nw.Series[Any]":
+        """A column as it is."""
+        return self._frame[column]
+
+    def texts(self, column: str) -> list[str | None]:
+        """A column's texts, row by row."""
+        values, codes = self._codes(column)
+        return [values[code] for code in codes.tolist()]
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
@@ -130,7 +141,10 @@ class FrameEngine:
             new[column] = [STAR if hide else texts[code] for hide, code in zip(suppressed, codes[rows], strict=True)]
         series = [nw.new_series(column, values, nw.String, backend=backend) for column, values in new.items()]
         if handling.class_column is not None:
-            numbers = [None if hide else int(number) for hide, number in zip(suppressed, numbered(recoding)[classes], strict=True)]
+            numbers = [
+                None if hide else int(number)
+                for hide, number in zip(suppressed, numbered(recoding)[classes], strict=True)
+            ]
             series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
         return frame.with_columns(*series) if series else frame
 
@@ -145,7 +159,9 @@ def _class_of(recoding: Recoding, codes: Codes) -> Codes:
 
 def _matched(codes: Codes, known: Codes, answers: Codes) -> Codes:
     """For each row of codes the answer of the equal row among the known ones."""
-    sizes = [int(max(known[:, place].max(initial=0), codes[:, place].max(initial=0))) + 1 for place in range(codes.shape[1])]
+    sizes = [
+        int(max(known[:, place].max(initial=0), codes[:, place].max(initial=0))) + 1 for place in range(codes.shape[1])
+    ]
     packing = packing_of(sizes)
     places = {key: answer for key, answer in zip(_keys(packing.pack(known)), answers.tolist(), strict=True)}
     found = [places.get(key, DROPPED) for key in _keys(packing.pack(codes))]
@@ -165,9 +181,9 @@ def _keys(packed: npt.NDArray[np.uint64]) -> Iterable[Any]:
 def _factorized(values: list[Any]) -> tuple[tuple[str | None, ...], Codes]:
     """Distinct texts of a list of values, and the place of each value's text."""
     places: dict[Any, int] = {}
-    codes = np.fromiter((places.setdefault((type(value), value), len(places)) for value in values), np.int32, len(values))
-    texts: dict[str | None, int] = {}
-    recode = np.fromiter(
-        (texts.setdefault(as_text(value), len(texts)) for _, value in places), np.int32, len(places)
+    codes = np.fromiter(
+        (places.setdefault((type(value), value), len(places)) for value in values), np.int32, len(values)
     )
+    texts: dict[str | None, int] = {}
+    recode = np.fromiter((texts.setdefault(as_text(value), len(texts)) for _, value in places), np.int32, len(places))
     return tuple(texts), recode[codes] if len(codes) else codes

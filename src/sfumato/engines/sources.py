@@ -62,7 +62,9 @@ def format_of(path: Path, data: DataPlan) -> str:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise PlanError(
-            f'data.format: the ending "{path.suffix}" tells no format.', f"Give one of {', '.join(sorted(set(SUFFIXES.values())))}.", "format"
+            f'data.format: the ending "{path.suffix}" tells no format.',
+            f"Give one of {', '.join(sorted(set(SUFFIXES.values())))}.",
+            "format",
         )
     return SUFFIXES[suffix]
 
@@ -75,7 +77,9 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         scratch: A private folder for files that live as long as the engine.
     """
     if not path.exists():
-        raise DataError(f"there is no file {path.name}.", "Check data.source, which is relative to the plan.", "no-file")
+        raise DataError(
+            f"there is no file {path.name}.", "Check data.source, which is relative to the plan.", "no-file"
+        )
     opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
         "csv": _csv,
         "parquet": _parquet,
@@ -107,11 +111,19 @@ def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scr
     _check_columns(columns, len(head), data.header)
     if encoding not in NATIVE_ENCODINGS:
         path, encoding = _as_utf8(path, data.encoding, scratch), "utf-8"
-    return Source(csv_table(path, columns, separator, data.quote, NATIVE_ENCODINGS[encoding], data.header), columns, separator)
+    return Source(
+        csv_table(path, columns, separator, data.quote, NATIVE_ENCODINGS[encoding], data.header), columns, separator
+    )
 
 
 def csv_table(
-    path: Path, columns: Sequence[str], separator: str, quote: str = '"', encoding: str = "utf-8", header: bool = True, published: bool = False
+    path: Path,
+    columns: Sequence[str],
+    separator: str,
+    quote: str = '"',
+    encoding: str = "utf-8",
+    header: bool = True,
+    published: bool = False,
 ) -> str:
     """The table expression for a CSV file, every value a text.
 
@@ -130,7 +142,9 @@ def _encoding(name: str) -> str:
     try:
         return codecs.lookup(name).name
     except LookupError:
-        raise PlanError(f'data.encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding") from None
+        raise PlanError(
+            f'data.encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
+        ) from None
 
 
 def _first_record(path: Path, data: DataPlan) -> str:
@@ -155,7 +169,9 @@ def _first_record(path: Path, data: DataPlan) -> str:
 
 def wrong_encoding(encoding: str) -> DataError:
     """The error for text that is not in the encoding it should be in."""
-    return DataError(f"the file is not {encoding}.", "Say which encoding it has: data.encoding, for example latin-1.", "encoding")
+    return DataError(
+        f"the file is not {encoding}.", "Say which encoding it has: data.encoding, for example latin-1.", "encoding"
+    )
 
 
 def _separator(record: str) -> str:
@@ -169,12 +185,16 @@ def _split(record: str, separator: str, quote: str) -> list[str]:
 def _check_columns(columns: tuple[str, ...], width: int, header: bool) -> None:
     if len(columns) != width:
         raise DataError(
-            f"the file has {width} columns and no header, the plan names {len(columns)}.", "Name them all, in order.", "columns"
+            f"the file has {width} columns and no header, the plan names {len(columns)}.",
+            "Name them all, in order.",
+            "columns",
         )
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise DataError(
-            f"two columns have the same name: {', '.join(twice)}.", "Give every column a name of its own.", "duplicate-columns"
+            f"two columns have the same name: {', '.join(twice)}.",
+            "Give every column a name of its own.",
+            "duplicate-columns",
         )
     if header and "" in columns:
         raise DataError(f"column {columns.index('') + 1} has no name.", "Give every column a name.", "unnamed-column")
@@ -202,7 +222,12 @@ def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _
 
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
-    tables = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'").fetchall()]
+    tables = [
+        row[0]
+        for row in connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'"
+        ).fetchall()
+    ]
     return _described(connection, f"source.{sql.name(_chosen(data.table, tables))}")
 
 

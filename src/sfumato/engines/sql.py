@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 
 def name(text: str) -> str:
-    """A quoted name.
+    """A quoted name; quotes within are doubled.
 
-    >>> name('Straße "alt"')
-    '"Straße ""alt"""'
+    >>> print(name("Straße 7"))
+    "Straße 7"
     """
     return '"' + text.replace('"', '""') + '"'
 

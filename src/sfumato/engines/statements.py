@@ -40,10 +40,12 @@ def counting(table: str, columns: Sequence[str], reading: Reading, strip: bool) 
         f"{_required(reading, strip)} GROUP BY {sql.listed(f't{place}' for place in range(len(columns)))}"
     )
     texts = tuple(
-        f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST" for place in range(len(columns))
+        f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
+        for place in range(len(columns))
     )
     ranks = sql.listed(
-        f"CAST(dense_rank() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER) AS c{place}" for place in range(len(columns))
+        f"CAST(dense_rank() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER) AS c{place}"
+        for place in range(len(columns))
     )
     return Counting(
         group,

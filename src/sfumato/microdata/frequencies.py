@@ -105,7 +105,9 @@ def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Reject
     """The frequency table of what an engine counted, and the texts that were not accepted."""
     names = plan.quasi_identifiers
     places = [counted.columns.index(name) for name in names]
-    coded = [code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)]
+    coded = [
+        code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)
+    ]
     codings = tuple(coding for coding, _ in coded)
     rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
     codes = np.empty((len(counted.counts), len(names)), np.int32)
@@ -158,12 +160,12 @@ def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> 
     accepted = list(dict.fromkeys(form for form in forms if form is not None))
     binding = (column.hierarchy or AnyValue()).bind(accepted)
     outside = set(binding.rejected)
-    known = {
-        text: None if form in outside else form for text, form in zip(present, forms, strict=True)
-    }
+    known = {text: None if form in outside else form for text, form in zip(present, forms, strict=True)}
     rejected = tuple(text for text in present if known[text] is None)
     ladder = binding.ladder
-    if plan.data.on_missing != "drop" and (len(present) < len(texts) or (rejected and plan.data.on_invalid == "missing")):
+    if plan.data.on_missing != "drop" and (
+        len(present) < len(texts) or (rejected and plan.data.on_invalid == "missing")
+    ):
         ladder = ladder.with_missing()
     codes = np.fromiter((_code(text, known, ladder, plan.data.on_invalid) for text in texts), np.int32, len(texts))
     return Coding(tuple(texts), codes, ladder), rejected

@@ -78,7 +78,8 @@ class LevelRecoding:
     def _texts_are_values(self, column: int) -> bool:
         coding = self.codings[column]
         return all(
-            code < 0 or coding.ladder.values[code] == text for text, code in zip(coding.texts, coding.codes, strict=True)
+            code < 0 or coding.ladder.values[code] == text
+            for text, code in zip(coding.texts, coding.codes, strict=True)
         )
 
 
@@ -131,9 +132,7 @@ def at_node(table: FrequencyTable, grouper: Grouper, node: Node, failing: Mask) 
 
 def published_labels(recoding: Recoding, place: int) -> Labels:
     """What the rows of a class are published as."""
-    return tuple(
-        labels[code] for labels, code in zip(recoding.labels, recoding.classes[place], strict=True)
-    )
+    return tuple(labels[code] for labels, code in zip(recoding.labels, recoding.classes[place], strict=True))
 
 
 def starred(columns: Sequence[str]) -> Labels:

@@ -39,7 +39,9 @@ def _loader() -> Any:
             for key_node, _ in node.value:
                 key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
                 if isinstance(key, str) and key in seen:
-                    raise yaml.constructor.ConstructorError(None, None, f'key "{key}" stands twice', key_node.start_mark)
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f'key "{key}" stands twice', key_node.start_mark
+                    )
                 seen.add(key if isinstance(key, str) else repr(key))
             return super().construct_mapping(node, deep)
 

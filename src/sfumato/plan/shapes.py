@@ -131,7 +131,12 @@ class Number:
     about: str = ""
 
     def read(self, value: object, at: str, faults: Faults) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value or abs(value) == float("inf"):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or value != value
+            or abs(value) == float("inf")
+        ):
             raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
         _within(value, self.minimum, self.maximum, at, faults)
         return float(value)

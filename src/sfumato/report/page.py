@@ -24,6 +24,9 @@ svg { max-width: 100%; height: auto; }
 """
 
 
+_SOFT = ' class="soft"'
+
+
 def page(title: str, body: Iterable[str]) -> str:
     """A whole HTML document.
 
@@ -45,7 +48,7 @@ def section(title: str, *parts: str) -> str:
 
 def paragraph(text: str, soft: bool = False) -> str:
     """A paragraph of plain text."""
-    return f"<p{' class="soft"' if soft else ''}>{escape(text)}</p>"
+    return f"<p{_SOFT if soft else ''}>{escape(text)}</p>"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

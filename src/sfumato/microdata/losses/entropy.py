@@ -38,7 +38,9 @@ class NonUniformEntropy:
 
     def _label_rows(self, column: int, level: int) -> Floats:
         ladder = self.table.ladders[column]
-        rows = np.bincount(ladder.codes[level], weights=self.table.marginal(column), minlength=len(ladder.labels[level]))
+        rows = np.bincount(
+            ladder.codes[level], weights=self.table.marginal(column), minlength=len(ladder.labels[level])
+        )
         return rows.astype(np.float64)
 
     def _means(self, column: int, level: int, of_label: Floats) -> Floats:
@@ -58,4 +60,6 @@ class NonUniformEntropy:
         return self._means(column, level, self._label_rows(column, level))
 
     def suppressed(self, column: int, level: int) -> Floats:
-        return self._means(column, level, np.full(len(self.table.ladders[column].labels[level]), float(self.table.rows)))
+        return self._means(
+            column, level, np.full(len(self.table.ladders[column].labels[level]), float(self.table.rows))
+        )

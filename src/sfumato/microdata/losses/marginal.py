@@ -80,9 +80,7 @@ class Marginal:
         return float(np.expm1(total)) if self.aggregate == "geometric" else total
 
     def floors(self) -> Floats:
-        columns = [
-            share * self._spaced(means) for share, means in zip(self.shares, self.generalization, strict=True)
-        ]
+        columns = [share * self._spaced(means) for share, means in zip(self.shares, self.generalization, strict=True)]
         return summed_over_lattice(columns)
 
     def ranks(self) -> Floats:

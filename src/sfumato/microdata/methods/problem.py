@@ -14,6 +14,7 @@ from sfumato.microdata.grouping import Grouped, Grouper, Node
 from sfumato.microdata.losses.loss import Prepared, Terms
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.wildcards import failing_classes
 
 DIGITS = 10
 
@@ -53,6 +54,7 @@ class Problem:
 
     Attributes:
         lowest, highest: The levels that each column may have.
+        missing_matches: Whether a missing value matches anything, instead of being a value of its own.
     """
 
     table: FrequencyTable
@@ -61,6 +63,7 @@ class Problem:
     limit: int
     lowest: Node
     highest: Node
+    missing_matches: bool = False
     progress: Callable[[int, int], None] = field(default=lambda _done, _all: None)
 
     @cached_property
@@ -95,9 +98,22 @@ class Problem:
         """Whether rows in failing classes only shrink towards coarser nodes."""
         return all(model.monotone_suppression for model in self.models)
 
-    def failing(self, classes: Classes) -> Mask:
+    def failing(self, grouped: Grouped) -> Mask:
         """Which classes fail some model."""
-        return self._failing(classes, self.models)
+        if self.missing_matches:
+            return self._failing_with_matches(grouped)
+        return self._failing(grouped.classes, self.models)
+
+    def _failing_with_matches(self, grouped: Grouped) -> Mask:
+        """Which classes have too few matching rows; only k-anonymity goes with this reading of missing values."""
+        labels = self.grouper.labels(grouped)
+        unknown = np.column_stack(
+            [
+                np.array([label is None for label in ladder.labels[level]], bool)[labels[:, column]]
+                for column, (ladder, level) in enumerate(zip(self.table.ladders, grouped.node, strict=True))
+            ]
+        )
+        return failing_classes(labels, unknown, grouped.sizes, self.k)
 
     def _failing(self, classes: Classes, models: tuple[Model, ...]) -> Mask:
         if not models:
@@ -124,7 +140,7 @@ class Problem:
         Args:
             priced: Whether suppression is priced even where it exceeds the budget (a search does without).
         """
-        failing = self.failing(grouped.classes)
+        failing = self.failing(grouped)
         suppressed, kept, smallest, largest = kernels.tally(grouped.sizes, failing)
         certain = suppressed
         if self._certain != self.models:

@@ -20,7 +20,8 @@ MAX_PAIR_CELLS = 200_000
 def screened(problem: Problem) -> Mask:
     """Which nodes two columns do not rule out, one axis a column."""
     alive = np.ones([ladder.height for ladder in problem.table.ladders], bool)
-    if problem.k > 1:
+    # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
+    if problem.k > 1 and not problem.missing_matches:
         for first, second in combinations(range(alive.ndim), 2):
             sizes = [problem.table.ladders[column].size for column in (first, second)]
             if sizes[0] * sizes[1] <= MAX_PAIR_CELLS:

@@ -1,0 +1,102 @@
+"""The release folder: written beside its place under a temporary name, recounted, and renamed when it is whole."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import EngineError, InternalError, PlanError
+from sfumato.microdata.recoding_file import to_dict
+
+PRIVATE = 0o700
+
+
+def save(release: Any, folder: Path) -> Path:
+    """Write a release to a folder that must not exist yet.
+
+    Raises:
+        PlanError: The folder exists.
+        EngineError: The folder cannot be written.
+    """
+    from sfumato.plan.write import plan_text
+    from sfumato.report.release import html
+
+    with staged(folder) as stage:
+        _write_data(release, stage)
+        _write(stage / "report.json", json.dumps(release.report.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        _write(stage / "report.html", html(release.report, release.plan))
+        _write(stage / "plan.yaml", plan_text(release.plan))
+        _write(stage / "recoding.json", json.dumps(to_dict(release.recoding), indent=1, ensure_ascii=False) + "\n")
+        if release.report.method == "exhaustive":
+            _write(stage / "nodes.csv", _nodes(release.report))
+    return folder
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """A folder that appears under its name only when everything in it was written."""
+    if folder.exists():
+        raise PlanError(f"the folder {folder.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    try:
+        yield stage
+        stage.chmod(0o755)
+        os.rename(stage, folder)  # noqa: PTH104  (Path.rename would overwrite an empty folder just the same)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def unwritable(folder: Path, error: OSError) -> EngineError:
+    """The error for a disk or folder that takes no more."""
+    why = error.strerror or type(error).__name__
+    return EngineError(
+        f"{folder.name} cannot be written: {why}.", "Check the folder, its rights and the free space.", "unwritable"
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _write_data(release: Any, stage: Path) -> None:
+    """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""
+    name = f"data.{release.plan.output.format}"
+    if isinstance(release.published.data(), Path):
+        shutil.copyfile(release.published.data(), stage / name)
+        return
+    from sfumato.engines.writing import write_frame
+
+    engine = write_frame(release.published, stage / name, release.plan.data.separator or ",")
+    try:
+        prediction = release.prediction
+        from sfumato.engines.engine import Reading
+
+        wrong = prediction.difference(engine.count((*prediction.columns, *prediction.sensitive), Reading()))
+    finally:
+        engine.close()
+    if wrong:
+        raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
+
+
+def _nodes(report: Any) -> str:
+    """The table of all nodes, as CSV."""
+    names = list(report.levels)
+    head = [*names, "loss", "classes", "k", "largest", "suppressed_rows", "holds"]
+    lines = [";".join(f'"{name}"' for name in head)]
+    for node in report.candidates:
+        figures = (f"{node.loss:.10g}", node.classes, node.smallest, node.largest, node.suppressed_rows)
+        lines.append(";".join(map(str, (*node.node, *figures, str(node.holds).lower()))))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Measures: risk and utility before and after, from frequency tables alone."""

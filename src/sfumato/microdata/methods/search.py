@@ -1,0 +1,102 @@
+"""The search: from a plan and a frequency table to a recoding, whichever the method."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from sfumato.errors import PlanError
+from sfumato.microdata.classes import Mask
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.losses.registry import prepare
+from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.recoding import Recoding, at_node
+from sfumato.plan.methods import FullDomain
+from sfumato.plan.model import Plan
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method hands over.
+
+    Attributes:
+        levels: The level of each column, for methods that choose one.
+        nodes: Judged nodes, where the answer includes them; checked and total count them.
+        details: More for the report, by name.
+    """
+
+    recoding: Recoding
+    loss_name: str
+    loss: float
+    per_column: Mapping[str, float]
+    proved_optimal: bool
+    checked: int
+    total: int
+    levels: Mapping[str, int] = field(default_factory=dict)
+    nodes: tuple[Judged, ...] = ()
+    remarks: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+# Method -> the module whose function `search` finds a node for it.
+FULL_DOMAIN = {
+    "exhaustive": "sfumato.microdata.methods.exhaustive",
+    "samarati": "sfumato.microdata.methods.samarati",
+    "optimal": "sfumato.microdata.methods.optimal",
+}
+
+
+def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """Find the recoding that a plan asks for."""
+    if isinstance(plan.method, FullDomain):
+        return _full_domain(plan, plan.method, table, progress)
+    raise PlanError(f"method.name: {plan.method.name} is not known.", code="method")
+
+
+def _full_domain(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
+    problem = full_domain_problem(plan, method, table, progress)
+    found: Found = import_module(FULL_DOMAIN[method.name]).search(problem)
+    grouped = problem.grouper.rolled(problem.grouper.base, found.best.node)
+    failing: Mask = problem.failing(grouped)
+    return Result(
+        at_node(table, problem.grouper, found.best.node, failing),
+        method.loss,
+        found.best.loss,
+        problem.loss.per_column(grouped, failing),
+        found.proved_optimal,
+        found.checked,
+        found.total,
+        dict(zip(table.columns, found.best.node, strict=True)),
+        found.nodes,
+        found.remarks,
+        {"satisfying_nodes": sum(node.holds for node in found.nodes)} if method.name == "exhaustive" else {},
+    )
+
+
+def full_domain_problem(
+    plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None = None
+) -> Problem:
+    """The problem that a full-domain method solves."""
+    columns = [plan.columns[name] for name in table.columns]
+    tops = [ladder.height - 1 for ladder in table.ladders]
+    for name, column, top in zip(table.columns, columns, tops, strict=True):
+        if column.min_level > top:
+            raise PlanError(f"columns.{name}.min_level: the hierarchy's highest level is {top}.", code="level")
+    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
+    weights = tuple(column.weight for column in columns)
+    return Problem(
+        table,
+        plan.privacy,
+        prepare(method.loss, table, weights, method.aggregate, k),
+        method.suppression.limit(table.rows),
+        tuple(column.min_level for column in columns),
+        tuple(
+            min(top, top if column.max_level is None else column.max_level)
+            for column, top in zip(columns, tops, strict=True)
+        ),
+        missing_matches=plan.data.on_missing == "any",
+        **({"progress": progress} if progress else {}),
+    )

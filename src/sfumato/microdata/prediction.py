@@ -1,0 +1,106 @@
+"""The prediction: what the published rows must count to, if the recoding was applied as meant.
+
+Cell by cell: the rows of each published combination of quasi-identifiers, and for each judged sensitive column the rows
+of each combination with each of its values.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Histogram, histogram
+from sfumato.microdata.frequencies import Counted, FrequencyTable
+from sfumato.microdata.recoding import STAR, Handling, Recoding, published_labels, starred
+from sfumato.plan.model import Plan
+
+Combination = tuple[str | None, ...]
+Tally = Counter[Combination]
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Rows of each published combination, and with each value of each judged sensitive column."""
+
+    columns: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    tallies: tuple[Tally, ...]
+
+    def difference(self, counted: Counted) -> str:
+        """In what the counted rows are not as predicted; empty when they are."""
+        found = observed(counted, self.columns, self.sensitive)
+        for name, meant, seen in zip(("", *self.sensitive), self.tallies, found, strict=True):
+            wrong = sum(1 for key in meant.keys() | seen.keys() if meant[key] != seen[key])
+            if wrong:
+                with_ = f" with {name}" if name else ""
+                return f"{wrong} combinations{with_} have other counts ({seen.total()} rows instead of {meant.total()})"
+        return ""
+
+
+def predict(table: FrequencyTable, recoding: Recoding, handling: Handling) -> Prediction:
+    """What a recoding of a table must count to."""
+    published = [_published(recoding, handling, place) for place in range(len(recoding.sizes))]
+    plain: Tally = Counter()
+    for labels, size in zip(published, recoding.sizes.tolist(), strict=True):
+        if labels is not None and size:
+            plain[labels] += size
+    tallies = [plain]
+    for name, held in table.sensitive.items():
+        values = table.sensitive_values[name]
+        tallies.append(_with_values(recoding, published, held, values, name in handling.veiled))
+    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies))
+
+
+def _published(recoding: Recoding, handling: Handling, place: int) -> Combination | None:
+    """What the rows of a class are published as, or None when they are dropped."""
+    if not recoding.suppressed[place]:
+        return published_labels(recoding, place)
+    return starred(recoding.columns) if handling.suppressed == "star" else None
+
+
+def _with_values(
+    recoding: Recoding, published: Sequence[Combination | None], held: Histogram, values: Combination, veiled: bool
+) -> Tally:
+    tally: Tally = Counter()
+    classes = histogram(recoding.owners[held.owners], held.values, held.counts, len(published), held.size)
+    for owner, value, rows in zip(
+        classes.owners.tolist(), classes.values.tolist(), classes.counts.tolist(), strict=True
+    ):
+        labels = published[owner]
+        if labels is not None:
+            hides = veiled and bool(recoding.suppressed[owner])
+            tally[(*labels, STAR if hides else values[value])] += rows
+    return tally
+
+
+def observed(counted: Counted, columns: Sequence[str], sensitive: Sequence[str]) -> Iterator[Tally]:
+    """The same tallies from rows that were counted."""
+    for names in (tuple(columns), *((*columns, name) for name in sensitive)):
+        places = [counted.columns.index(name) for name in names]
+        yield _tally(counted, places)
+
+
+def _tally(counted: Counted, places: Sequence[int]) -> Tally:
+    codes = counted.codes[:, places]
+    unique, owners = np.unique(codes, axis=0, return_inverse=True)
+    rows = np.bincount(owners.reshape(-1), weights=counted.counts, minlength=len(unique)).astype(np.int64)
+    texts = [counted.values[place] for place in places]
+    tally: Tally = Counter()
+    for combination, count in zip(unique.tolist(), rows.tolist(), strict=True):
+        tally[tuple(values[code] for values, code in zip(texts, combination, strict=True))] += count
+    return tally
+
+
+def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
+    """Whether the sensitive values of starred rows must be `*` too, because those rows alone would betray them."""
+    hidden = recoding.suppressed[recoding.owners]
+    if plan.output.suppressed != "star" or not hidden.any():
+        return False
+    held = {}
+    for name, whole in table.sensitive.items():
+        entries = hidden[whole.owners]
+        owners = np.zeros(int(entries.sum()), np.int64)
+        held[name] = histogram(owners, whole.values[entries], whole.counts[entries], 1, whole.size)
+    together = Classes(np.array([int(table.counts[hidden].sum())]), held)
+    return any(bool(model.failing(together, table.whole).any()) for model in plan.privacy)

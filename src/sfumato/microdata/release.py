@@ -1,0 +1,275 @@
+"""The pipeline of a microdata release: count, search, apply, recount, compare, judge; then a Release, or nothing."""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from sfumato import __version__
+from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.opening import EngineName, open_engine
+from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
+from sfumato.microdata import verify
+from sfumato.microdata.frequencies import FrequencyTable, Rejected, tabulate
+from sfumato.microdata.measures.risk import prosecutor
+from sfumato.microdata.methods.search import Result, search
+from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds
+from sfumato.microdata.prediction import Prediction, predict, veils
+from sfumato.microdata.recoding import Handling, Recoding
+from sfumato.plan.model import Plan
+from sfumato.plan.read import read_plan
+
+# Stage ("count", "search", "apply", "verify"), how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
+ROWS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release: the published rows, the report on them, and the recoding that made them.
+
+    Attributes:
+        plan: The plan, resolved.
+        report: Numbers as attributes.
+        recoding: What each value or combination is published as.
+    """
+
+    plan: Plan
+    report: Report
+    recoding: Recoding
+    handling: Handling
+    published: Engine
+    prediction: Prediction
+    workspace: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def data(self) -> Any:
+        """The published rows: the kind of frame that went in, or the path of the file."""
+        return self.published.data()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the release folder, whole or not at all."""
+        from sfumato.microdata.folder import save
+
+        return save(self, Path(folder))
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+
+def anonymize(
+    data: Any,
+    plan: Plan | Mapping[str, Any] | str | Path,
+    *,
+    engine: EngineName | None = None,
+    workspace: Path | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Release microdata as a plan says.
+
+    Args:
+        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names.
+        plan: A plan, a mapping of the same form, or the path of a YAML or JSON file.
+        engine: Which engine to use; by default the one that fits the data.
+        workspace: Where a file is written before it is saved; a temporary folder by default.
+        progress: Called with the stage, how much of it is done, and how much there is.
+
+    Raises:
+        PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
+    """
+    tell = progress or (lambda _stage, _done, _all: None)
+    resolved = read_plan(plan)
+    with ExitStack() as stack:
+        source = open_engine(data, resolved, engine)
+        stack.callback(source.close)
+        release = _Run(resolved, source, tell).release(workspace)
+        if release.published is source:
+            stack.pop_all()
+        return release
+
+
+class _Run:
+    """One run of the pipeline, with its clock."""
+
+    def __init__(self, plan: Plan, source: Engine, tell: Progress) -> None:
+        self.plan = plan
+        self.source = source
+        self.tell = tell
+        self.seconds: dict[str, float] = {}
+        self.reading = reading_of(plan)
+
+    def release(self, workspace: Path | None) -> Release:
+        begin = perf_counter()
+        with self._stage("count"):
+            table = frequency_table(self.plan, self.source)
+        with self._stage("search"):
+            result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
+        handling = handling_of(self.plan, table, result.recoding)
+        with ExitStack() as undo:
+            target, folder = self._target(workspace)
+            if folder is not None:
+                undo.callback(folder.cleanup)
+            with self._stage("apply"):
+                published = self.source.apply(result.recoding, handling, self.reading, target)
+            undo.callback(published.close)
+            with self._stage("verify"):
+                expected = predict(table, result.recoding, handling)
+                verdict = self._verified(published, expected, table)
+            self.seconds["total"] = perf_counter() - begin
+            report = self._report(table, result, verdict)
+            undo.pop_all()
+        return Release(self.plan, report, result.recoding, handling, published, expected, folder)
+
+    @contextmanager
+    def _stage(self, name: str) -> Any:
+        self.tell(name, 0, 1)
+        begin = perf_counter()
+        yield
+        self.seconds[name] = perf_counter() - begin
+        self.tell(name, 1, 1)
+
+    def _target(self, workspace: Path | None) -> tuple[Path | None, tempfile.TemporaryDirectory[str] | None]:
+        if self.source.name == "frames":
+            return None, None
+        folder = tempfile.TemporaryDirectory(prefix=".sfumato-", dir=workspace)
+        return Path(folder.name) / f"data.{self.plan.output.format}", folder
+
+    def _verified(self, published: Engine, expected: Prediction, table: FrequencyTable) -> verify.Verdict:
+        """Recount what was written, compare it with what was predicted, and judge it."""
+        recounted = published.count((*expected.columns, *expected.sensitive), Reading())
+        wrong = expected.difference(recounted)
+        if wrong:
+            raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
+        return verify.judge(
+            recounted,
+            self.plan.quasi_identifiers,
+            self.plan.privacy,
+            self.plan.data.missing,
+            self.plan.data.on_missing == "any",
+            table.whole,
+        )
+
+    def _report(self, table: FrequencyTable, result: Result, verdict: verify.Verdict) -> Report:
+        recoding = result.recoding
+        kept = recoding.sizes[~recoding.suppressed]
+        if not verdict.holds:
+            raise InternalError("the published rows do not keep the promises.", code="promise")
+        average = float(kept.mean()) if len(kept) else 0.0
+        return Report(
+            version=__version__,
+            method=self.plan.method.name,
+            proved_optimal=result.proved_optimal,
+            levels=result.levels,
+            loss=LossFigure(result.loss_name, result.loss, result.per_column),
+            rows=table.rows,
+            dropped_rows=table.dropped_rows,
+            suppressed_rows=int(recoding.sizes[recoding.suppressed].sum()),
+            classes=ClassFigures(len(kept), int(kept.min(initial=table.rows)), int(kept.max(initial=0)), average),
+            models=verdict.promises,
+            risk={"before": prosecutor(table.counts).to_dict(), "after": prosecutor(kept).to_dict()},
+            utility={},
+            nodes={"total": result.total, "checked": result.checked},
+            seconds=Seconds(**self.seconds),
+            engine=self.source.name,
+            seed=self.plan.seed,
+            input_sha256=self.source.fingerprint(),
+            candidates=result.nodes,
+            remarks=result.remarks,
+            details=result.details,
+        )
+
+
+def reading_of(plan: Plan) -> Reading:
+    """What a missing value is, as the plan says."""
+    names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
+    return Reading(plan.data.missing, names if plan.data.on_missing == "drop" else ())
+
+
+def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
+    """What happens to suppressed rows and other columns, as the plan says."""
+    return Handling(
+        suppressed=plan.output.suppressed,
+        starred=plan.named("identifier"),
+        veiled=plan.named("sensitive") if veils(table, recoding, plan) else (),
+        class_column=plan.output.class_column,
+        shuffle_seed=plan.seed if plan.output.order == "shuffle" else None,
+    )
+
+
+def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
+    """Refuse a plan that names other columns than the data have."""
+    faults = [
+        Fault(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
+        for name in plan.columns
+        if name not in columns
+    ]
+    faults += [
+        Fault(
+            "columns",
+            f'the column "{name}" of the data is not mentioned.',
+            "Give it a role; insensitive to publish it.",
+        )
+        for name in columns
+        if name not in plan.columns
+    ]
+    if plan.output.class_column in columns:
+        faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+    if faults:
+        raise PlanError(faults, code="columns")
+
+
+def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
+    """Count the rows and code them; refuse data that the plan does not fit."""
+    check_columns(plan, source.columns)
+    counted = source.count((*plan.quasi_identifiers, *plan.counted), reading_of(plan))
+    if not counted.rows:
+        raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
+    table, rejected = tabulate(counted, located(plan))
+    if rejected and plan.data.on_invalid == "error":
+        raise _invalid(source, rejected)
+    if not table.rows:
+        raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
+    return table
+
+
+def located(plan: Plan) -> Plan:
+    """The plan with the files of its hierarchies found from its folder."""
+    from dataclasses import replace
+
+    columns = {
+        name: replace(column, hierarchy=column.hierarchy.located(plan.folder)) if column.hierarchy else column
+        for name, column in plan.columns.items()
+    }
+    return replace(plan, columns=columns)
+
+
+def _invalid(source: Engine, rejected: tuple[Rejected, ...]) -> DataError:
+    """The error for values that a type or hierarchy does not accept: where they are, and in attributes which."""
+    parts, rows, values = [], [], []
+    for column in rejected:
+        found = source.locate(column.column, column.texts, ROWS_SHOWN)
+        shown = ", ".join(map(str, found)) + (", …" if len(found) == ROWS_SHOWN else "")
+        parts.append(
+            f'column "{column.column}": {len(column.texts)} values do not fit its type or hierarchy (row {shown})'
+        )
+        rows.extend(found)
+        values.extend(column.texts)
+    return DataError(
+        "; ".join(parts) + ".",
+        "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",
+        "invalid-value",
+        values=values,
+        rows=rows,
+        column=rejected[0].column,
+    )
+
+
+def close_quietly(release: Release) -> None:
+    """Let go of what a release holds on disk."""
+    with suppress(OSError):
+        release.published.close()
+        if release.workspace is not None:
+            release.workspace.cleanup()
