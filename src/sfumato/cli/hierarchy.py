@@ -1,0 +1,61 @@
+"""`sfumato hierarchy`: prints or saves the ladder of a column, to be looked at, edited and named in a plan."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.errors import PlanError, did_you_mean
+
+if TYPE_CHECKING:
+    from sfumato.hierarchies.ladder import Ladder
+    from sfumato.plan.model import Plan
+
+
+def command(
+    plan: Annotated[Path, typer.Argument(help="The plan.")],
+    column: Annotated[str, typer.Argument(help="A quasi-identifier of the plan.")],
+    out: Annotated[Path | None, typer.Option(help="Save to this file instead of printing.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Other data than the plan names.")] = None,
+    separator: Annotated[str, typer.Option(help="What stands between the levels.")] = ";",
+) -> None:
+    """Print the ladder of a column: one row a value, one column a level."""
+    from sfumato.hierarchies.store import save, to_text
+    from sfumato.plan.read import read_plan
+
+    if len(separator) != 1:
+        raise PlanError("the separator must be one character.", code="separator")
+    if out is not None and out.exists():
+        raise PlanError(f"{out.name} exists already.", "Choose another name or remove it.", "exists")
+    ladder = _ladder(read_plan(plan), column, data)
+    if out is None:
+        sys.stdout.write(to_text(ladder, separator))
+        return
+    save(ladder, out, separator)
+    sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
+
+
+def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
+    """The ladder of a column for the values that the data hold."""
+    from sfumato.engines.opening import open_engine
+    from sfumato.microdata.release import frequency_table
+
+    if column not in plan.quasi_identifiers:
+        hint = did_you_mean(column, plan.quasi_identifiers)
+        raise PlanError(f'the plan has no quasi-identifier "{column}".', hint, "column")
+    source = open_engine(data, plan)
+    try:
+        return frequency_table(_alone(plan, column), source).ladders[0]
+    finally:
+        source.close()
+
+
+def _alone(plan: "Plan", column: str) -> "Plan":
+    """The plan with this column as its only quasi-identifier, so that nothing else is counted or can be at fault."""
+    columns = {
+        name: entry if name == column else replace(entry, role="insensitive", hierarchy=None)
+        for name, entry in plan.columns.items()
+    }
+    return replace(plan, columns=columns, privacy=())
