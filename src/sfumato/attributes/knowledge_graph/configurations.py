@@ -70,7 +70,9 @@ def rules_of(graph: "Graph", data_class: str, prefix: str = "") -> Configuration
     faults += [Fault(name, "two attributes have this name.") for name in {*names} if names.count(name) > 1]
     if faults:
         raise PlanError(faults, code="configuration")
-    rules = (_rule(graph, attribute) for attribute in found if attribute.classification)
+    rules = [_rule(graph, attribute) for attribute in found if attribute.classification]
+    if not rules:
+        raise PlanError("the configuration has no operation for any attribute.", "Check class and prefix.", "no-rules")
     return Configuration(tuple(rules), form="range", buckets="unique99", pass_through=True)
 
 

@@ -1,0 +1,83 @@
+"""`sfumato serve`: runs the web service until it is told to stop, and then finishes what runs."""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.errors import PlanError, missing_extra
+
+
+def command(  # noqa: PLR0917 (the command line names each)
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
+    ontologies: Annotated[Path | None, typer.Option(help="Folder of ontologies to host.")] = None,
+    allow_config_host: Annotated[
+        list[str] | None, typer.Option(help="Host (name or name:port) inside the network to fetch from; repeatable.")
+    ] = None,
+    api_keys: Annotated[Path | None, typer.Option(help="File of hashed API keys; requests then need one.")] = None,
+    new_api_key: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Print a new key and its line for the file, and stop.")
+    ] = None,
+    max_body_bytes: Annotated[int, typer.Option(min=1, help="Largest body of a request.")] = 10_000_000,
+    max_records: Annotated[int, typer.Option(min=1, help="Most records in a request.")] = 100_000,
+    max_depth: Annotated[int, typer.Option(min=1, max=200, help="Deepest nesting of a body.")] = 32,
+    max_seconds: Annotated[float, typer.Option(min=0.1, help="Time to receive a body, and again to answer.")] = 30.0,
+    max_waiting: Annotated[int, typer.Option(min=1, help="Requests worked on or waiting, a process.")] = 64,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+) -> int | None:
+    """Run the anonymization service."""
+    if new_api_key is not None:
+        return _print_key(new_api_key)
+    try:
+        from sfumato.service.settings import Limits, Settings
+    except ImportError:
+        raise missing_extra("fastapi", "web") from None
+    if ontologies and not ontologies.is_dir():
+        raise PlanError("the folder of ontologies is missing.", "Check --ontologies.", "ontologies")
+    limits = Limits(max_body_bytes, max_records, max_depth, max_seconds, max_waiting)
+    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
+        settings = Settings(
+            ontologies and ontologies.resolve(),
+            frozenset(allow_config_host or ()),
+            api_keys and api_keys.resolve(),
+            Path(folder) if workers > 1 else None,
+            limits,
+        )
+        _run(settings.to_environment(), host, port, workers, max_seconds)
+    return None
+
+
+def _run(environment: dict[str, str], host: str, port: int, workers: int, seconds: float) -> None:
+    try:
+        import uvicorn
+
+        from sfumato.service.app import from_variables
+    except ImportError:
+        raise missing_extra("fastapi, uvicorn or rdflib", "web") from None
+    os.environ.update(environment)
+    from_variables()  # faults of the settings show here, once, before any process starts
+    uvicorn.run(
+        "sfumato.service.app:from_variables",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        access_log=False,
+        server_header=False,
+        log_config=None,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=int(seconds) + 5,
+    )
+
+
+def _print_key(name: str) -> int:
+    from sfumato.service.keys import new_key
+
+    key, line = new_key(name)
+    sys.stderr.write("The key, shown once (send it as X-API-Key), then the line for the file of keys:\n")
+    sys.stdout.write(f"{key}\n{line}\n")
+    return 0

@@ -1,0 +1,95 @@
+"""The application: one factory that puts the layers and the routers together.
+
+Further parts (jobs, pages) join the same server with `app.include_router` or by mounting themselves; they share the
+error policy, the watch and the keys.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.attributes.fetching import Fetcher
+from sfumato.attributes.sources import Sources
+from sfumato.errors import SfumatoError
+from sfumato.service import problems
+from sfumato.service.attributes import attribute_routes
+from sfumato.service.desk import Desk
+from sfumato.service.health import health_routes
+from sfumato.service.keys import read_keys
+from sfumato.service.metrics import Metrics
+from sfumato.service.settings import Settings, from_environment
+from sfumato.service.watch import Watch
+from sfumato.service.work import Work
+
+SHARING_SECONDS = 1.0
+ABOUT = "Anonymizes personal data attribute by attribute, as a knowledge graph or an inline configuration says."
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application for some settings.
+
+    Raises:
+        PlanError: The file of API keys is none.
+    """
+    chosen = settings or Settings()
+    metrics, desk = Metrics(chosen.metrics_folder), Desk(chosen.limits)
+    app = FastAPI(
+        title="Sfumato anonymization service",
+        description=ABOUT,
+        version=problems.API_VERSION,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan(metrics, desk),
+    )
+    app.state.api_keys = read_keys(chosen.api_keys) if chosen.api_keys else None
+    app.state.settings, app.state.metrics, app.state.desk = chosen, metrics, desk
+    _add_error_policy(app)
+    app.add_middleware(Watch, metrics=metrics)
+    work = Work(Sources(Fetcher(chosen.allowed_hosts), chosen.ontologies), chosen.limits)
+    app.include_router(health_routes(chosen, metrics))
+    app.include_router(attribute_routes(work, desk))
+    return app
+
+
+def from_variables() -> FastAPI:
+    """The application for the settings in the environment: what worker processes start."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    return create_app(from_environment())
+
+
+def _add_error_policy(app: FastAPI) -> None:
+    for kind in (SfumatoError, problems.RefusedError, HTTPException):
+        app.add_exception_handler(kind, problems.handle)
+    app.add_exception_handler(RequestValidationError, _invalid)
+
+
+async def _invalid(request: Request, _: Exception) -> Response:
+    """A request that FastAPI itself refuses; its own text would quote the values."""
+    return problems.answer(request, HTTPException(400))
+
+
+def _lifespan(metrics: Metrics, desk: Desk):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        sharing = asyncio.create_task(_share(metrics))
+        yield
+        sharing.cancel()
+        with suppress(asyncio.CancelledError):
+            await sharing
+        await asyncio.to_thread(desk.close)
+        metrics.share()
+
+    return lifespan
+
+
+async def _share(metrics: Metrics) -> None:
+    while True:
+        await asyncio.sleep(SHARING_SECONDS)
+        await asyncio.to_thread(metrics.share)

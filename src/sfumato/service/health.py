@@ -1,0 +1,74 @@
+"""What the service tells about itself: name and version, whether it is well, its figures, its documentation."""
+
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+
+import sfumato
+from sfumato.errors import SfumatoError
+from sfumato.service.documentation import documentation_page
+from sfumato.service.metrics import Metrics
+from sfumato.service.problems import API_VERSION
+from sfumato.service.schemas import About, Health
+from sfumato.service.settings import Settings
+
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def health_routes(settings: Settings, metrics: Metrics) -> APIRouter:
+    """The router of what the service tells about itself."""
+    router = APIRouter(tags=["service"])
+
+    @router.get("/", response_model=About, operation_id="about", summary="Name and version of the service.")
+    async def about() -> About:
+        return About(
+            service="Sfumato anonymization service",
+            version=API_VERSION,
+            release=sfumato.__version__,
+            documentation="/docs",
+        )
+
+    @router.get("/health/live", response_model=Health, operation_id="live", summary="Whether the process answers.")
+    async def live() -> Health:
+        return Health(status="alive")
+
+    @router.get(
+        "/health/ready",
+        response_model=Health,
+        operation_id="ready",
+        summary="Whether the service can do its work.",
+        responses={503: {"model": Health, "description": "A part is missing."}},
+    )
+    def ready() -> JSONResponse:
+        fault = _fault(settings.ontologies)
+        return JSONResponse({"status": fault or "ready"}, 503 if fault else 200)
+
+    @router.get(
+        "/metrics",
+        response_class=PlainTextResponse,
+        operation_id="metrics",
+        summary="Counts and times of requests as Prometheus text.",
+    )
+    def figures() -> PlainTextResponse:
+        return PlainTextResponse(metrics.text(), media_type=PROMETHEUS)
+
+    @router.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> HTMLResponse:
+        page, policy = documentation_page(request.app.openapi())
+        return HTMLResponse(page, headers={"content-security-policy": policy})
+
+    return router
+
+
+def _fault(ontologies: Path | None) -> str | None:
+    """What keeps the service from its work, if anything does."""
+    from sfumato.attributes.knowledge_graph.parsing import new_graph
+    from sfumato.attributes.operation import load_all
+
+    try:
+        load_all()
+        new_graph()
+    except (SfumatoError, ImportError):
+        return "a part is not installed"
+    return "the folder of ontologies is missing" if ontologies and not ontologies.is_dir() else None
