@@ -277,8 +277,8 @@ class _MethodShape:
     """A method by its name alone, or with its options."""
 
     def read(self, value: object, at: str, faults: Any) -> MethodChoice:
-        found = _METHOD_SHAPE.read(value, at, faults)
-        return MethodChoice(name=found) if isinstance(found, str) else found
+        found: Any = _METHOD_SHAPE.read(value, at, faults)
+        return found if isinstance(found, MethodChoice) else MethodChoice(name=found)
 
     def schema(self) -> Schema:
         return _METHOD_SHAPE.schema()

@@ -1,0 +1,27 @@
+"""`sfumato audit`: attack a published table as anyone could, and say which masked cells give way."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    table: Annotated[Path, typer.Argument(help="The published table (CSV).")],
+    plan: Annotated[Path, typer.Option("--plan", help="The table plan with dimensions and rules.")],
+    integer: Annotated[bool, typer.Option("--integer", help="The attacker knows that all values are whole.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
+) -> int:
+    """Attack a published table as anyone could; exit 1 when a masked cell gives way."""
+    from sfumato.report.tables import review_figures, review_lines
+    from sfumato.tables.review import audit
+
+    review = audit(table, plan, integer=True if integer else None)
+    if as_json:
+        sys.stdout.write(json.dumps(review_figures(review), indent=2, ensure_ascii=False) + "\n")
+    elif not quiet:
+        sys.stdout.write("\n".join(review_lines(review)) + "\n")
+    return 0 if review.passed else 1

@@ -1,0 +1,226 @@
+"""Reports on protected tables: figures, a text summary, the HTML page, and the release folder."""
+
+import csv
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sfumato import __version__
+from sfumato.errors import EngineError, PlanError
+from sfumato.report.page import page, paragraph, section, table
+from sfumato.tables.audit import Finding
+from sfumato.tables.source import Columns
+
+if TYPE_CHECKING:
+    from sfumato.tables.protect import ProtectedTable
+    from sfumato.tables.review import Review
+
+MOST_ROWS = 500
+WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
+
+
+def figures(protected: "ProtectedTable") -> dict[str, Any]:
+    """The figures of report.json."""
+    parts = protected.parts
+    primary = sum(int(part.part.table.unsafe.sum()) for part in parts)
+    masked = sum(int(part.mask.sum()) for part in parts)
+    cost = sum(part.cost for part in parts)
+    bound = None if any(part.bound is None for part in parts) else sum(part.bound or 0.0 for part in parts)
+    counts = [part.audit.counts() for part in parts]
+    return {
+        "version": __version__,
+        "method": protected.plan.method.name,
+        "cells": len(protected.source),
+        "groups": len(parts),
+        "primary": primary,
+        "secondary": masked - primary,
+        "masked": masked,
+        "cost": _tidy(cost),
+        "proved_optimal": _gap(cost, bound) == 0.0,
+        "gap": _gap(cost, bound),
+        "holds": protected.holds,
+        "audit": {key: sum(count.get(key, 0) for count in counts) for key in _keys(counts)},
+        "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
+        "warnings": [] if protected.holds else [WARNING],
+        "input_sha256": _digest(protected.source),
+    }
+
+
+def _keys(counts: Sequence[dict[str, int]]) -> list[str]:
+    return list(dict.fromkeys(key for count in counts for key in count))
+
+
+def _gap(cost: float, bound: float | None) -> float | None:
+    if bound is None:
+        return None
+    return 0.0 if cost - bound <= 1e-6 * max(1.0, cost) else (cost - max(bound, 0.0)) / cost
+
+
+def _tidy(value: float) -> float | int:
+    return int(value) if value == int(value) else round(value, 6)
+
+
+def _digest(columns: Columns) -> str:
+    lines = json.dumps({name: list(texts) for name, texts in columns.texts.items()}, ensure_ascii=False)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def summary(protected: "ProtectedTable") -> str:
+    """The outcome in a few lines of text."""
+    report = protected.report
+    quality = {True: "proved optimal", False: "not proved optimal"}[report["proved_optimal"]]
+    gap = "" if not report["gap"] else f", at most {100 * report['gap']:.2f} % above the optimum"
+    lines = [
+        f"{report['masked']:,} of {report['cells']:,} cells masked: {report['primary']:,} unsafe by themselves, "
+        f"{report['secondary']:,} to protect them.",
+        f"Cost {report['cost']:,} ({quality}{gap}).",
+        audit_line(report["audit"]),
+    ]
+    return "\n".join(lines + report["warnings"])
+
+
+def audit_line(counts: dict[str, int]) -> str:
+    """The audit in one sentence."""
+    found = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
+    if counts.get("contradictory"):
+        found.append(f"{counts['contradictory']:,} contradicted by their own table")
+    return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(found) + "."
+
+
+def review_lines(review: "Review") -> list[str]:
+    """The audit of a published table in lines: first the counts, then each leak with its certificate."""
+    return [audit_line(review.counts()), *(leak_line(finding) for finding in review.leaks)]
+
+
+def leak_line(finding: Finding) -> str:
+    """One leak in words."""
+    insider = f", known to the respondent of {finding.insider}" if finding.insider else ""
+    because = f"; given away by: {', '.join(finding.certificate[:8])}" if finding.certificate else ""
+    more = f" and {len(finding.certificate) - 8} more" if len(finding.certificate) > 8 else ""
+    return f"{finding.name}: {finding.verdict}{insider}, {_range(finding)}{because}{more}"
+
+
+def _range(finding: Finding) -> str:
+    from sfumato.tables.words import span
+
+    return f"range {span(finding.lower, finding.upper)}"
+
+
+def review_figures(review: "Review") -> dict[str, Any]:
+    """The audit of a published table as JSON."""
+    return {
+        "holds": review.passed,
+        "audit": review.counts(),
+        "cells": [
+            {
+                "cell": finding.name,
+                "row": finding.cell + 1,
+                "lower": _finite(finding.lower),
+                "upper": _finite(finding.upper),
+                "verdict": str(finding.verdict),
+                "certificate": list(finding.certificate),
+                **({"insider": finding.insider} if finding.insider else {}),
+            }
+            for finding in review.findings
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return None if abs(value) == float("inf") else value
+
+
+def html(protected: "ProtectedTable") -> str:
+    """The whole report as one page; it shows what is published, never a hidden value."""
+    report = protected.report
+    verdict = "Nobody can compute a masked cell back." if protected.holds else WARNING
+    mark = "verdict" if protected.holds else "verdict bad"
+    public = protected.public
+    rows = list(zip(*public.texts.values(), strict=True))
+    shown = section("Published table", table(list(public.texts), rows[:MOST_ROWS]))
+    rest = (
+        [paragraph(f"{len(rows) - MOST_ROWS:,} more rows are in table.csv.", soft=True)]
+        if len(rows) > MOST_ROWS
+        else []
+    )
+    return page(
+        "Protected table",
+        [
+            "<h1>Protected table</h1>",
+            paragraph(f"Method {report['method']}, Sfumato {report['version']}", soft=True),
+            f'<div class="{mark}">{paragraph(verdict)}{paragraph(audit_line(report["audit"]))}</div>',
+            section("Figures", table(["figure", "value"], _figure_rows(report))),
+            *_leaks(protected),
+            shown,
+            *rest,
+        ],
+    )
+
+
+def _figure_rows(report: dict[str, Any]) -> list[tuple[str, object]]:
+    names = ("cells", "groups", "primary", "secondary", "masked", "cost", "proved_optimal", "gap")
+    return [(name.replace("_", " "), report[name]) for name in names]
+
+
+def _leaks(protected: "ProtectedTable") -> list[str]:
+    rows = [(leak.name, str(leak.verdict), ", ".join(leak.certificate)) for leak in protected.leaks[:MOST_ROWS]]
+    return [section("Leaks", table(["cell", "verdict", "given away by"], rows))] if rows else []
+
+
+def write_release(protected: "ProtectedTable", folder: Path) -> None:
+    """Write the release folder under a temporary name beside it, and rename it when it is whole.
+
+    Raises:
+        PlanError: The folder is there already.
+        EngineError: The disk refuses.
+    """
+    check_free(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        try:
+            _fill(protected, draft)
+            os.chmod(draft, 0o755)  # noqa: PTH101
+            draft.rename(folder)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise EngineError(f"{folder.name} cannot be written: {error.strerror}.", "Check the path.", "write") from None
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that is there already.
+
+    Raises:
+        PlanError: It is.
+    """
+    if folder.exists():
+        raise PlanError(f"{folder.name} is there already.", "Name a new folder with --out.", "output-exists")
+
+
+def _fill(protected: "ProtectedTable", folder: Path) -> None:
+    import yaml
+
+    _write_columns(protected.columns, folder / "table.csv")
+    _write_columns(protected.public, folder / "published.csv")
+    text = json.dumps(protected.report, indent=2, ensure_ascii=False)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "report.html").write_text(html(protected), encoding="utf-8")
+    plan = yaml.safe_dump(dict(protected.plan.plain), allow_unicode=True, sort_keys=False)
+    (folder / "plan.yaml").write_text(plan, encoding="utf-8")
+
+
+def _write_columns(columns: Columns, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns.texts)
+        writer.writerows(zip(*columns.texts.values(), strict=True))
+
+
+__all__ = ["check_free", "figures", "html", "review_figures", "review_lines", "summary", "write_release"]

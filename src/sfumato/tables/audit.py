@@ -1,0 +1,310 @@
+"""The audit: an attacker who knows everything published computes the range of every masked cell.
+
+It shares no code with the methods. For each masked cell two linear programs give the least and the greatest value that
+agree with the exact cells, the published ranges, the relations and the bounds that anyone would assume. It does not
+model what an attacker knows beyond that, save the single respondent of a cell when asked.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import InternalError, missing_extra
+from sfumato.tables.cells import Mask, Numbers, Places, Relations
+
+
+class Verdict(StrEnum):
+    """What the attacker achieves on a masked cell."""
+
+    SAFE = "safe"
+    TOO_NARROW = "too narrow"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What is published of a table, and what anyone knows of it.
+
+    Attributes:
+        exact: The published values; not a number where masked.
+        range_low: Lower ends of published ranges; not a number where there is none.
+        range_high: Upper ends.
+        floor: The least value that anyone would hold possible for a cell.
+        ceiling: The greatest.
+        relations: The additive relations, which everyone knows.
+        names: A name for each cell.
+    """
+
+    exact: Numbers
+    range_low: Numbers
+    range_high: Numbers
+    floor: Numbers
+    ceiling: Numbers
+    relations: Relations
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What the attacker's range of each cell must contain; not a number where nothing is promised."""
+
+    low: Numbers
+    high: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The attacker's range of one masked cell, the verdict, and the published cells that give it away."""
+
+    cell: int
+    name: str
+    lower: float
+    upper: float
+    verdict: Verdict
+    certificate: tuple[str, ...] = ()
+    insider: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What the attacker found: one finding for each masked cell.
+
+    Attributes:
+        findings: In the order of the cells.
+        contradictions: Masked cells whose published ranges contradict the rest of the publication.
+    """
+
+    findings: tuple[Finding, ...]
+    contradictions: tuple[str, ...] = ()
+
+    @property
+    def checked(self) -> int:
+        return len(self.findings)
+
+    @property
+    def exact(self) -> int:
+        return sum(finding.verdict is Verdict.EXACT for finding in self.findings)
+
+    @property
+    def too_narrow(self) -> int:
+        return sum(finding.verdict is Verdict.TOO_NARROW for finding in self.findings)
+
+    @property
+    def leaks(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.verdict is not Verdict.SAFE)
+
+    @property
+    def passed(self) -> bool:
+        return not self.leaks and not self.contradictions
+
+    def counts(self) -> dict[str, int]:
+        """The figures of the report."""
+        figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
+        return figures | ({"contradictory": len(self.contradictions)} if self.contradictions else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What the attacker has besides the publication.
+
+    Attributes:
+        integer: Whether he knows that all values are whole numbers.
+        alone: Cells with one respondent, each of whom attacks the others with his own value.
+        own_values: What those respondents know.
+    """
+
+    integer: bool = False
+    alone: Mask | None = None
+    own_values: Numbers | None = None
+
+
+def audit_publication(
+    publication: Publication, promise: Promise, knowledge: Knowledge | None = None, tolerance: float = 1e-6
+) -> Audit:
+    """Attack a publication.
+
+    >>> from sfumato.tables.cells import make_relations
+    >>> nothing = np.full(3, np.nan)
+    >>> publication = Publication(np.array([5.0, np.nan, 3.0]), nothing, nothing, np.zeros(3), np.full(3, np.inf),
+    ...     make_relations([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
+    >>> audit_publication(publication, Promise(nothing, nothing)).findings[0].certificate
+    ('all', 'b')
+    """
+    attack = _Attack(publication, promise, knowledge or Knowledge(), tolerance)
+    findings: list[Finding] = []
+    contradictions: list[str] = []
+    for cells, rows in attack.components():
+        found, contradicted = attack.on(cells, rows)
+        findings += found
+        contradictions += contradicted
+    return Audit(tuple(sorted(findings, key=lambda finding: finding.cell)), tuple(contradictions))
+
+
+@dataclass
+class _Attack:
+    """The attacker at work."""
+
+    publication: Publication
+    promise: Promise
+    knowledge: Knowledge
+    tolerance: float
+    matrix: Any = field(init=False)
+    masked: Mask = field(init=False)
+    sides: Numbers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.matrix = self.publication.relations.matrix(len(self.publication.exact))
+        self.masked = np.isnan(self.publication.exact)
+        self.sides = -(self.matrix @ np.where(self.masked, 0.0, self.publication.exact))
+
+    def components(self) -> Iterator[tuple[Places, Places]]:
+        """Masked cells that hang together through relations, with those relations."""
+        from scipy.sparse.csgraph import connected_components
+
+        cells = np.flatnonzero(self.masked)
+        part = abs(self.matrix[:, cells])
+        count, labels = connected_components(part.T @ part, directed=False)
+        order = np.argsort(labels, kind="stable")
+        for group in np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1]) if count else []:
+            rows = np.flatnonzero(np.diff(part[:, group].tocsr().indptr))
+            yield cells[group], rows
+
+    def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
+        """Attack one component; ranges that contradict the rest are set aside, for an attacker would do so too."""
+        program = _Program(self.matrix[rows][:, cells], self.sides[rows], *self._bounds(cells), self.knowledge.integer)
+        contradicted: list[str] = []
+        if not program.feasible():
+            contradicted = [self.publication.names[cell] for cell in cells]
+            program = self._without_false_ranges(cells, rows)
+        findings = [self._finding(place, cells, rows, program) for place in range(len(cells))]
+        return self._with_insiders(findings, cells, rows, program), contradicted
+
+    def _without_false_ranges(self, cells: Places, rows: Places) -> "_Program":
+        """First only promised cells keep their ranges, then none does."""
+        for trusted in (~np.isnan(self.promise.low), np.zeros(len(self.masked), bool)):
+            bounds = self._bounds(cells, trusted)
+            program = _Program(self.matrix[rows][:, cells], self.sides[rows], *bounds, self.knowledge.integer)
+            if program.feasible():
+                return program
+        raise InternalError("the published cells contradict one another.", code="contradiction")
+
+    def _bounds(self, cells: Places, trusted: Mask | None = None) -> tuple[Numbers, Numbers]:
+        published = self.publication
+        use = np.ones(len(cells), bool) if trusted is None else trusted[cells]
+        low = np.where(use, np.fmax(published.floor[cells], published.range_low[cells]), published.floor[cells])
+        high = np.where(use, np.fmin(published.ceiling[cells], published.range_high[cells]), published.ceiling[cells])
+        return low, high
+
+    def _finding(self, place: int, cells: Places, rows: Places, program: "_Program") -> Finding:
+        cell = int(cells[place])
+        lower, least = program.extreme(place, 1.0)
+        upper, most = program.extreme(place, -1.0)
+        verdict = self._verdict(cell, lower, upper)
+        used = () if verdict is Verdict.SAFE else self._certificate(rows, np.abs(least) + np.abs(most), least, most)
+        return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
+
+    def _verdict(self, cell: int, lower: float, upper: float) -> Verdict:
+        low, high = self.promise.low[cell], self.promise.high[cell]
+        slack = self.tolerance * max(1.0, abs(lower) if np.isfinite(lower) else 1.0)
+        if np.isnan(low):
+            return Verdict.EXACT if upper - lower <= slack else Verdict.SAFE
+        if high - low <= slack:
+            return Verdict.SAFE
+        if upper - lower <= slack:
+            return Verdict.EXACT
+        return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
+
+    def _certificate(self, rows: Places, used: Numbers, *combinations: Numbers) -> tuple[str, ...]:
+        """The published cells in the combination of relations that bounds the cell."""
+        if not used.any():
+            return ()
+        named = np.zeros(len(self.masked), bool)
+        for combination in combinations:
+            named |= np.abs(self.matrix[rows].T @ combination) > 1e-9
+        return tuple(self.publication.names[cell] for cell in np.flatnonzero(named & ~self.masked))
+
+    def _with_insiders(
+        self, findings: list[Finding], cells: Places, rows: Places, program: "_Program"
+    ) -> list[Finding]:
+        """The findings again, now that each single respondent attacks with his own value."""
+        alone, own = self.knowledge.alone, self.knowledge.own_values
+        if alone is None or own is None:
+            return findings
+        result = list(findings)
+        for insider in np.flatnonzero(alone[cells]):
+            program.fix(int(insider), float(own[cells[insider]]))
+            for place in np.flatnonzero(~np.isnan(self.promise.low[cells])):
+                if place != insider and result[place].verdict is Verdict.SAFE:
+                    found = self._finding(int(place), cells, rows, program)
+                    if found.verdict is not Verdict.SAFE:
+                        result[place] = _by_insider(found, self.publication.names[cells[insider]])
+            program.release(int(insider))
+        return result
+
+
+def _by_insider(finding: Finding, insider: str) -> Finding:
+    return Finding(
+        finding.cell, finding.name, finding.lower, finding.upper, finding.verdict, finding.certificate, insider
+    )
+
+
+class _Program:
+    """The attacker's linear (or integer) program on one component."""
+
+    def __init__(self, matrix: Any, sides: Numbers, low: Numbers, high: Numbers, integer: bool) -> None:
+        try:
+            import highspy
+        except ImportError:
+            raise missing_extra("highspy", "tables") from None
+        self._solver = highspy
+        # Sums of published numbers carry rounding; whole numbers and small tables are exact.
+        slack = 1e-12 * np.abs(sides)
+        model = highspy.HighsLp()
+        columns = matrix.tocsc()
+        model.num_row_, model.num_col_ = matrix.shape
+        model.col_cost_ = np.zeros(matrix.shape[1])
+        model.col_lower_, model.col_upper_ = low, high
+        model.row_lower_, model.row_upper_ = sides - slack, sides + slack
+        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        model.a_matrix_.start_ = columns.indptr
+        model.a_matrix_.index_ = columns.indices
+        model.a_matrix_.value_ = columns.data
+        if integer:
+            model.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
+        self._low, self._high, self._integer = low, high, integer
+        self._highs = highspy.Highs()
+        self._highs.setOptionValue("output_flag", False)
+        self._highs.setOptionValue("presolve", "choose" if integer else "off")
+        self._highs.passModel(model)
+
+    def feasible(self) -> bool:
+        """Whether anything agrees with the publication."""
+        self._highs.run()
+        return bool(self._highs.getModelStatus() == self._solver.HighsModelStatus.kOptimal)
+
+    def extreme(self, place: int, direction: float) -> tuple[float, Numbers]:
+        """The least (direction 1) or greatest (-1) value of a cell, and the multipliers of the relations."""
+        highs, statuses = self._highs, self._solver.HighsModelStatus
+        highs.changeColCost(place, direction)
+        highs.run()
+        status = highs.getModelStatus()
+        highs.changeColCost(place, 0.0)
+        rows = highs.getNumRow()
+        if status in (statuses.kUnbounded, statuses.kUnboundedOrInfeasible):
+            return -direction * np.inf, np.zeros(rows)
+        if status != statuses.kOptimal:
+            raise InternalError("the attacker's program was not solved.", code="audit")
+        solution = highs.getSolution()
+        duals = np.zeros(rows) if self._integer else np.array(solution.row_dual)
+        return float(solution.col_value[place]), duals
+
+    def fix(self, place: int, value: float) -> None:
+        """Let the attacker know a cell."""
+        self._highs.changeColBounds(place, value, value)
+
+    def release(self, place: int) -> None:
+        """Let him forget it."""
+        self._highs.changeColBounds(place, self._low[place], self._high[place])

@@ -1,0 +1,236 @@
+"""One table through one method: the pattern, its cases and reasons, and the publication that the attacker sees."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.errors import PlanError, UnattainableError
+from sfumato.plan.tables import TablePlan
+from sfumato.tables import intervals, words
+from sfumato.tables.audit import Audit, Knowledge, Promise, Publication, Verdict, audit_publication
+from sfumato.tables.build import Part
+from sfumato.tables.cells import Mask, Numbers, Table
+from sfumato.tables.fast import fast
+from sfumato.tables.primary import Range
+from sfumato.tables.problem import make_problem
+from sfumato.tables.ranges import narrow
+from sfumato.tables.suppression import Progress, Suppression, optimal
+
+REPAIRED = "D"
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The answer for one table.
+
+    Attributes:
+        part: The table.
+        mask: Which cells are masked.
+        range_low: Lower ends of the ranges that the method publishes of its own; not a number where the audit's stand.
+        range_high: Upper ends.
+        case: A short code for each masked cell.
+        reason: The reason in words.
+        texts: Whether masked cells show their range or a mere mark.
+        bare: Whether the method's own ranges are published, as the original does, instead of the audit's.
+        cost: The cost of the secondary cells.
+        bound: The least possible cost, where it is known.
+        audit: What the attacker finds.
+    """
+
+    part: Part
+    mask: Mask
+    range_low: Numbers
+    range_high: Numbers
+    case: tuple[str, ...]
+    reason: tuple[str, ...]
+    texts: bool
+    bare: bool
+    cost: float
+    bound: float | None
+    audit: Audit
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A pattern before its audit."""
+
+    mask: Mask
+    range_low: Numbers
+    range_high: Numbers
+    case: tuple[str, ...]
+    reason: tuple[str, ...]
+    texts: bool
+    bound: float | None = None
+
+
+def mask_part(part: Part, plan: TablePlan, seconds: float, progress: Progress | None = None) -> Masked:
+    """Mask one table and attack the answer.
+
+    Raises:
+        UnattainableError: An unsafe cell cannot be protected.
+        PlanError: The method does not fit the table.
+    """
+    method = plan.method
+    methods: dict[str, Callable[[], _Draft]] = {
+        "optimal": lambda: _suppressed(part, plan, _optimal(part.table, plan, seconds, progress)),
+        "fast": lambda: _suppressed(part, plan, fast(make_problem(part.table, None, insiders(plan)))),
+        "ranges": lambda: _ranged(part, plan, _optimal(part.table, plan, seconds, progress)),
+        "intervals": lambda: _original(part, plan, seconds),
+    }
+    faithful = method.name == "intervals" and not method.repair
+    if not faithful:
+        _refuse_chains(part.table)
+    draft = methods[method.name]()
+    return _audited(part, plan, draft, faithful)
+
+
+def insiders(plan: TablePlan) -> bool:
+    """Whether single respondents attack: as the plan says, else where holdings are given."""
+    return plan.table.holdings is not None if plan.method.insiders is None else plan.method.insiders
+
+
+def promise_of(table: Table) -> Promise:
+    """What the ranges of the unsafe cells must contain."""
+    low = np.where(table.unsafe, table.values - table.need_down, np.nan)
+    return Promise(low, np.where(table.unsafe, table.values + table.need_up, np.nan))
+
+
+def _optimal(table: Table, plan: TablePlan, seconds: float, progress: Progress | None) -> Suppression:
+    return optimal(make_problem(table, None, insiders(plan)), seconds, progress)
+
+
+def _whole(part: Part, found: Suppression, forced: Mask | None = None) -> Mask:
+    """A pattern of the problem's cells as one of the table's."""
+    mask = np.zeros(len(part.table), bool)
+    mask[make_problem(part.table, forced).places] = found.masked
+    return mask
+
+
+def _suppressed(part: Part, plan: TablePlan, found: Suppression) -> _Draft:
+    mask = _whole(part, found)
+    unsafe, language = part.table.unsafe, plan.output.language
+    primary = words.small(language) if _by_range(plan) else words.unsafe(language)
+    case = tuple("" if not hit else "primary" if own else "secondary" for hit, own in zip(mask, unsafe, strict=True))
+    texts = {"": "", "primary": primary, "secondary": words.complement(language)}
+    none = np.full(len(mask), np.nan)
+    bound = found.bound if plan.method.name != "fast" else None
+    return _Draft(mask, none, none, case, tuple(texts[name] for name in case), texts=False, bound=bound)
+
+
+def _by_range(plan: TablePlan) -> bool:
+    return bool(plan.primary) and all(isinstance(rule, Range) for rule in plan.primary)
+
+
+def _ranged(part: Part, plan: TablePlan, found: Suppression) -> _Draft:
+    draft = _suppressed(part, plan, found)
+    low, high = narrow(part.table, draft.mask, insiders(plan))
+    return replace(draft, range_low=low, range_high=high, texts=True)
+
+
+def _original(part: Part, plan: TablePlan, seconds: float) -> _Draft:
+    """The original's answer, mended unless the plan wants it bare."""
+    if len(plan.primary) != 1 or not isinstance(plan.primary[0], Range) or plan.protection is not None:
+        raise PlanError(
+            "method intervals needs exactly one primary rule, range, and promises that range.",
+            "Leave protection out, or use another method.",
+            "intervals-rule",
+        )
+    rule, language = plan.primary[0], plan.output.language
+    steps = intervals.steps_of(part)
+    ranges = intervals.mask(steps, rule.min, rule.max, plan.method.prefer)
+    reasons = tuple(_reason(case, about, language) for case, about in zip(ranges.case, ranges.about, strict=True))
+    draft = _Draft(ranges.masked, ranges.low, ranges.high, ranges.case, reasons, texts=True)
+    return _mended(part, steps, draft, plan, seconds) if plan.method.repair else draft
+
+
+def _reason(case: str, about: words.Unit | None, language: words.Language) -> str:
+    if not case:
+        return ""
+    return words.small(language) if about is None else words.inference(about, language)
+
+
+def _mended(part: Part, steps: intervals.Steps, draft: _Draft, plan: TablePlan, seconds: float) -> _Draft:
+    """The original's pattern with the further cells that every promise needs; all ranges are left to the audit."""
+    found = optimal(make_problem(part.table, draft.mask), seconds)
+    mask = _whole(part, found, draft.mask)
+    case, reason = list(draft.case), list(draft.reason)
+    for cell in np.flatnonzero(mask & ~draft.mask):
+        case[cell] = f"{REPAIRED}{steps.level[cell]}"
+        reason[cell] = words.inference(_upper_unit(steps, int(cell)), plan.output.language)
+    none = np.full(len(mask), np.nan)
+    return _Draft(mask, none, none, tuple(case), tuple(reason), texts=True)
+
+
+def _upper_unit(steps: intervals.Steps, cell: int) -> words.Unit:
+    """The unit above a cell; the cell's own for the grand total."""
+    step = int(steps.level[cell]) - 1
+    if step >= len(steps.parts):
+        return steps.units[cell]
+    return next(steps.units[upper] for upper, lower in steps.parts[step] if cell in lower)
+
+
+def _audited(part: Part, plan: TablePlan, draft: _Draft, bare: bool) -> Masked:
+    """The draft with its audit; a cell that needs no protection and can be computed anyway is published."""
+    table = part.table
+    mask = draft.mask
+    audit = _attack(table, plan, draft, mask)
+    while not bare and (open_ := _needless(audit, table)):
+        mask = mask.copy()
+        mask[open_] = False
+        audit = _attack(table, plan, draft, mask)
+    secondary = mask & ~table.unsafe
+    return Masked(
+        part=part,
+        mask=mask,
+        range_low=np.where(mask, draft.range_low, np.nan),
+        range_high=np.where(mask, draft.range_high, np.nan),
+        case=tuple(case if hit else "" for case, hit in zip(draft.case, mask, strict=True)),
+        reason=tuple(reason if hit else "" for reason, hit in zip(draft.reason, mask, strict=True)),
+        texts=draft.texts,
+        bare=bare,
+        cost=float(table.costs[secondary].sum()),
+        bound=draft.bound,
+        audit=audit,
+    )
+
+
+def _needless(audit: Audit, table: Table) -> list[int]:
+    found = [finding.cell for finding in audit.findings if finding.verdict is Verdict.EXACT]
+    return [cell for cell in found if not table.unsafe[cell]]
+
+
+def _attack(table: Table, plan: TablePlan, draft: _Draft, mask: Mask) -> Audit:
+    publication = Publication(
+        exact=np.where(mask, np.nan, table.values),
+        range_low=np.where(mask, draft.range_low, np.nan),
+        range_high=np.where(mask, draft.range_high, np.nan),
+        floor=table.lower,
+        ceiling=table.upper,
+        relations=table.relations,
+        names=table.names,
+    )
+    alone = table.alone & table.unsafe if insiders(plan) else None
+    return audit_publication(publication, promise_of(table), Knowledge(plan.attacker.integer, alone, table.values))
+
+
+def _refuse_chains(table: Table) -> None:
+    """Refuse an unsafe cell that, through totals of a single part, is the grand total itself."""
+    relations = table.relations
+    above = {}
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        if len(cells) == 2 and coefs.sum() == 0:
+            above[int(cells[coefs > 0][0])] = int(cells[coefs < 0][0])
+    parts = set(relations.cells[relations.coefs > 0].tolist())
+    for cell in np.flatnonzero(table.unsafe & (table.need_down + table.need_up > 0)):
+        top = int(cell)
+        while top in above:
+            top = above[top]
+        if top != cell and top not in parts:
+            raise UnattainableError(
+                f"the unsafe cell in row {cell + 1} is the grand total: every total above it has a single part.",
+                "A table with one unsafe entry cannot be published; join it with others.",
+                "single-part",
+                rows=[int(cell) + 1],
+            )

@@ -1,0 +1,175 @@
+"""Optimal suppression: the cheapest pattern of masked cells that withstands every attacker, with its proof.
+
+A master program over binary cell variables and the attackers' linear programs talk to each other: the master proposes
+a pattern, each attacker that gets through answers with a cut, until none does (Fischetti and Salazar-González 2001,
+doi:10.1287/mnsc.47.7.1008.9805). It does not protect from what an attacker knows beyond the plan, nor does it hide
+which cells are masked.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.tables.attackers import WHISPER, Attackers
+from sfumato.tables.cells import Mask, Numbers
+from sfumato.tables.flows import FlowFinder, Proofs
+from sfumato.tables.master import Bridges, Cut, Master, capacity_cut, relation_cuts
+from sfumato.tables.patterns import PatternSearch, unprotectable
+from sfumato.tables.problem import Problem, Threat
+
+Progress = Callable[[str], None]
+# Capacity allowed to the attackers, in needs, where truncation at one need would lose flows (no network).
+GENEROUS = 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A protected pattern, its cost, and the least cost that any pattern can have."""
+
+    masked: Mask
+    cost: float
+    bound: float
+
+    @property
+    def proved(self) -> bool:
+        return self.cost - self.bound <= 1e-6 * max(1.0, self.cost)
+
+    @property
+    def gap(self) -> float:
+        """The share of the cost that may be too much."""
+        return 0.0 if self.proved else (self.cost - max(self.bound, 0.0)) / self.cost
+
+
+def optimal(problem: Problem, seconds: float = 60.0, progress: Progress | None = None) -> Suppression:
+    """The cheapest protected pattern, or the best found within the time together with the proved gap.
+
+    Raises:
+        UnattainableError: A cell cannot be protected whatever is masked.
+    """
+    masked = problem.forced.copy()
+    end = time.monotonic() + seconds
+    parts = list(problem.components())
+    weight = sum(part.size for part in parts)
+    found: list[Suppression] = []
+    for part in parts:
+        share = max(end - time.monotonic(), 0.1) * part.size / max(weight, 1)
+        weight -= part.size
+        answer = _Search(part, time.monotonic() + share, progress).run()
+        masked[np.searchsorted(problem.places, part.places)] = answer.masked
+        found.append(answer)
+    return Suppression(masked, problem.cost_of(masked), float(sum(answer.bound for answer in found)))
+
+
+class _Search:
+    """Cutting planes on one component."""
+
+    def __init__(self, problem: Problem, end: float, progress: Progress | None) -> None:
+        self._problem = problem
+        self._end = end
+        self._tell = progress or (lambda _: None)
+        self._master = Master(problem)
+        self._bridges = Bridges(problem)
+        self._patterns = PatternSearch(problem)
+        self._finder = FlowFinder(problem, np.ones(problem.size))
+        self._proofs = Proofs(self._finder)
+        self._cutters = Attackers(problem)
+        self._wide: Attackers | None = None
+        self._insiders: list[Threat] = []
+        self._best: Mask | None = None
+
+    def run(self) -> Suppression:
+        self._offer(self._patterns.complete(self._problem.forced))
+        for cut in relation_cuts(self._problem):
+            self._add(cut)
+        while not self._finished() and self._round():
+            pass
+        assert self._best is not None
+        cost = self._problem.cost_of(self._best)
+        return Suppression(self._best, cost, min(self._master.bound, cost))
+
+    def _round(self) -> bool:
+        """One turn of master and attackers; whether there is more to do."""
+        solved = self._master.solve(self._end - time.monotonic())
+        if not solved and not self._master.integer:
+            return False
+        shares = self._master.shares
+        if self._master.integer:
+            self._offer(self._patterns.complete(shares > 0.5))
+        if not solved:
+            return False
+        learnt = self._separate(shares)
+        self._report()
+        if learnt:
+            return True
+        if self._master.integer:
+            self._offer((shares > 0.5) | self._problem.forced)
+            return False
+        self._offer(self._patterns.complete(shares > 0.99, shares))
+        self._master.to_integers()
+        assert self._best is not None
+        self._master.suggest(self._best)
+        return True
+
+    def _separate(self, shares: Numbers) -> int:
+        """Add the cuts that a point violates; bridges first, for they cost nothing to find."""
+        learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
+        if learnt and not self._master.integer:
+            return learnt
+        self._finder.open(shares)
+        failed = [threat for threat in self._threats() if not self._proofs.hold(threat)]
+        if not failed and self._problem.alone.any():
+            failed = self._failed_insiders()
+        return learnt + sum(self._teach(threat, shares) for threat in failed)
+
+    def _threats(self) -> list[Threat]:
+        return [*self._problem.threats, *self._insiders]
+
+    def _failed_insiders(self) -> list[Threat]:
+        known = set(self._insiders)
+        new = [threat for threat in self._proofs.insiders(self._problem) if threat not in known]
+        self._insiders.extend(new)
+        return [threat for threat in new if not self._proofs.hold(threat)]
+
+    def _teach(self, threat: Threat, shares: Numbers) -> bool:
+        """Add the cut with which a failed threat answers."""
+        self._cutters.open(np.maximum(shares, WHISPER))
+        if self._answer(self._cutters, threat, shares, 1e-4):
+            return True
+        self._cutters.open(shares)
+        if self._answer(self._cutters, threat, shares, 1e-6):
+            return True
+        self._wide = self._wide or Attackers(self._problem, GENEROUS)
+        self._wide.open(shares)
+        return self._answer(self._wide, threat, shares, 1e-6)
+
+    def _answer(self, attackers: Attackers, threat: Threat, shares: Numbers, least: float) -> bool:
+        directions = attackers.directions(threat)
+        cut = None if directions is None else capacity_cut(self._problem, threat, directions)
+        return cut is not None and cut.short(shares) > least and self._add(cut)
+
+    def _add(self, cut: Cut) -> bool:
+        if cut.least > 0 and not len(cut.cells):
+            raise unprotectable(self._problem, self._problem.threats[0])
+        return self._master.add(cut)
+
+    def _offer(self, masked: Mask) -> None:
+        """Keep a protected pattern when it is the cheapest so far."""
+        if self._best is None or self._problem.cost_of(masked) < self._problem.cost_of(self._best) - 1e-9:
+            self._best = masked
+            if self._master.integer:
+                self._master.suggest(masked)
+
+    def _finished(self) -> bool:
+        assert self._best is not None
+        cost = self._problem.cost_of(self._best)
+        return time.monotonic() >= self._end or cost - self._master.bound <= 1e-7 * max(1.0, cost)
+
+    def _report(self) -> None:
+        assert self._best is not None
+        self._tell(f"cost {self._problem.cost_of(self._best):,.0f}, at least {self._master.bound:,.0f}")
+
+
+__all__ = ["Progress", "Suppression", "UnattainableError", "optimal"]

@@ -1,0 +1,96 @@
+"""The words of a published table: ranges as text, and the reason for each masked cell in English or German."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Language = Literal["en", "de"]
+MASK = "*"
+
+_SMALL = {
+    "en": "Small values are masked at the lowest level",
+    "de": "Kleine Werte werden auf der untersten Ebene maskiert",
+}
+_INFERENCE = {
+    "en": "Masked so that nothing can be inferred in {place}.",
+    "de": "Anonymisiert, damit in {place} keine Rückschlüsse gezogen werden können.",
+}
+_UNSAFE = {
+    "en": "Too few or too dominant respondents.",
+    "de": "Zu wenige oder zu dominante Auskunftgebende.",
+}
+_COMPLEMENT = {
+    "en": "Masked so that other masked cells cannot be computed.",
+    "de": "Anonymisiert, damit andere maskierte Zellen nicht errechnet werden können.",
+}
+_TOTAL = {"en": "total", "de": "Gesamt"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of a level; the grand total has neither."""
+
+    level: str
+    code: str
+
+    def text(self, language: Language) -> str:
+        return f"{self.level} {self.code}".strip() or _TOTAL[language]
+
+
+def small(language: Language) -> str:
+    """The reason of a cell of the range rule."""
+    return _SMALL[language]
+
+
+def inference(unit: Unit, language: Language) -> str:
+    """The reason of a cell that would give others away in a unit."""
+    return _INFERENCE[language].format(place=unit.text(language))
+
+
+def unsafe(language: Language) -> str:
+    """The reason of a primary cell of any other rule."""
+    return _UNSAFE[language]
+
+
+def complement(language: Language) -> str:
+    """The reason of a secondary cell."""
+    return _COMPLEMENT[language]
+
+
+def number(value: float) -> str:
+    """A number without a needless decimal point; empty when unbounded.
+
+    >>> number(3.0), number(2.5), number(float("inf"))
+    ('3', '2.5', '')
+    """
+    if not math.isfinite(value):
+        return ""
+    near = round(value)
+    if abs(value - near) <= 1e-6 * max(1.0, abs(value)):
+        return str(int(near))
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def span(low: float, high: float, dash: str = "-") -> str:
+    """A range as text, open ends with a sign.
+
+    >>> span(6, 8), span(1, 3, "–"), span(4, float("inf"))
+    ('6-8', '1–3', '≥4')
+    """
+    if not number(high):
+        return f"≥{number(low)}" if number(low) else MASK
+    return f"{number(low)}{dash}{number(high)}" if number(low) else f"≤{number(high)}"
+
+
+def lower_end(value: float) -> str:
+    """A lower end as text, never rounded up into the range."""
+    return number(value) if _plain(value) else number(math.floor(value * 1e6) / 1e6)
+
+
+def upper_end(value: float) -> str:
+    """An upper end as text, never rounded down into the range."""
+    return number(value) if _plain(value) else number(math.ceil(value * 1e6) / 1e6)
+
+
+def _plain(value: float) -> bool:
+    return "." not in number(value)
