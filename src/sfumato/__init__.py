@@ -9,27 +9,53 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, UnattainableError
+    from sfumato.attributes.anonymize import anonymize_attributes
+    from sfumato.errors import (
+        DataError,
+        EngineError,
+        InternalError,
+        PlanError,
+        PromiseError,
+        SfumatoError,
+        UnattainableError,
+    )
+    from sfumato.microdata.release import Release, anonymize
+    from sfumato.microdata.verification import verify
+    from sfumato.plan.model import Plan
+    from sfumato.plan.read import read_plan
 
 # Public name -> the module in which it lives.
 _HOMES = {
-    "SfumatoError": "sfumato.errors",
-    "PlanError": "sfumato.errors",
     "DataError": "sfumato.errors",
-    "UnattainableError": "sfumato.errors",
     "EngineError": "sfumato.errors",
     "InternalError": "sfumato.errors",
+    "Plan": "sfumato.plan.model",
+    "PlanError": "sfumato.errors",
     "PromiseError": "sfumato.errors",
+    "Release": "sfumato.microdata.release",
+    "SfumatoError": "sfumato.errors",
+    "UnattainableError": "sfumato.errors",
+    "anonymize": "sfumato.microdata.release",
+    "anonymize_attributes": "sfumato.attributes.anonymize",
+    "read_plan": "sfumato.plan.read",
+    "verify": "sfumato.microdata.verification",
 }
 
 __all__ = [
     "DataError",
     "EngineError",
     "InternalError",
+    "Plan",
     "PlanError",
+    "PromiseError",
+    "Release",
     "SfumatoError",
     "UnattainableError",
     "__version__",
+    "anonymize",
+    "anonymize_attributes",
+    "read_plan",
+    "verify",
 ]
 
 

@@ -53,15 +53,17 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _call(arguments: list[str]) -> int:
-    import click
+    import typer
 
+    # Typer brings its own copy of click: its base class of usage errors is reached through one of them.
+    usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         outcome = _application(arguments)(args=arguments, prog_name="sfumato", standalone_mode=False)
-    except click.exceptions.Exit as exit_:
-        return exit_.exit_code
-    except click.Abort:
+    except typer.Exit as exit_:
+        return int(exit_.exit_code)
+    except typer.Abort:
         raise KeyboardInterrupt from None
-    except click.ClickException as error:
+    except usage_error as error:
         error.show()
         return STATUS["plan"].exit
     return outcome if isinstance(outcome, int) else 0

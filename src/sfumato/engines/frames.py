@@ -146,7 +146,8 @@ class FrameEngine:
                 for hide, number in zip(suppressed, numbered(recoding)[classes], strict=True)
             ]
             series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
-        return frame.with_columns(*series) if series else frame
+        published: nw.DataFrame[Any] = frame.with_columns(*series) if series else frame
+        return published
 
 
 def _class_of(recoding: Recoding, codes: Codes) -> Codes:
@@ -163,7 +164,7 @@ def _matched(codes: Codes, known: Codes, answers: Codes) -> Codes:
         int(max(known[:, place].max(initial=0), codes[:, place].max(initial=0))) + 1 for place in range(codes.shape[1])
     ]
     packing = packing_of(sizes)
-    places = {key: answer for key, answer in zip(_keys(packing.pack(known)), answers.tolist(), strict=True)}
+    places = dict(zip(_keys(packing.pack(known)), answers.tolist(), strict=True))
     found = [places.get(key, DROPPED) for key in _keys(packing.pack(codes))]
     if DROPPED in found:
         raise DataError(

@@ -25,7 +25,7 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None) -> Engine
         return _of_path(Path(data), plan, name)
     if name == "duckdb":
         raise EngineError("the engine duckdb reads files.", "Give a path, or leave the engine out.", "engine")
-    return _of_frame(data)
+    return open_frame(data)
 
 
 def _planned(plan: Plan) -> Path:
@@ -41,12 +41,13 @@ def _of_path(path: Path, plan: Plan, name: EngineName | None) -> Engine:
     if name != "frames":
         return engine
     try:
-        return _of_frame(engine.frame())
+        return open_frame(engine.frame())
     finally:
         engine.close()
 
 
-def _of_frame(frame: Any) -> Engine:
+def open_frame(frame: Any) -> Engine:
+    """The engine for a frame."""
     from sfumato.engines.frames import FrameEngine
 
     try:

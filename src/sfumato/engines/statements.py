@@ -118,7 +118,7 @@ class Application:
     def _class_lookup(self) -> dict[str, Any]:
         recoding = self.recoding
         if isinstance(recoding, LevelRecoding):
-            keys, owners = recoding.classes, np.arange(len(recoding.classes))
+            keys, owners = recoding.classes, np.arange(len(recoding.classes), dtype=np.int32)
         else:
             keys, owners = recoding.combinations, recoding.owners
         packed = self.packing.pack(keys)

@@ -12,7 +12,7 @@ def as_text(value: Any) -> str | None:
     >>> as_text(True), as_text(7), as_text(1.5), as_text(float("nan"))
     ('true', '7', '1.5', None)
     """
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # noqa: PLR0124  (only NaN is unlike itself)
         return None
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

@@ -38,6 +38,10 @@ class Digits(Placeless):
         if len(self.character) != 1:
             raise ValueError("the masking character must be one character.")
 
+    @property
+    def by_rule(self) -> bool:
+        return self.length is not None
+
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the values of the right length, in the order of their texts."""
         fit = self._fits

@@ -32,6 +32,10 @@ class HierarchyFile:
         if len(self.separator) != 1 or self.separator in '"\r\n':
             raise ValueError('the separator must be one character, and not " or an end of line.')
 
+    @property
+    def by_rule(self) -> bool:
+        return True
+
     def located(self, folder: Path) -> Self:
         """The same with its path taken from a folder, unless it is absolute."""
         return replace(self, path=str(folder / self.path))

@@ -137,6 +137,11 @@ class Binding:
 class Hierarchy(Protocol):
     """How a ladder is made for the values of a column: the parameters of a builder, as the plan gives them."""
 
+    @property
+    def by_rule(self) -> bool:
+        """Whether a value's labels depend on that value alone, so that they are known for values not yet seen."""
+        ...
+
     def bind(self, values: Sequence[str]) -> Binding:
         """A ladder that covers the values, save those it rejects; values are distinct and not missing."""
         ...

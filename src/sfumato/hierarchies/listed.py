@@ -12,6 +12,11 @@ class Placeless:
 
     __slots__ = ()
 
+    @property
+    def by_rule(self) -> bool:
+        """Whether a value's labels depend on that value alone, so that they are known for values not yet seen."""
+        return True
+
     def located(self, folder: Path) -> Self:  # noqa: ARG002
         """Itself: there is no path to locate."""
         return self

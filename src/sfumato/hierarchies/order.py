@@ -37,6 +37,10 @@ class Order(Placeless):
         if self.values is not None:
             distinct(self.values)
 
+    @property
+    def by_rule(self) -> bool:
+        return False
+
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the data's values or of the fixed domain, in order."""
         if self.values is None:

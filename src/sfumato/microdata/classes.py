@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -52,7 +54,9 @@ class Classes:
         return Classes(self.sizes[keep], {name: _kept(old, keep) for name, old in self.sensitive.items()})
 
 
-def histogram(owners: Counts, values: npt.NDArray[np.int32], counts: Counts, classes: int, size: int) -> Histogram:
+def histogram(
+    owners: npt.NDArray[np.signedinteger[Any]], values: npt.NDArray[np.int32], counts: Counts, classes: int, size: int
+) -> Histogram:
     """A histogram from loose entries (class, value, count); equal pairs are added up."""
     pairs = owners.astype(np.int64) * size + values
     unique, places = np.unique(pairs, return_inverse=True)

@@ -22,17 +22,18 @@ def save(release: Any, folder: Path) -> Path:
         PlanError: The folder exists.
         EngineError: The folder cannot be written.
     """
-    from sfumato.plan.write import plan_text
+    from sfumato.plan.write import plan_dict, plan_text
     from sfumato.report.release import html
 
     with staged(folder) as stage:
         _write_data(release, stage)
-        _write(stage / "report.json", json.dumps(release.report.to_dict(), indent=2, ensure_ascii=False) + "\n")
-        _write(stage / "report.html", html(release.report, release.plan))
-        _write(stage / "plan.yaml", plan_text(release.plan))
-        _write(stage / "recoding.json", json.dumps(to_dict(release.recoding), indent=1, ensure_ascii=False) + "\n")
+        write_text(stage / "report.json", json.dumps(release.report.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        write_text(stage / "report.html", html(release.report, release.plan))
+        write_text(stage / "plan.yaml", plan_text(release.plan, folder))
+        recoding = to_dict(release.recoding) | {"plan": plan_dict(release.plan)}
+        write_text(stage / "recoding.json", json.dumps(recoding, indent=1, ensure_ascii=False) + "\n")
         if release.report.method == "exhaustive":
-            _write(stage / "nodes.csv", _nodes(release.report))
+            write_text(stage / "nodes.csv", _nodes(release.report))
     return folder
 
 
@@ -56,6 +57,21 @@ def staged(folder: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
+@contextmanager
+def workspace_for(folder: Path) -> Iterator[Path]:
+    """The place where a release for a folder is prepared: beside it, so that large files need not be moved."""
+    made = not folder.parent.exists()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    try:
+        yield folder.parent
+    finally:
+        if made and not any(folder.parent.iterdir()):
+            folder.parent.rmdir()
+
+
 def unwritable(folder: Path, error: OSError) -> EngineError:
     """The error for a disk or folder that takes no more."""
     why = error.strerror or type(error).__name__
@@ -64,18 +80,27 @@ def unwritable(folder: Path, error: OSError) -> EngineError:
     )
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a text so that it is on the disk."""
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())
 
 
+def link(source: Path, target: Path) -> None:
+    """Put a file under a further name, without copying it where that can be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
 def _write_data(release: Any, stage: Path) -> None:
     """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""
     name = f"data.{release.plan.output.format}"
     if isinstance(release.published.data(), Path):
-        shutil.copyfile(release.published.data(), stage / name)
+        link(release.published.data(), stage / name)
         return
     from sfumato.engines.writing import write_frame
 

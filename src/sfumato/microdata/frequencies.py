@@ -108,12 +108,18 @@ def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Reject
     coded = [
         code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)
     ]
-    codings = tuple(coding for coding, _ in coded)
     rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
+    return with_codings(counted, tuple(coding for coding, _ in coded), plan), rejected
+
+
+def with_codings(counted: Counted, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
+    """The frequency table of what an engine counted, with codings that are given."""
+    names = plan.quasi_identifiers
     codes = np.empty((len(counted.counts), len(names)), np.int32)
-    for column, (coding, place) in enumerate(zip(codings, places, strict=True)):
+    for column, (name, coding) in enumerate(zip(names, codings, strict=True)):
+        place = counted.columns.index(name)
         codes[:, column] = coding.codes[counted.codes[:, place]] if len(coding.codes) else 0
-    return _grouped(names, codings, codes, counted, plan), rejected
+    return _grouped(names, codings, codes, counted, plan)
 
 
 def _grouped(
@@ -148,7 +154,7 @@ def _held(
     domain = sorted(set(texts), key=lambda text: (text is None, text or ""))
     places = {text: code for code, text in enumerate(domain)}
     recode = np.array([places[text] for text in texts], np.int32)
-    values = recode[counted.codes[kept, place]] if len(texts) else np.zeros(0, np.int32)
+    values = recode[counted.codes[kept, place]] if texts else np.zeros(0, np.int32)
     return histogram(owners, values, counts, classes, max(len(domain), 1)), tuple(domain)
 
 

@@ -108,8 +108,9 @@ class Grouper:
         )
 
     def _regrouped(self, held: Histogram, rows: int, classes: int) -> Histogram:
-        entries = kernels.regroup(held.starts, held.values, held.counts, self._owner[:rows], classes, held.size)
-        return Histogram(*entries, held.size)
+        owner = self._owner[:rows]
+        starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, classes, held.size)
+        return Histogram(starts, values, counts, held.size)
 
     def _step(self, column: int, low: int, high: int) -> Words:
         """For each label of a level its label at a higher one, shifted to where it lies in a key."""

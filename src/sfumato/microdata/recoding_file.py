@@ -4,6 +4,7 @@ The file belongs to those who made the release: it tells which rows were suppres
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.frequencies import DROPPED, Coding
-from sfumato.microdata.recoding import ClassRecoding, LevelRecoding, Recoding, published_labels
+from sfumato.microdata.recoding import Labels, LevelRecoding, Recoding, published_labels
 
 
 def to_dict(recoding: Recoding) -> dict[str, Any]:
@@ -61,8 +62,34 @@ def _texts(coding: Coding) -> list[list[Any]]:
     return [[text, code] for text, code in zip(coding.texts, coding.codes.tolist(), strict=True)]
 
 
-def from_dict(given: Mapping[str, Any]) -> Recoding:
-    """The recoding of a file.
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a recoding file says of values and combinations.
+
+    Attributes:
+        codings: For each column, the texts it knows.
+        combinations: Published labels of each combination of codes and whether it is suppressed; None where every
+            combination is published by its values alone.
+        labels: For each column, the label of each code; suppressed: labels of the suppressed classes.
+        levels: The level of each column.
+    """
+
+    codings: tuple[Coding, ...]
+    labels: tuple[Labels, ...]
+    suppressed: frozenset[Labels]
+    combinations: Mapping[tuple[int, ...], tuple[Labels, bool]] | None = None
+    levels: tuple[int, ...] = ()
+
+    def publish(self, codes: tuple[int, ...]) -> tuple[Labels, bool] | None:
+        """What a combination is published as and whether it is suppressed, or None when that is not known."""
+        if self.combinations is not None:
+            return self.combinations.get(codes)
+        labels = tuple(column[code] for column, code in zip(self.labels, codes, strict=True))
+        return labels, labels in self.suppressed
+
+
+def read_known(given: Mapping[str, Any]) -> Known:
+    """What a recoding file says.
 
     Raises:
         PlanError: It is no recoding.
@@ -70,76 +97,42 @@ def from_dict(given: Mapping[str, Any]) -> Recoding:
     try:
         return _levels(given) if given["kind"] == "levels" else _classes(given)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-        raise PlanError(
-            "this is no recoding.json of a release.", "Give the one that the release wrote.", "recoding"
-        ) from None
+        raise PlanError("this is no recoding.json of a release.", "Give the one it wrote.", "recoding") from None
 
 
-def _levels(given: Mapping[str, Any]) -> LevelRecoding:
-    names = tuple(given["columns"])
-    codings = tuple(_coding(given["columns"][name]) for name in names)
-    suppressed = given["suppressed"]
-    places = [{label: code for code, label in enumerate(coding.ladder.labels[1])} for coding in codings]
-    classes = np.array(
-        [[place[label] for place, label in zip(places, labels, strict=True)] for labels in suppressed], np.int32
-    ).reshape(len(suppressed), len(names))
-    empty = np.zeros(0, np.int32)
-    return LevelRecoding(
-        names,
-        codings,
-        (1,) * len(names),
-        classes,
-        np.ones(len(suppressed), bool),
-        np.zeros(len(suppressed), np.int64),
-        empty,
+def _levels(given: Mapping[str, Any]) -> Known:
+    columns = list(given["columns"].values())
+    codings = tuple(_coding(column) for column in columns)
+    labels = tuple(
+        (*column["values"].values(), *([column["missing"]] if "missing" in column else [])) for column in columns
     )
+    levels = tuple(int(column["level"]) for column in columns)
+    return Known(codings, labels, frozenset(tuple(labels) for labels in given["suppressed"]), levels=levels)
 
 
-def _coding(given: Mapping[str, Any]) -> Coding:
-    """A coding whose ladder has the texts at level 0 and what they are published as at level 1."""
-    texts: list[str | None] = list(given["values"])
-    labels = list(given["values"].values())
-    if "missing" in given:
-        texts.append(None)
-        labels.append(given["missing"])
-    distinct = tuple(dict.fromkeys(labels))
-    place = {label: code for code, label in enumerate(distinct)}
-    own = np.arange(len(texts), dtype=np.int32)
-    codes = np.array([place[label] for label in labels], np.int32)
-    root = np.zeros(len(texts), np.int32)
-    ladder = Ladder(tuple(texts), (tuple(texts), distinct, ("*",)), (own, codes, root))
-    dropped = given.get("dropped", [])
-    every = np.concatenate([own, np.full(len(dropped), DROPPED, np.int32)])
-    return Coding((*texts, *dropped), every, ladder)
+def _coding(column: Mapping[str, Any]) -> Coding:
+    texts: list[str | None] = [*column["values"], *([None] if "missing" in column else [])]
+    dropped = column.get("dropped", [])
+    codes = np.array([*range(len(texts)), *(DROPPED for _ in dropped)], np.int32)
+    return Coding((*texts, *dropped), codes, flat_ladder(len(texts)))
 
 
-def _classes(given: Mapping[str, Any]) -> ClassRecoding:
-    names = tuple(given["columns"])
-    codings = tuple(_flat_coding(texts) for texts in given["values"])
-    published = [entry["published"] for entry in given["classes"]]
-    labels = tuple(tuple(dict.fromkeys(row[place] for row in published)) for place in range(len(names)))
-    places = [{label: code for code, label in enumerate(column)} for column in labels]
-    classes = np.array(
-        [[place[label] for place, label in zip(places, row, strict=True)] for row in published], np.int32
+def _classes(given: Mapping[str, Any]) -> Known:
+    codings = tuple(
+        Coding(
+            tuple(text for text, _ in pairs),
+            np.array([code for _, code in pairs], np.int32),
+            flat_ladder(max((code for _, code in pairs), default=-1) + 1),
+        )
+        for pairs in given["values"]
     )
-    combinations = np.array(given["combinations"], np.int32).reshape(-1, len(names) + 1)
-    suppressed = np.array([entry["suppressed"] for entry in given["classes"]], bool)
-    return ClassRecoding(
-        names,
-        codings,
-        combinations[:, :-1],
-        combinations[:, -1],
-        labels,
-        classes.reshape(-1, len(names)),
-        suppressed,
-        np.zeros(len(suppressed), np.int64),
-    )
+    published = [(tuple(entry["published"]), bool(entry["suppressed"])) for entry in given["classes"]]
+    combinations = {tuple(entry[:-1]): published[entry[-1]] for entry in given["combinations"]}
+    return Known(codings, (), frozenset(), combinations)
 
 
-def _flat_coding(pairs: list[list[Any]]) -> Coding:
-    codes = np.array([code for _, code in pairs], np.int32)
-    size = int(codes.max(initial=-1)) + 1
-    values: list[str | None] = [str(place) for place in range(size)]
+def flat_ladder(size: int) -> Ladder:
+    """A ladder of so many values, of which nothing but their number matters."""
+    values = tuple(str(place) for place in range(size))
     own = np.arange(size, dtype=np.int32)
-    ladder = Ladder(tuple(values), (tuple(values), ("*",)), (own, np.zeros(size, np.int32)))
-    return Coding(tuple(text for text, _ in pairs), codes, ladder)
+    return Ladder(values, (values, ("*",)), (own, np.zeros(size, np.int32)))

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -81,7 +81,7 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
-    resolved = read_plan(plan)
+    resolved = _sourced(read_plan(plan), data)
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
@@ -89,6 +89,13 @@ def anonymize(
         if release.published is source:
             stack.pop_all()
         return release
+
+
+def _sourced(plan: Plan, data: Any) -> Plan:
+    """The plan with the source that is really read."""
+    if not isinstance(data, str | Path):
+        return plan
+    return replace(plan, data=replace(plan.data, source=str(Path(data).resolve())))
 
 
 class _Run:
@@ -237,8 +244,6 @@ def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
 
 def located(plan: Plan) -> Plan:
     """The plan with the files of its hierarchies found from its folder."""
-    from dataclasses import replace
-
     columns = {
         name: replace(column, hierarchy=column.hierarchy.located(plan.folder)) if column.hierarchy else column
         for name, column in plan.columns.items()
@@ -248,7 +253,9 @@ def located(plan: Plan) -> Plan:
 
 def _invalid(source: Engine, rejected: tuple[Rejected, ...]) -> DataError:
     """The error for values that a type or hierarchy does not accept: where they are, and in attributes which."""
-    parts, rows, values = [], [], []
+    parts: list[str] = []
+    rows: list[int] = []
+    values: list[str] = []
     for column in rejected:
         found = source.locate(column.column, column.texts, ROWS_SHOWN)
         shown = ", ".join(map(str, found)) + (", …" if len(found) == ROWS_SHOWN else "")

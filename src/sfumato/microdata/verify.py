@@ -1,7 +1,7 @@
 """Verification: judges published rows by themselves, with none of the code that searched for the release.
 
-A row with `*` in every quasi-identifier is a suppressed row: it tells nothing by which it could be found. The suppressed
-rows together must still keep every promise about sensitive values, unless those are `*` too: who is in no other class
+A row with `*` in every quasi-identifier is a suppressed row: it tells nothing by which it could be found. The
+suppressed rows together must still keep every promise about sensitive values, unless those are `*` too: who is in no other class
 must be one of them.
 """
 

@@ -24,7 +24,7 @@ def matching_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
     """
     vague = np.flatnonzero(unknown.any(axis=1))
     matches = _equal_rows(codes, unknown, counts)
-    for place in vague:
+    for place in vague.tolist():
         agrees = ((codes == codes[place]) | unknown | unknown[place]).all(axis=1)
         agrees &= ~_same(codes, unknown, place)
         matches[place] += int(counts[agrees].sum())
@@ -44,8 +44,9 @@ def _equal_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
 
 def _same(codes: Codes, unknown: Mask, place: int) -> Mask:
     """Combinations equal to one, missing values included: they are counted already."""
-    same = (unknown == unknown[place]).all(axis=1)
-    return same & ((codes == codes[place]) | unknown).all(axis=1)
+    same: Mask = (unknown == unknown[place]).all(axis=1)
+    same &= ((codes == codes[place]) | unknown).all(axis=1)
+    return same
 
 
 def failing_classes(codes: Codes, unknown: Mask, counts: Counts, k: int) -> Mask:

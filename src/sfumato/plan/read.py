@@ -1,6 +1,8 @@
 """Reading a plan: YAML, JSON or a mapping becomes a Plan, or all its faults are reported at once."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,14 +102,10 @@ def read_plan(given: "Plan | Mapping[str, Any] | str | Path") -> Plan:
 
 
 def _read(value: object, folder: Path) -> Plan:
-    from dataclasses import replace
-
     faults = Faults()
     plan: Plan | None = None
-    try:
+    with suppress(Refused):
         plan = PLAN.read(value, "", faults)
-    except Refused:
-        pass
     if plan is not None:
         faults.found.extend(_between(plan))
     if faults.found or plan is None:

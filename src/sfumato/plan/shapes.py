@@ -6,6 +6,7 @@ that a user sees all of them at once; unknown names are refused with the nearest
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Generic, Protocol, TypeVar
 
 from sfumato.errors import Fault, PlanError, did_you_mean
@@ -15,7 +16,7 @@ T_co = TypeVar("T_co", covariant=True)
 Schema = dict[str, Any]
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818  (it is caught here, never shown)
     """A value was refused; the list of faults says why."""
 
 
@@ -131,12 +132,7 @@ class Number:
     about: str = ""
 
     def read(self, value: object, at: str, faults: Faults) -> float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or value != value
-            or abs(value) == float("inf")
-        ):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
         _within(value, self.minimum, self.maximum, at, faults)
         return float(value)

@@ -104,7 +104,8 @@ class Marginal:
             charges,
             offsets,
         )
-        return np.maximum(total, 0.0) / max(self.table.rows, 1)
+        added: Floats = np.maximum(total, 0.0) / max(self.table.rows, 1)
+        return added
 
     @cached_property
     def _charges(self) -> tuple[Floats, npt.NDArray[np.int64]]:

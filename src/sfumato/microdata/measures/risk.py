@@ -7,8 +7,6 @@ no risk; averages are over the published rows.
 
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from sfumato.microdata.classes import Counts
 
 

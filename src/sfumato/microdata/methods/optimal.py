@@ -3,9 +3,9 @@
 The search keeps, for every node not yet ruled out, a lower bound of its loss, and ends when none is left that could be
 better than the best found. What one judged node v tells about others:
 
-- rows that fail at v under a model that is monotone under suppression fail at every finer node (with no budget, monotone
-  under generalization is enough): when they are more than the budget, all finer nodes are ruled out (predictive tagging;
-  Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
+- rows that fail at v under a model that is monotone under suppression fail at every finer node (with no budget,
+  monotone under generalization is enough): when they are more than the budget, all finer nodes are ruled out
+  (predictive tagging; Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
 - the generalization part of the loss at v bounds that of every coarser node from below;
 - the suppression part at v bounds that of every finer node from below, where loss and models are monotone.
 

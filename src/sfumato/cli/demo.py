@@ -1,0 +1,49 @@
+"""`sfumato demo`: releases made-up German patients, to show what comes out."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sfumato.cli.talk import show, talking
+from sfumato.errors import PlanError
+
+if TYPE_CHECKING:
+    from sfumato.datasets.dataset import Dataset
+
+
+def command(
+    out: Annotated[Path, typer.Option(help="Folder for the release; it must not exist yet.")] = Path("demo-release"),
+    quiet: Annotated[bool, typer.Option(help="Say nothing but results and errors.")] = False,
+) -> None:
+    """Release 300 made-up patients with k = 5, and say where release and report lie."""
+    if out.exists():
+        raise PlanError(f"the folder {out.name} exists.", "Name a new one with --out.", "output-exists")
+    with talking(quiet, compiled=True) as talk:
+        from sfumato.datasets import patients
+        from sfumato.microdata.release import anonymize, close_quietly
+        from sfumato.report.release import text
+
+        dataset = patients()
+        source, plan = out.parent / "demo-patients.csv", out.parent / "demo-plan.yaml"
+        _write_source(dataset, source, plan)
+        release = anonymize(None, plan, progress=talk)
+        try:
+            release.save(out)
+        finally:
+            close_quietly(release)
+        talk.say(f"{dataset.rows} made-up patients (name, date of birth, sex, ZIP code, illness): {source}")
+        show(text(release.report), release.report.to_dict(), False)
+        typer.echo(f"\nRelease: {out.resolve() / 'data.csv'}\nReport:  {out.resolve() / 'report.html'}")
+
+
+def _write_source(dataset: "Dataset", source: Path, plan: Path) -> None:
+    """The patients and a plan for them, for the user to play with."""
+    import yaml
+
+    source.unlink(missing_ok=True)
+    dataset.write(source)
+    wanted = dataset.plan(source.name, 5)
+    wanted["method"] = {"name": "optimal", "loss": "loss-metric", "suppression": 0.05}
+    wanted["output"] = {"class_column": "class", "order": "shuffle"}
+    plan.write_text(yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True), encoding="utf-8")

@@ -1,0 +1,81 @@
+"""Talk: what a command says while it works, on stderr, and how results are printed."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+STAGES = {"count": "Counting rows", "search": "Searching", "apply": "Writing", "verify": "Counting again"}
+PATIENCE_SECONDS = 1.0
+
+
+class Talk:
+    """Progress on a terminal for anything longer than a second; silent when asked or when nobody looks."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._begin = monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, stage: str, done: int, whole: int) -> None:
+        """Tell how far a stage is."""
+        if self.quiet or not sys.stderr.isatty():
+            return
+        if self._bar is None and monotonic() - self._begin > PATIENCE_SECONDS:
+            self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, description=STAGES.get(stage, stage), completed=done, total=whole)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task("")
+
+    def say(self, text: str) -> None:
+        """Say something that is no result."""
+        if not self.quiet:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+@contextmanager
+def talking(quiet: bool, compiled: bool = False) -> Iterator[Talk]:
+    """Talk for the time of a command.
+
+    Args:
+        compiled: Whether the command needs compiled loops; their first compilation is announced.
+    """
+    talk = Talk(quiet)
+    if compiled and not kernels_are_compiled():
+        talk.say("Compiling the inner loops: this happens once and takes some seconds …")
+    try:
+        yield talk
+    finally:
+        talk.close()
+
+
+def kernels_are_compiled() -> bool:
+    """Whether compiled loops of an earlier run are at hand."""
+    from pathlib import Path
+
+    from sfumato.microdata import kernels
+
+    folder = Path(kernels.group.stats.cache_path)
+    return any(folder.glob("kernels.group-*.nbi"))
+
+
+def show(text: str, value: Any, as_json: bool) -> None:
+    """Print a result: as text, or as JSON for programs."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n" if as_json else text)

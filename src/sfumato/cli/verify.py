@@ -1,0 +1,29 @@
+"""`sfumato verify`: judges a released file by itself; exit 1 when a promise does not hold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.talk import show
+from sfumato.errors import STATUS
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="A release folder, or a released file.")],
+    plan: Annotated[Path | None, typer.Option(help="The plan whose promises to check.")] = None,
+    k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
+    quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, with commas between.")] = None,
+    separator: Annotated[str | None, typer.Option(help="Of the file; found out from its header by default.")] = None,
+    quiet: Annotated[bool, typer.Option(help="Print nothing; the exit code tells.")] = False,
+    json: Annotated[bool, typer.Option(help="Print the verdict as JSON.")] = False,
+) -> int:
+    """Check that a released file keeps its promises, with none of the code that made it."""
+    from sfumato.microdata.verification import verify
+    from sfumato.report.verdict import text
+
+    names = [name.strip() for name in quasi_identifiers.split(",")] if quasi_identifiers else None
+    verdict = verify(release, plan, k=k, quasi_identifiers=names, separator=separator)
+    if not quiet:
+        show(text(verdict), verdict.to_dict(), json)
+    return 0 if verdict.holds else STATUS["promise"].exit

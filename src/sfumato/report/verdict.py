@@ -1,0 +1,18 @@
+"""The verdict on a released file, as text."""
+
+from sfumato.microdata.verify import Verdict
+
+
+def text(verdict: Verdict) -> str:
+    """One line a promise, and what was seen."""
+    lines = [
+        f"{'holds        ' if promise.holds else 'DOES NOT HOLD'}  {promise.model}"
+        + (f" of {promise.column}" if promise.column else "")
+        + f": asked {promise.asked:g}, reached {promise.reached:g}"
+        for promise in verdict.promises
+    ]
+    seen = f"{verdict.rows:,} rows in {verdict.classes:,} classes of {verdict.smallest:,} to {verdict.largest:,} rows"
+    return (
+        "\n".join([*lines, seen + (f"; {verdict.suppressed_rows:,} suppressed" if verdict.suppressed_rows else "")])
+        + "\n"
+    )
