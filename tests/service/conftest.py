@@ -111,7 +111,7 @@ def config_server() -> Iterator[ConfigServer]:
 
     server = Server(("127.0.0.1", 0), Handler)
     known.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield known

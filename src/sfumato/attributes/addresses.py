@@ -5,8 +5,8 @@ import re
 
 from sfumato.errors import PlanError
 
-NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*\.?")
-NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)\.?")
+NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*")
+NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # Prefixes of IPv6 whose last 32 bits are an address of IPv4 that is reached through them.
 TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
@@ -21,14 +21,14 @@ def checked_host(host: str) -> str:
     Raises:
         PlanError: The host is spelled as a decimal, octal or hexadecimal number, or is none.
     """
-    plain = host.casefold()
-    if _address(plain.partition("%")[0]) is not None:
+    plain = host.casefold().removesuffix(".")
+    if _address(plain) is not None and "%" not in plain:
         return plain
     try:
         plain = plain.encode("idna").decode("ascii").casefold()
     except UnicodeError:
         plain = ""
-    if not NAME.fullmatch(plain) or NUMBER.fullmatch(plain.rstrip(".").rsplit(".", 1)[-1]):
+    if not NAME.fullmatch(plain) or NUMBER.fullmatch(plain.rsplit(".", 1)[-1]):
         raise PlanError("the address's host is neither a name nor a plainly written address.", code="url-host")
     return plain
 

@@ -143,7 +143,7 @@ class Fetcher:
         return found[0]
 
     def _is_allowed(self, host: str, port: int) -> bool:
-        name = host.casefold().rstrip(".")
+        name = host.casefold()
         shown = f"[{name}]" if ":" in name else name
         return name in self.allowed_hosts or f"{shown}:{port}" in self.allowed_hosts
 
@@ -194,20 +194,28 @@ class _Pinned(http.client.HTTPConnection):
         self._address = address
         self._context = ssl.create_default_context() if secure else None
         self._deadline = deadline
+        self._used: socket.socket | None = None
 
     def connect(self) -> None:
         remaining = max(0.001, self._deadline - time.monotonic())
-        self.sock = socket.create_connection((self._address, self.port), timeout=remaining)
+        self.sock = self._used = socket.create_connection((self._address, self.port), timeout=remaining)
         if self._context:
-            self.sock = self._context.wrap_socket(self.sock, server_hostname=self.host)
+            secured = self._context.wrap_socket(self._used, server_hostname=self.host, do_handshake_on_connect=False)
+            self.sock = self._used = secured
+            secured.do_handshake()
+
+    def end(self) -> None:
+        """Cut the connection, also when the answer alone still holds it."""
+        if self._used:
+            with suppress(OSError):
+                self._used.shutdown(socket.SHUT_RDWR)
 
 
 class _watched:  # noqa: N801
     """Ends a connection at the deadline, however slowly the other side drips its answer."""
 
     def __init__(self, connection: _Pinned, deadline: float) -> None:
-        self._connection = connection
-        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._end)
+        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), connection.end)
         self._timer.daemon = True
 
     def __enter__(self) -> None:
@@ -215,7 +223,3 @@ class _watched:  # noqa: N801
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
-
-    def _end(self) -> None:
-        with suppress(OSError, AttributeError):
-            self._connection.sock.shutdown(socket.SHUT_RDWR)

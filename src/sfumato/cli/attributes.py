@@ -10,7 +10,7 @@ import typer
 from sfumato.errors import PlanError
 
 
-def command(  # noqa: PLR0917 (the command line names each)
+def command(
     data: Annotated[Path, typer.Argument(help="Records: .csv, .json, .jsonl or .parquet.")],
     configuration: Annotated[str, typer.Option(help="File or URL: a knowledge graph, or the inline form.")],
     out: Annotated[Path, typer.Option(help="Where the anonymized records go; the ending says the format.")],

@@ -11,7 +11,7 @@ import typer
 from sfumato.errors import PlanError, missing_extra
 
 
-def command(  # noqa: PLR0917 (the command line names each)
+def command(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
     ontologies: Annotated[Path | None, typer.Option(help="Folder of ontologies to host.")] = None,

@@ -29,9 +29,9 @@ def frame_like(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
     import narwhals as nw
 
     eager = _eager(frame)
-    made = nw.from_dict(dict(columns), backend=eager.implementation)
+    made = nw.from_dict(dict(columns), backend=eager.implementation).to_native()
     index = nw.maybe_get_index(eager)
-    return (made if index is None else nw.maybe_set_index(made, index=index)).to_native()
+    return made if index is None else made.set_axis(index, axis=0)
 
 
 def _eager(frame: Any) -> Any:

@@ -39,6 +39,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         PlanError: The file of API keys is none.
     """
     chosen = settings or Settings()
+    logging.getLogger("uvicorn.access").disabled = True  # it writes whole paths; the watch tells what may be told
     metrics, desk = Metrics(chosen.metrics_folder), Desk(chosen.limits)
     app = FastAPI(
         title="Sfumato anonymization service",

@@ -85,15 +85,15 @@ def answer(request: Request, error: Exception) -> Response:
 async def handle(request: Request, error: Exception) -> Response:
     """The handler that the application registers."""
     if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        error = HTTPException(error.status_code, headers={"allow": _allowed(request)})
+        error = HTTPException(error.status_code, headers={**(error.headers or {}), **_allowed(request)})
     return answer(request, error)
 
 
-def _allowed(request: Request) -> str:
-    """All methods of a path; its methods are routes of their own, and each knows only itself."""
-    path = request.scope["path"]
-    routes = (route for route in request.app.routes if getattr(route, "path", None) == path)
-    return ", ".join(sorted({method for route in routes for method in route.methods or ()}))
+def _allowed(request: Request) -> dict[str, str]:
+    """All methods of a path as the documentation has them; a route of one method knows only its own."""
+    path = getattr(request.scope.get("route"), "path", request.scope["path"])
+    methods = request.app.openapi()["paths"].get(path, {})
+    return {"Allow": ", ".join(sorted(method.upper() for method in methods))} if methods else {}
 
 
 def request_id(request: Request) -> str:

@@ -1,0 +1,138 @@
+"""The library's door: records and frames of every kind, every form of configuration, the same answers."""
+
+import json
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from sfumato.attributes.library import anonymize_attributes
+from sfumato.errors import DataError, PlanError
+
+INLINE = {
+    "name": {"anonymisationType": "Masking", "dataType": "String"},
+    "pay": {"anonymisationType": "Generalization", "dataType": "Numeric"},
+    "born": {"anonymizationType": "randomisation", "dataType": "Date"},
+}
+RECORDS = [
+    {"name": "Zoë", "pay": 10.0, "born": "1990-01-01"},
+    {"name": None, "pay": 20.0, "born": "1992-02-29"},
+    {"name": "B", "pay": None, "born": "1995-05-05"},
+    {"name": "C", "pay": 30.0, "born": "1890-01-01"},
+    {"name": "D", "pay": 40.0, "born": None},
+]
+PAY = ["<= 25.0", "<= 25.0", None, ">= 25.0", ">= 25.0"]
+TURTLE = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix soya: <https://w3id.org/soya/ns#> . @prefix : <https://p.example/> .
+:name rdfs:domain :Person ; rdfs:range xsd:string ; soya:classification soya:masking .
+:pay rdfs:domain :Person ; rdfs:range xsd:double ; soya:classification soya:generalization .
+"""
+
+
+def test_records():
+    before = json.dumps(RECORDS)
+    answer = anonymize_attributes(RECORDS, INLINE, seed=1)
+    assert [record["pay"] for record in answer.data] == PAY
+    assert [record["name"] for record in answer.data] == ["*****", None, "*****", "*****", "*****"]
+    assert answer.data[4]["born"] is None
+    assert all("1890-01-01" <= record["born"] <= "1995-05-05" for record in answer.data[:4])
+    assert answer.kpis["kAnonymity"] == 1
+    assert json.dumps(RECORDS) == before
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "arrow"])
+def test_frames_give_the_same(kind):
+    frame = {
+        "pandas": lambda: pd.DataFrame(RECORDS, index=list("vwxyz")),
+        "polars": lambda: pl.DataFrame(RECORDS),
+        "lazy": lambda: pl.LazyFrame(RECORDS),
+        "arrow": lambda: pa.Table.from_pylist(RECORDS),
+    }[kind]()
+    answer = anonymize_attributes(frame, INLINE, seed=1)
+    expected = anonymize_attributes(RECORDS, INLINE, seed=1)
+    assert answer.kpis == expected.kpis
+    if kind == "pandas":
+        assert isinstance(answer.data, pd.DataFrame)
+        assert list(answer.data.index) == list("vwxyz")
+        rows = answer.data.astype(object).where(answer.data.notna(), None).to_dict("records")
+    elif kind == "arrow":
+        assert isinstance(answer.data, pa.Table)
+        rows = answer.data.to_pylist()
+    else:
+        assert isinstance(answer.data, pl.DataFrame)
+        rows = answer.data.to_dicts()
+    assert rows == expected.data
+
+
+def test_native_dates_and_missing_values_of_pandas():
+    frame = pd.DataFrame(
+        {
+            "born": pd.to_datetime(["1990-01-01", None, "1995-05-05"]),
+            "pay": pd.array([1, None, 3], dtype="Int64"),
+            "name": ["a", None, float("nan")],
+        }
+    )
+    answer = anonymize_attributes(frame, INLINE)
+    assert next(iter(answer.data["pay"])) == "1.0 - 3.0"
+    assert answer.data["born"].isna().tolist() == [False, True, False]
+    assert answer.data["name"].isna().tolist() == [False, True, True]
+
+
+def test_ranges_in_a_frame():
+    frame = pl.DataFrame({"pay": [1.0, 2.0, None]})
+    from sfumato.attributes.configuration import Configuration, Rule
+    from sfumato.attributes.datatypes import named
+
+    configuration = Configuration((Rule("pay", "Generalization", named("Double")),), form="range")
+    answer = anonymize_attributes(frame, configuration)
+    assert answer.data["pay_range"].to_list() == [{"min": 1.0, "max": 2.0}] * 2 + [None]
+
+
+def test_files_of_configuration(tmp_path):
+    graph = tmp_path / "person.ttl"
+    graph.write_text(TURTLE)
+    records = [{"name": "A", "pay": 1, "more": 2}, {"name": "B", "pay": 5}]
+    ranged = anonymize_attributes(records, graph)
+    assert ranged.data[0] == {"name": "*****", "pay_range": {"min": 1.0, "max": 5.0}, "more": 2}
+    with pytest.raises(PlanError, match="more"):
+        anonymize_attributes(records, graph, pass_through=False)
+    text = tmp_path / "inline.yaml"
+    text.write_text("pay: {anonymisationType: generalization, dataType: Double}\n")
+    assert anonymize_attributes([{"pay": 1}, {"pay": 5}], str(text)).data == [{"pay": "1.0 - 5.0"}] * 2
+    whole = tmp_path / "request.json"
+    whole.write_text(json.dumps({"configuration": {"pay": INLINE["pay"]}}))
+    assert anonymize_attributes([{"pay": 1}, {"pay": 5}], whole).data == [{"pay": "1.0 - 5.0"}] * 2
+
+
+def test_ontology_is_checked():
+    with pytest.raises(PlanError, match="does not know"):
+        anonymize_attributes(RECORDS, INLINE, ontology="Beispiele/anonymization_ontology.json")
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "expected"),
+    [
+        ([], DataError, "no data"),
+        (pl.DataFrame({"pay": pl.Series([], dtype=pl.Float64)}), DataError, "no data"),
+        ([1, 2], DataError, "not a mapping"),
+        (5, DataError, "neither records nor a frame"),
+        ([{"age": 1}], PlanError, '"age"'),
+    ],
+)
+def test_what_is_refused(data, error, expected):
+    with pytest.raises(error, match=expected):
+        anonymize_attributes(data, INLINE)
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path):
+    path = tmp_path / "person.ttl"
+    path.write_text(TURTLE)
+    with pytest.raises(PlanError, match='published as "pay_range"'):
+        anonymize_attributes([{"pay": 1, "pay_range": "x"}], path)
+
+
+@pytest.mark.parametrize("buckets", [0, -1, "many", True, 1.5])
+def test_no_rule_for_buckets(buckets):
+    with pytest.raises(PlanError, match="buckets"):
+        anonymize_attributes(RECORDS, INLINE, buckets=buckets)
