@@ -21,12 +21,16 @@ class Histogram:
 
     Attributes:
         size: The number of distinct values in the whole table.
+        texts: The values themselves, for the raw table; None is the missing value.
+        memo: What models have worked out about these values, so that it is worked out once.
     """
 
     starts: Counts
     values: npt.NDArray[np.int32]
     counts: Counts
     size: int
+    texts: tuple[str | None, ...] = ()
+    memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def owners(self) -> Counts:
@@ -36,6 +40,14 @@ class Histogram:
     def totals(self) -> Counts:
         """How often each value stands in the whole table."""
         return np.bincount(self.values, weights=self.counts, minlength=self.size).astype(np.int64)
+
+    def shares(self) -> Floats:
+        """Each value's share of all rows."""
+        if "shares" not in self.memo:
+            totals = self.totals()
+            self.memo["shares"] = totals / max(int(totals.sum()), 1)
+        found: Floats = self.memo["shares"]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

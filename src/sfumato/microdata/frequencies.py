@@ -4,7 +4,7 @@ Here, and only here, it is decided what a missing or an invalid value is; every 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -72,6 +72,7 @@ class FrequencyTable:
         sensitive: For each sensitive column that is judged, what each combination holds.
         sensitive_values: The texts behind the codes of each sensitive column.
         dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
+        population: The population from which the rows were taken, coded alike, where a model asks for it.
     """
 
     columns: tuple[str, ...]
@@ -81,6 +82,7 @@ class FrequencyTable:
     sensitive: Mapping[str, Histogram]
     sensitive_values: Mapping[str, tuple[str | None, ...]]
     dropped_rows: int = 0
+    population: "FrequencyTable | None" = None
 
     @property
     def ladders(self) -> tuple[Ladder, ...]:
@@ -155,7 +157,8 @@ def _held(
     places = {text: code for code, text in enumerate(domain)}
     recode = np.array([places[text] for text in texts], np.int32)
     values = recode[counted.codes[kept, place]] if texts else np.zeros(0, np.int32)
-    return histogram(owners, values, counts, classes, max(len(domain), 1)), tuple(domain)
+    held = histogram(owners, values, counts, classes, max(len(domain), 1))
+    return replace(held, texts=tuple(domain)), tuple(domain)
 
 
 def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:

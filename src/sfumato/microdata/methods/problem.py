@@ -12,8 +12,9 @@ from sfumato.microdata.classes import Classes, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped, Grouper, Node
 from sfumato.microdata.losses.loss import Prepared, Terms
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.methods.assessment import Assessed, assess
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.population import with_persons
 from sfumato.microdata.wildcards import failing_classes
 
 DIGITS = 10
@@ -73,7 +74,7 @@ class Problem:
     @cached_property
     def k(self) -> int:
         """The least size that a kept class must have."""
-        return max((model.k for model in self.models if isinstance(model, KAnonymity)), default=1)
+        return max((model.least_rows for model in self.models), default=1)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -100,9 +101,24 @@ class Problem:
 
     def failing(self, grouped: Grouped) -> Mask:
         """Which classes fail some model."""
+        return self._assessed(grouped).failing
+
+    def _assessed(self, grouped: Grouped) -> Assessed:
+        """What the models say of a node's classes."""
         if self.missing_matches:
-            return self._failing_with_matches(grouped)
-        return self._failing(grouped.classes, self.models)
+            failing = self._failing_with_matches(grouped)
+            return Assessed(failing, int(grouped.sizes[failing].sum()))
+        return assess(self.classes(grouped), self.table.whole, self.models)
+
+    def classes(self, grouped: Grouped) -> Classes:
+        """The classes of a node as the models judge them: with the population that each stands for, where known."""
+        if self._population is None:
+            return grouped.classes
+        return with_persons(grouped, self._population.at(grouped.node))
+
+    @cached_property
+    def _population(self) -> Grouper | None:
+        return None if self.table.population is None else Grouper(self.table.population)
 
     def _failing_with_matches(self, grouped: Grouped) -> Mask:
         """Which classes have too few matching rows; only k-anonymity goes with this reading of missing values."""
@@ -115,21 +131,6 @@ class Problem:
         )
         return failing_classes(labels, unknown, grouped.sizes, self.k)
 
-    def _failing(self, classes: Classes, models: tuple[Model, ...]) -> Mask:
-        if not models:
-            return np.zeros(len(classes.sizes), bool)
-        failing = models[0].failing(classes, self.table.whole)
-        for model in models[1:]:
-            failing = failing | model.failing(classes, self.table.whole)
-        return failing
-
-    @cached_property
-    def _certain(self) -> tuple[Model, ...]:
-        """Models by which a failing row is certain to fail at every finer node."""
-        if self.limit == 0:
-            return tuple(model for model in self.models if model.monotone_generalization)
-        return tuple(model for model in self.models if model.monotone_suppression)
-
     def judge(self, node: Node, priced: bool = True) -> Judged:
         """Everything about one node."""
         return self.judged(self.grouper.at(node), priced)
@@ -140,11 +141,9 @@ class Problem:
         Args:
             priced: Whether suppression is priced even where it exceeds the budget (a search does without).
         """
-        failing = self.failing(grouped)
+        assessed = self._assessed(grouped)
+        failing, certain = assessed.failing, assessed.certain_rows
         suppressed, kept, smallest, largest = kernels.tally(grouped.sizes, failing)
-        certain = suppressed
-        if self._certain != self.models:
-            certain = int(grouped.sizes[self._failing(grouped.classes, self._certain)].sum())
         holds = suppressed <= self.limit and kept > 0
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
         loss = self.loss.value(terms.total)
@@ -159,6 +158,7 @@ class Found:
         proved_optimal: No node that may be released has a smaller loss.
         checked: Nodes whose classes were computed; total: all nodes.
         nodes: All judged nodes, where the method's answer includes them.
+        better: A node of less loss, which the method does not choose but another would.
         remarks: What a reader should know, in sentences.
     """
 
@@ -167,4 +167,5 @@ class Found:
     checked: int
     total: int
     nodes: tuple[Judged, ...] = ()
+    better: Judged | None = None
     remarks: tuple[str, ...] = ()

@@ -34,8 +34,9 @@ def search(problem: Problem) -> Found:
     best = min(releasable, key=lambda node: node.rank)
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
-    remarks = _remarks(sum(best.node), releasable, best, better.best, proved)
-    return Found(best, proved, len(judged), problem.size, tuple(releasable), remarks)
+    remarks = _remarks(problem, releasable, best, better.best, proved)
+    worse = None if proved else better.best
+    return Found(best, proved, len(judged), problem.size, tuple(releasable), worse, remarks)
 
 
 def _by_height(problem: Problem) -> list[list[Node]]:
@@ -60,12 +61,14 @@ def _judged(problem: Problem, node: Node, judged: dict[Node, Judged]) -> Judged:
     return judged[node]
 
 
-def _remarks(height: int, releasable: list[Judged], best: Judged, better: Judged, proved: bool) -> tuple[str, ...]:
+def _remarks(problem: Problem, releasable: list[Judged], best: Judged, better: Judged, proved: bool) -> tuple[str, ...]:
+    height = sum(best.node)
     first = f"The lowest height with a releasable node is {height}; {len(releasable)} can be released there."
     if proved:
         return (first, "No node of any height has a smaller loss.")
+    levels = ", ".join(f"{name} {level}" for name, level in zip(problem.table.columns, better.node, strict=True))
     return (
         first,
-        f"Lowest height is not least loss: the node {better.node} at height {sum(better.node)} loses {better.loss:.6g} "
-        f"instead of {best.loss:.6g} ({1 - better.loss / best.loss:.0%} less). The method optimal finds it.",
+        f"Lowest height is not least loss: {levels} (height {sum(better.node)}) loses {better.loss:.6g} instead of "
+        f"{best.loss:.6g}, {1 - better.loss / best.loss:.0%} less. The method optimal finds it.",
     )

@@ -10,7 +10,6 @@ from sfumato.microdata.classes import Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.problem import Found, Judged, Problem
-from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.recoding import Recoding, at_node
 from sfumato.plan.methods import FullDomain
 from sfumato.plan.model import Plan
@@ -72,8 +71,20 @@ def _full_domain(plan: Plan, method: FullDomain, table: FrequencyTable, progress
         dict(zip(table.columns, found.best.node, strict=True)),
         found.nodes,
         found.remarks,
-        {"satisfying_nodes": sum(node.holds for node in found.nodes)} if method.name == "exhaustive" else {},
+        _details(method, table, found),
     )
+
+
+def _details(method: FullDomain, table: FrequencyTable, found: Found) -> dict[str, Any]:
+    """What else the report says of a search."""
+    details: dict[str, Any] = {}
+    if method.name == "exhaustive":
+        details["satisfying_nodes"] = sum(node.holds for node in found.nodes)
+    if found.better is not None:
+        levels = dict(zip(table.columns, found.better.node, strict=True))
+        by = found.best.loss - found.better.loss
+        details["better"] = {"levels": levels, "loss": found.better.loss, "by": by}
+    return details
 
 
 def full_domain_problem(
@@ -85,7 +96,7 @@ def full_domain_problem(
     for name, column, top in zip(table.columns, columns, tops, strict=True):
         if column.min_level > top:
             raise PlanError(f"columns.{name}.min_level: the hierarchy's highest level is {top}.", code="level")
-    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
+    k = max((model.least_rows for model in plan.privacy), default=1)
     weights = tuple(column.weight for column in columns)
     return Problem(
         table,

@@ -6,17 +6,20 @@ https://doi.org/10.1142/S0218488502001648.
 
 It protects against singling a person out by the quasi-identifiers. It does not protect against learning a sensitive
 value that all rows of a class share, nor against an attacker who knows more than the quasi-identifiers.
+
+Monotone under generalization and under suppression: a class only grows.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.microdata.classes import Classes, Mask
+from sfumato.microdata.models.model import ClassModel
 from sfumato.plan.shapes import Integer, Key, Record
 
 
 @dataclass(frozen=True, slots=True)
-class KAnonymity:
+class KAnonymity(ClassModel):
     """Every class has at least `k` rows.
 
     >>> import numpy as np
@@ -33,6 +36,10 @@ class KAnonymity:
 
     @property
     def asked(self) -> float:
+        return self.k
+
+    @property
+    def least_rows(self) -> int:
         return self.k
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002

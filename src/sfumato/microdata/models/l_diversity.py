@@ -8,7 +8,10 @@ https://doi.org/10.1145/1217299.1217302. Three readings of "well represented":
 - recursive (c,l): the most frequent value stands less than c times as often as the values from the l-th on together.
 
 It does not protect against values that differ and mean the same (similarity), nor against skew towards the whole
-table (t-closeness does). A missing value counts as one value of its own.
+table (t-closeness does). A missing value counts as one value of its own. A class with one value reaches l = 1.
+
+All three are monotone under generalization; only `distinct` is under suppression. What a failing class of the others
+can keep at most: counts cut off at some height are, for a given number of rows, the most diverse part of it.
 """
 
 from dataclasses import dataclass
@@ -16,14 +19,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.microdata.classes import Classes, Floats, Histogram, Mask
+from sfumato.microdata.classes import Classes, Counts, Floats, Histogram, Mask
+from sfumato.microdata.models import bounds_kernels
+from sfumato.microdata.models.model import EXACT, ClassModel, short_of
 from sfumato.plan.shapes import Choice, Key, Number, Record, Text
 
 Variant = Literal["distinct", "entropy", "recursive"]
 
 
 @dataclass(frozen=True, slots=True)
-class LDiversity:
+class LDiversity(ClassModel):
     """Every class holds at least `l` well-represented values of `column`."""
 
     l: float  # noqa: E741  (the letter of the literature and of the plan)
@@ -47,11 +52,25 @@ class LDiversity:
     def asked(self) -> float:
         return int(self.l) if self.l == int(self.l) else self.l
 
+    @property
+    def least_rows(self) -> int:
+        """A class of l values has l rows; recursive diversity with l = 1 asks for none."""
+        return int(np.ceil(self.l - EXACT))
+
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         held = classes.sensitive[self.column]
         if self.variant == "recursive":
             return ~_recursive(held, int(self.l), self.c or 0.0)
-        return self._diversity(held) < self.l - 1e-9
+        return self._diversity(held) < self.l - EXACT
+
+    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:  # noqa: ARG002
+        held = classes.sensitive[self.column]
+        kept = np.where(failing, 0, classes.sizes)
+        if self.variant == "entropy":
+            bounds_kernels.entropy(held.starts, held.counts, float(self.l), failing, kept)
+        elif self.variant == "recursive":
+            bounds_kernels.recursive(held.starts, held.counts, int(self.l), self.c or 0.0, failing, kept)
+        return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         held = classes.sensitive[self.column]
@@ -63,7 +82,8 @@ class LDiversity:
         return int(worst) if self.variant == "distinct" else worst
 
     def limits(self, whole: Classes) -> str | None:
-        distinct = int((whole.sensitive[self.column].totals() > 0).sum())
+        totals = whole.sensitive[self.column].totals()
+        distinct = int((totals > 0).sum())
         if distinct < self.l:
             return f"l = {self.asked} needs {self.asked} distinct values of {self.column}, it has {distinct}."
         return None
@@ -76,22 +96,16 @@ class LDiversity:
 
 def entropies(held: Histogram) -> Floats:
     """The entropy of the values in each class, in nats."""
-    owners = held.owners
-    sizes = np.bincount(owners, weights=held.counts, minlength=len(held.starts) - 1)
-    shares = held.counts / sizes[owners]
-    return np.bincount(owners, weights=-shares * np.log(shares), minlength=len(sizes))
+    found = np.empty(len(held.starts) - 1)
+    bounds_kernels.entropies(held.starts, held.counts, found)
+    return found
 
 
 def _recursive(held: Histogram, least: int, c: float) -> Mask:
     """Whether r1 < c (r_l + … + r_m) in each class, with counts r sorted from the most frequent down."""
-    owners = held.owners
-    classes = len(held.starts) - 1
-    order = np.lexsort((-held.counts, owners))
-    ranks = np.arange(len(owners)) - held.starts[owners]
-    counts = held.counts[order]
-    tail = np.bincount(owners[ranks >= least - 1], weights=counts[ranks >= least - 1], minlength=classes)
-    first = np.bincount(owners[ranks == 0], weights=counts[ranks == 0], minlength=classes)
-    return first < c * tail
+    found = np.empty(len(held.starts) - 1, bool)
+    bounds_kernels.recursive_holds(held.starts, held.counts, least, c, found)
+    return found
 
 
 def _largest_l(held: Histogram, c: float) -> int:

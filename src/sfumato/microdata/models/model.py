@@ -1,8 +1,13 @@
 """The privacy model: what every class must satisfy, and how a search may reason about it."""
 
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
-from sfumato.microdata.classes import Classes, Mask
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Counts, Mask
+
+# How far a share or a distance may lie beyond its limit because numbers in a machine have no more digits.
+EXACT = 1e-9
 
 
 class Model(Protocol):
@@ -33,8 +38,24 @@ class Model(Protocol):
         """The number that the plan asks for."""
         ...
 
+    @property
+    def least_rows(self) -> int:
+        """Rows that a class must have to satisfy the model, whatever it holds."""
+        ...
+
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         """Which classes do not satisfy the model; `whole` is the raw table (one class a combination)."""
+        ...
+
+    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+        """For each class, rows of it that every finer table is certain to suppress.
+
+        Where the model is monotone under generalization, the rows of a class that a finer table keeps satisfy the
+        model together; so a class loses at least its size less its largest part that satisfies it.
+
+        Args:
+            failing: What `failing` said of the same classes; other classes lose nothing.
+        """
         ...
 
     def reached(self, classes: Classes, whole: Classes) -> float:
@@ -44,3 +65,47 @@ class Model(Protocol):
     def limits(self, whole: Classes) -> str | None:
         """Why the raw table can never satisfy the model, or None."""
         ...
+
+
+@runtime_checkable
+class ReleaseModel(Protocol):
+    """A promise about all classes of a release together, such as their average risk.
+
+    Its `failing` judges classes one by one, by what is enough whatever the other classes are: so it can be held by a
+    method that never sees all of them at once. A full-domain search judges them together by these functions.
+    """
+
+    def short(self, sizes: Counts) -> Mask:
+        """Which classes must be suppressed so that the others together keep the promise: the smallest, as few sizes
+        as do, all classes of a size alike."""
+        ...
+
+    def keeps(self, sizes: Counts) -> bool:
+        """Whether classes of these sizes together keep the promise."""
+        ...
+
+    def lost_together(self, sizes: Counts) -> int:
+        """Rows that every finer table is certain to suppress."""
+        ...
+
+
+class ClassModel:
+    """What models share unless they know better."""
+
+    __slots__ = ()
+
+    @property
+    def least_rows(self) -> int:
+        return 1
+
+    def lost(self: Model, classes: Classes, whole: Classes, failing: Mask) -> Counts:  # noqa: ARG002
+        """All rows of a failing class where nothing mends it, one where something finer must fail, else none."""
+        if self.monotone_suppression:
+            return np.where(failing, classes.sizes, 0)
+        return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
+
+
+def short_of(sizes: Counts, kept: Counts) -> Counts:
+    """Rows of each class beyond the part of it that may be kept."""
+    missing: Counts = sizes - np.minimum(kept, sizes)
+    return missing

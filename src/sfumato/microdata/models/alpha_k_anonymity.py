@@ -1,0 +1,100 @@
+"""(α,k)-anonymity: every class has at least k rows, and no sensitive value stands in more than a share α of them.
+
+Wong, R., Li, J., Fu, A., Wang, K. (2006). (α,k)-anonymity: an enhanced k-anonymity model for privacy preserving data
+publishing, https://doi.org/10.1145/1150402.1150499. Where only some values are delicate, `values` names them, and the
+others may stand as often as they do.
+
+It does not protect against a value that is rare in the table and frequent, though below α, in a class (β-likeness
+does). A missing value is one value of its own and is bounded unless `values` leaves it out.
+
+Monotone under generalization (a share of a union lies between the shares of its parts), not under suppression.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models import bounds_kernels
+from sfumato.microdata.models.model import EXACT, ClassModel, short_of
+from sfumato.plan.shapes import Integer, Key, ListOf, Number, Record, Scalar, Text
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaKAnonymity(ClassModel):
+    """Every class has at least `k` rows and at most a share `alpha` of each value of `column`."""
+
+    alpha: float
+    k: int
+    column: str
+    values: tuple[str, ...] = ()
+    name: ClassVar[str] = "alpha-k-anonymity"
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+
+    @property
+    def asked(self) -> float:
+        return self.alpha
+
+    @property
+    def least_rows(self) -> int:
+        return self.k
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:
+        return (classes.sizes < self.k) | (self._shares(classes, whole) > self.alpha + EXACT)
+
+    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+        held = classes.sensitive[self.column]
+        kept = classes.sizes.copy()
+        caps = np.where(self._bounded(whole), self.alpha, 1.0)
+        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, kept)
+        return short_of(classes.sizes, np.where(kept < self.k, 0, kept))
+
+    def reached(self, classes: Classes, whole: Classes) -> float:
+        return float(self._shares(classes, whole).max(initial=0.0))
+
+    def limits(self, whole: Classes) -> str | None:
+        if self.k > whole.rows:
+            return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
+        most = float(whole.sensitive[self.column].shares()[self._bounded(whole)].max(initial=0.0))
+        distinct = int((whole.sensitive[self.column].totals() > 0).sum())
+        if not self.values and distinct * self.alpha < 1 - EXACT:
+            return (
+                f"alpha = {self.alpha:g} needs {int(np.ceil(1 / self.alpha - EXACT))} distinct values of "
+                f"{self.column}, it has {distinct}."
+                if self.alpha > 0
+                else f"alpha = 0 allows no value of {self.column} at all."
+            )
+        if most > self.alpha + EXACT:
+            return (
+                f"alpha = {self.alpha:g} is below the share {most:.4g} that one value of {self.column} has in the "
+                "whole table: without suppression some class has at least that share."
+            )
+        return None
+
+    def _bounded(self, whole: Classes) -> Mask:
+        """Which values may not stand too often."""
+        texts = whole.sensitive[self.column].texts
+        if not self.values:
+            return np.ones(whole.sensitive[self.column].size, bool)
+        return np.array([text in self.values for text in texts], bool)
+
+    def _shares(self, classes: Classes, whole: Classes) -> Floats:
+        """The greatest share of a bounded value in each class."""
+        held = classes.sensitive[self.column]
+        reference = np.where(self._bounded(whole), 1.0, np.inf)
+        found = np.empty(len(classes.sizes))
+        bounds_kernels.highest_ratio(held.starts, held.values, held.counts, classes.sizes, reference, found)
+        return found
+
+
+SHAPE = Record(
+    {
+        "alpha": Key(Number(minimum=0, maximum=1, about="the greatest share of a value in a class"), required=True),
+        "k": Key(Integer(minimum=1, about="rows a class must have"), required=True),
+        "column": Key(Text(about="the sensitive column"), required=True),
+        "values": Key(ListOf(Scalar(), at_least=1, about="the delicate values; all when not given")),
+    },
+    AlphaKAnonymity,
+)

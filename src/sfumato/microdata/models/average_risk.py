@@ -1,0 +1,87 @@
+"""Average risk: the published rows have, on average, at most a given prosecutor risk.
+
+The risk of a row is 1 / size of its class, so the average over rows is classes / rows. El Emam, K. (2013). Guide to the
+De-Identification of Personal Health Information; Dankar, F., El Emam, K. (2010),
+https://doi.org/10.1145/1754239.1754271.
+
+It is a promise about the release as a whole: single persons may still be unique. Combine it with k-anonymity.
+
+Where rows may be suppressed, the smallest classes are, all of a size together, until the average is low enough. A
+method that judges classes one by one keeps the stricter promise that every row's own risk is at most the threshold.
+
+Monotone under generalization without suppression (fewer classes, as many rows). Not under suppression: merging may make
+a small class that was suppressed just large enough to be kept, and so raise the average.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Counts, Mask
+from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.plan.shapes import Key, Number, Record
+
+
+@dataclass(frozen=True, slots=True)
+class AverageRisk(ClassModel):
+    """Classes / rows is at most `threshold`.
+
+    >>> AverageRisk(0.25).short(np.array([1, 3, 5])).tolist()
+    [True, False, False]
+    """
+
+    threshold: float
+    name: ClassVar[str] = "average-risk"
+    column: ClassVar[None] = None
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.threshold <= 0:
+            raise ValueError("threshold must be greater than 0.")
+
+    @property
+    def asked(self) -> float:
+        return self.threshold
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        return classes.sizes * self.threshold < 1 - EXACT
+
+    def keeps(self, sizes: Counts) -> bool:
+        return len(sizes) <= self.threshold * int(sizes.sum()) + EXACT
+
+    def short(self, sizes: Counts) -> Mask:
+        if self.keeps(sizes):
+            return np.zeros(len(sizes), bool)
+        distinct, classes = np.unique(sizes, return_counts=True)
+        # From the largest size down: classes and rows of all classes at least that large.
+        count = np.cumsum(classes[::-1])
+        rows = np.cumsum((classes * distinct)[::-1])
+        fits = np.flatnonzero(count <= self.threshold * rows + EXACT)
+        least = distinct[::-1][fits[-1]] if len(fits) else int(sizes.max(initial=0)) + 1
+        return sizes < least
+
+    def lost_together(self, sizes: Counts) -> int:
+        """What the largest classes that keep the promise leave.
+
+        A finer table that keeps R rows of u of these classes needs at least u classes for them, so u is at most
+        threshold times R, and R at most the rows of the u largest.
+        """
+        rows = np.cumsum(np.sort(sizes)[::-1])
+        fits = np.flatnonzero(np.arange(1, len(rows) + 1) <= self.threshold * rows + EXACT)
+        return int(sizes.sum()) - (int(rows[fits[-1]]) if len(fits) else 0)
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        return len(classes.sizes) / max(classes.rows, 1)
+
+    def limits(self, whole: Classes) -> str | None:
+        if self.threshold * whole.rows < 1 - EXACT:
+            rows = int(np.ceil(1 / self.threshold))
+            return f"threshold = {self.threshold:g} needs {rows} rows, the data have {whole.rows}."
+        return None
+
+
+SHAPE = Record(
+    {"threshold": Key(Number(minimum=0, maximum=1, about="the greatest average risk"), required=True)}, AverageRisk
+)

@@ -1,0 +1,89 @@
+"""β-likeness: no sensitive value is much more frequent in a class than in the whole table.
+
+Cao, J., Karras, P. (2012). Publishing microdata with a robust privacy guarantee. PVLDB 5(11),
+https://doi.org/10.14778/2350229.2350255. With p the share of a value in the whole table and q its share in a class:
+
+- basic: (q - p) / p is at most β for every value with q > p;
+- enhanced: it is at most min(β, -ln p), so that frequent values are bounded more tightly.
+
+Unlike the distances of t-closeness it treats rare values as strictly as frequent ones. It bounds what is gained about
+a value that a person may have, not what is learned from its absence (δ-disclosure privacy does). A missing value is
+one value of its own. A column with one value is trivially kept.
+
+Monotone under generalization (bounds on shares hold for unions), not under suppression. "The whole table" is the raw
+table, before suppression.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models import bounds_kernels
+from sfumato.microdata.models.model import EXACT, ClassModel, short_of
+from sfumato.plan.shapes import Choice, Key, Number, Record, Text
+
+
+@dataclass(frozen=True, slots=True)
+class BetaLikeness(ClassModel):
+    """The share of a value of `column` in a class exceeds its share in the table by at most `beta` times it."""
+
+    beta: float
+    column: str
+    variant: Literal["basic", "enhanced"] = "enhanced"
+    name: ClassVar[str] = "beta-likeness"
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+
+    @property
+    def asked(self) -> float:
+        return self.beta
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:
+        return self._ratios(classes, self._caps(whole)) > 1 + EXACT
+
+    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+        held = classes.sensitive[self.column]
+        kept = classes.sizes.copy()
+        bounds_kernels.capped(held.starts, held.values, held.counts, self._caps(whole), failing, kept)
+        return short_of(classes.sizes, kept)
+
+    def reached(self, classes: Classes, whole: Classes) -> float:
+        """The greatest (q - p) / p of all classes."""
+        shares = _positive(whole.sensitive[self.column].shares())
+        return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)
+
+    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
+        return None
+
+    def _caps(self, whole: Classes) -> Floats:
+        """The share that each value may have in a class."""
+        shares = whole.sensitive[self.column].shares()
+        bound = np.full(len(shares), self.beta)
+        if self.variant == "enhanced":
+            bound = np.minimum(bound, -np.log(_positive(shares)))
+        caps: Floats = _positive(shares) * (1 + bound)
+        return caps
+
+    def _ratios(self, classes: Classes, reference: Floats) -> Floats:
+        held = classes.sensitive[self.column]
+        found = np.empty(len(classes.sizes))
+        bounds_kernels.highest_ratio(held.starts, held.values, held.counts, classes.sizes, reference, found)
+        return found
+
+
+def _positive(shares: Floats) -> Floats:
+    """Shares to divide by; a value that the table does not hold gets next to nothing."""
+    found: Floats = np.maximum(shares, 1e-300)
+    return found
+
+
+SHAPE = Record(
+    {
+        "beta": Key(Number(minimum=0, about="by how many times a share may exceed that in the table"), required=True),
+        "column": Key(Text(about="the sensitive column"), required=True),
+        "variant": Key(Choice(("basic", "enhanced"))),
+    },
+    BetaLikeness,
+)

@@ -1,0 +1,165 @@
+"""Compiled loops of the models: the largest part of a class that satisfies a model.
+
+A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times.
+Every kernel writes, for the classes marked in `failing` (n,), how many rows of the class can be kept at most.
+"""
+
+# mypy: ignore-errors
+# numba infers the types of compiled loops.
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def capped(starts, values, counts, caps, failing, out):
+    """The largest m for which sum_s min(c_s, caps_s m) >= m: no value may have a greater share than its cap.
+
+    The sum less m is concave in m and zero at m = 0, so halving finds the last m. caps: (values,).
+    """
+    for one in range(len(starts) - 1):
+        if not failing[one]:
+            continue
+        low, high = 0, 0
+        for entry in range(starts[one], starts[one + 1]):
+            high += counts[entry]
+        while low < high:
+            middle = (low + high + 1) // 2
+            held = 0.0
+            for entry in range(starts[one], starts[one + 1]):
+                held += min(float(counts[entry]), caps[values[entry]] * middle)
+            if held >= middle - 1e-6:
+                low = middle
+            else:
+                high = middle - 1
+        out[one] = low
+
+
+@njit(cache=True, nogil=True)
+def recursive(starts, counts, least, c, failing, out):
+    """The largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by halving."""
+    for one in range(len(starts) - 1):
+        if not failing[one]:
+            continue
+        sorted_counts = np.sort(counts[starts[one] : starts[one + 1]])[::-1]
+        low, high = 0, sorted_counts[0] if len(sorted_counts) else 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            tail = 0
+            for place in range(least - 1, len(sorted_counts)):
+                tail += min(sorted_counts[place], middle)
+            if middle < c * tail + 1e-9:
+                low = middle
+            else:
+                high = middle - 1
+        kept = 0
+        for place in range(len(sorted_counts)):
+            kept += min(sorted_counts[place], low)
+        out[one] = kept
+
+
+@njit(cache=True, nogil=True)
+def entropy(starts, counts, least, failing, out):
+    """The largest part whose entropy is at least log(least): counts cut off at some height, found by halving."""
+    wanted = np.log(least) - 1e-9
+    for one in range(len(starts) - 1):
+        begin, end = starts[one], starts[one + 1]
+        if not failing[one] or end - begin < least - 1e-9:
+            if failing[one]:
+                out[one] = 0
+            continue
+        low, high = 0.0, 0.0
+        for entry in range(begin, end):
+            high = max(high, float(counts[entry]))
+        for _ in range(40):
+            middle = (low + high) / 2
+            if _cut_entropy(counts, begin, end, middle) >= wanted:
+                low = middle
+            else:
+                high = middle
+        kept = 0.0
+        for entry in range(begin, end):
+            kept += min(float(counts[entry]), high)
+        out[one] = int(kept + 1e-6)
+
+
+@njit(cache=True, nogil=True)
+def _cut_entropy(counts, begin, end, height):
+    total = 0.0
+    for entry in range(begin, end):
+        total += min(float(counts[entry]), height)
+    found = 0.0
+    for entry in range(begin, end):
+        share = min(float(counts[entry]), height) / total
+        found -= share * np.log(share)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def entropies(starts, counts, out):
+    """The entropy of each class in nats."""
+    for one in range(len(starts) - 1):
+        total = 0.0
+        for entry in range(starts[one], starts[one + 1]):
+            total += counts[entry]
+        found = 0.0
+        for entry in range(starts[one], starts[one + 1]):
+            share = counts[entry] / total
+            found -= share * np.log(share)
+        out[one] = found
+
+
+@njit(cache=True, nogil=True)
+def recursive_holds(starts, counts, least, c, out):
+    """Whether r1 < c (r_l + ... + r_m) in each class, with counts r sorted from the most frequent down."""
+    for one in range(len(starts) - 1):
+        begin, end = starts[one], starts[one + 1]
+        total, first = 0, 0
+        for entry in range(begin, end):
+            total += counts[entry]
+            first = max(first, counts[entry])
+        top = 0
+        if least > 1:
+            top = _largest(counts, begin, end, least - 1)
+        out[one] = first < c * (total - top) - 1e-9
+
+
+@njit(cache=True, nogil=True)
+def _largest(counts, begin, end, wanted):
+    """The sum of the largest counts of a class."""
+    if wanted >= end - begin:
+        total = 0
+        for entry in range(begin, end):
+            total += counts[entry]
+        return total
+    found = np.sort(counts[begin:end])
+    total = 0
+    for place in range(len(found) - wanted, len(found)):
+        total += found[place]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def highest_ratio(starts, values, counts, sizes, reference, out):
+    """For each class, the greatest of share / reference over the values it holds. reference: (values,) positive."""
+    for one in range(len(starts) - 1):
+        found = 0.0
+        for entry in range(starts[one], starts[one + 1]):
+            found = max(found, counts[entry] / sizes[one] / reference[values[entry]])
+        out[one] = found
+
+
+@njit(cache=True, nogil=True)
+def lowest_ratio(starts, values, counts, sizes, reference, present, out):
+    """For each class, the least of share / reference over all values that stand in the table (0 if one is absent).
+
+    present: how many values stand in the whole table.
+    """
+    for one in range(len(starts) - 1):
+        if starts[one + 1] - starts[one] < present:
+            out[one] = 0.0
+            continue
+        found = np.inf
+        for entry in range(starts[one], starts[one + 1]):
+            found = min(found, counts[entry] / sizes[one] / reference[values[entry]])
+        out[one] = found

@@ -1,0 +1,88 @@
+"""δ-disclosure privacy: in every class every sensitive value is about as frequent as in the whole table.
+
+Brickell, J., Shmatikov, V. (2008). The cost of privacy: destruction of data-mining utility in anonymized data
+publishing, https://doi.org/10.1145/1401890.1401904. With p the share of a value in the whole table and q its share in a
+class, |ln(q/p)| must be below δ for every value of the table. So every class must hold every value: its absence would
+tell an attacker something, too. Only this strict reading of the paper is offered.
+
+It is the most demanding of these models, and says nothing about singling out: combine it with k-anonymity. A missing
+value is one value of its own. A column with one value is trivially kept.
+
+Monotone under generalization (bounds on shares hold for unions), not under suppression. "The whole table" is the raw
+table, before suppression.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models import bounds_kernels
+from sfumato.microdata.models.model import EXACT, ClassModel, short_of
+from sfumato.plan.shapes import Key, Number, Record, Text
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaDisclosure(ClassModel):
+    """|ln(q/p)| < `delta` for every value of `column` in every class."""
+
+    delta: float
+    column: str
+    name: ClassVar[str] = "delta-disclosure"
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.delta <= 0:
+            raise ValueError("delta must be greater than 0.")
+
+    @property
+    def asked(self) -> float:
+        return self.delta
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:
+        return self._distances(classes, whole) >= self.delta - EXACT
+
+    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+        held = classes.sensitive[self.column]
+        shares = whole.sensitive[self.column].shares()
+        kept = classes.sizes.copy()
+        caps = shares * np.exp(self.delta)
+        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, kept)
+        _, low = self._ratios(classes, whole)
+        # A value of which a class holds c rows limits it to c / (p exp(-delta)) rows; low is the least c / (p size).
+        scarce = np.floor(low * classes.sizes * np.exp(self.delta) + 1e-6).astype(np.int64)
+        return short_of(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
+
+    def reached(self, classes: Classes, whole: Classes) -> float:
+        """The greatest |ln(q/p)|; infinite where a class lacks a value."""
+        return float(self._distances(classes, whole).max(initial=0.0))
+
+    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
+        return None
+
+    def _distances(self, classes: Classes, whole: Classes) -> Floats:
+        high, low = self._ratios(classes, whole)
+        with np.errstate(divide="ignore"):
+            return np.maximum(np.abs(np.log(high)), np.abs(np.log(low)))
+
+    def _ratios(self, classes: Classes, whole: Classes) -> tuple[Floats, Floats]:
+        """The greatest and the least q/p of each class."""
+        held = classes.sensitive[self.column]
+        shares = whole.sensitive[self.column].shares()
+        reference = np.maximum(shares, 1e-300)
+        high, low = np.empty(len(classes.sizes)), np.empty(len(classes.sizes))
+        entries = (held.starts, held.values, held.counts, classes.sizes, reference)
+        bounds_kernels.highest_ratio(*entries, high)
+        bounds_kernels.lowest_ratio(*entries, int((shares > 0).sum()), low)
+        return high, low
+
+
+SHAPE = Record(
+    {
+        "delta": Key(Number(minimum=0, about="the greatest |ln(q/p)|"), required=True),
+        "column": Key(Text(about="the sensitive column"), required=True),
+    },
+    DeltaDisclosure,
+)

@@ -1,0 +1,149 @@
+"""Compiled loops of t-closeness: the earth mover's distance of classes to the whole table, and what they can keep.
+
+A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. A
+tree of values is given by levels: labels (levels, values) is each value's label at a level below the root, shares
+(levels, labels) the share of each label in the whole table.
+"""
+
+# mypy: ignore-errors
+# numba infers the types of compiled loops.
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def tree_distances(starts, values, counts, sizes, labels, shares, out):
+    """The mean over levels of the total variation between class and table.
+
+    Only labels that a class holds are looked at: the total variation is the sum of what exceeds the table's share.
+    """
+    levels = len(labels)
+    tally = np.zeros(shares.shape[1])
+    for one in range(len(starts) - 1):
+        found = 0.0
+        for level in range(levels):
+            found += _excess(
+                starts[one], starts[one + 1], values, counts, sizes[one], labels[level], shares[level], tally
+            )
+        out[one] = found / max(levels, 1)
+
+
+@njit(cache=True, nogil=True)
+def _excess(begin, end, values, counts, size, labels, shares, tally):
+    """The sum over labels of (q - p) where it is positive; q is the share among `size` rows. tally stays zero."""
+    for entry in range(begin, end):
+        tally[labels[values[entry]]] += counts[entry]
+    found = 0.0
+    for entry in range(begin, end):
+        label = labels[values[entry]]
+        found += max(tally[label] / size - shares[label], 0.0)
+        tally[label] = 0.0
+    return found
+
+
+@njit(cache=True, nogil=True)
+def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, out):
+    """For failing classes, the largest m for which a part of m rows may be as near as `most`.
+
+    A part of m rows has at most the class's own rows of each label, so at each level the total variation is at least
+    1 - sum min(c/m, p). That rises with m: halving finds the last m.
+    """
+    levels = len(labels)
+    tally = np.zeros(shares.shape[1])
+    for one in range(len(starts) - 1):
+        if not failing[one]:
+            continue
+        low, high = 0, sizes[one]
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = 0.0
+            for level in range(levels):
+                held = _overlap(
+                    starts[one], starts[one + 1], values, counts, middle, labels[level], shares[level], tally
+                )
+                found += max(1.0 - held, 0.0)
+            if found / max(levels, 1) <= most:
+                low = middle
+            else:
+                high = middle - 1
+        out[one] = low
+
+
+@njit(cache=True, nogil=True)
+def _overlap(begin, end, values, counts, size, labels, shares, tally):
+    """The sum over labels of min(c / size, p). tally stays zero."""
+    for entry in range(begin, end):
+        tally[labels[values[entry]]] += counts[entry]
+    found = 0.0
+    for entry in range(begin, end):
+        label = labels[values[entry]]
+        if tally[label] > 0:
+            found += min(tally[label] / size, shares[label])
+            tally[label] = 0.0
+    return found
+
+
+@njit(cache=True, nogil=True)
+def order_distances(starts, values, counts, sizes, ranks, below, sums, out):
+    """The distance on a line: the mean over steps of |Q - P|, both the shares up to the step.
+
+    Args:
+        ranks: (values,) the place of each value in the order; below: (values,) the table's share up to each place;
+        sums: (values + 1,) sums of `below` up to a place, so that a stretch in which the class has nothing is one step.
+    """
+    steps = len(ranks) - 1
+    for one in range(len(starts) - 1):
+        begin, end = starts[one], starts[one + 1]
+        places = ranks[values[begin:end]]
+        order = np.argsort(places)
+        share, at, found = 0.0, 0, 0.0
+        for entry in order:
+            place = places[entry]
+            found += _stretch(share, at, place, below, sums)
+            share += counts[begin + entry] / sizes[one]
+            at = place
+        found += _stretch(share, at, steps, below, sums)
+        out[one] = found / max(steps, 1)
+
+
+@njit(cache=True, nogil=True)
+def _stretch(share, begin, end, below, sums):
+    """The sum of |share - below[i]| for i from begin to end, end excluded; `below` rises."""
+    if begin >= end:
+        return 0.0
+    cut = begin + np.searchsorted(below[begin:end], share)
+    under = share * (cut - begin) - (sums[cut] - sums[begin])
+    over = (sums[end] - sums[cut]) - share * (end - cut)
+    return under + over
+
+
+@njit(cache=True, nogil=True)
+def order_kept(starts, values, counts, sizes, ranks, below, most, failing, out):
+    """For failing classes, the largest m for which a part of m rows may be as near as `most` on a line.
+
+    With C rows of n up to a place, a part of m rows has there a share between 1 - (n - C)/m and C/m.
+    """
+    steps = len(ranks) - 1
+    running = np.zeros(len(ranks))
+    for one in range(len(starts) - 1):
+        if not failing[one]:
+            continue
+        running[:] = 0.0
+        for entry in range(starts[one], starts[one + 1]):
+            running[ranks[values[entry]]] += counts[entry]
+        for place in range(1, len(ranks)):
+            running[place] += running[place - 1]
+        low, high = 0, sizes[one]
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = 0.0
+            for place in range(steps):
+                over = below[place] - running[place] / middle
+                under = 1.0 - (sizes[one] - running[place]) / middle - below[place]
+                found += max(over, under, 0.0)
+            if found / max(steps, 1) <= most:
+                low = middle
+            else:
+                high = middle - 1
+        out[one] = low

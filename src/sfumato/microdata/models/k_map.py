@@ -1,0 +1,100 @@
+"""k-map: every class stands for at least k persons of the population from which the rows were taken.
+
+Sweeney, L. (2002). k-anonymity: a model for protecting privacy, https://doi.org/10.1142/S0218488502001648 (there as
+k-map); El Emam, K., Dankar, F. (2008). Protecting privacy using k-anonymity, https://doi.org/10.1197/jamia.M2716. The
+population is a table (a register, a census) with the same quasi-identifiers; it is generalized as the rows are, and its
+rows are counted. The persons in the data are persons of the population: a class stands for at least its own rows, also
+where the table of the population lacks them.
+
+It protects against an attacker who does not know that a person is in the data. Against one who does, it is weaker than
+k-anonymity. It rests on the table being the population that the attacker has.
+
+Methods that recode by classes instead of levels (mondrian, local, k-optimize) do not see the population's rows that
+the data lack, and keep the stricter promise that the class itself has k rows.
+
+Monotone under generalization and under suppression: what a class stands for only grows.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from sfumato.microdata.classes import Classes, Counts, Mask
+from sfumato.microdata.models.model import ClassModel
+from sfumato.plan.model import DataPlan
+from sfumato.plan.shapes import Either, Integer, Key, ListOf, Record, Scalar, Text
+
+# Under this name the classes of a full-domain search hold the rows of the population: no column can have it.
+POPULATION = "\0population"
+
+
+@dataclass(frozen=True, slots=True)
+class KMap(ClassModel):
+    """Every class has at least `k` rows in the `population`."""
+
+    k: int
+    population: DataPlan
+    name: ClassVar[str] = "k-map"
+    column: ClassVar[None] = None
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = True
+
+    @property
+    def asked(self) -> float:
+        return self.k
+
+    def located(self, folder: Path) -> "KMap":
+        """The same model with its table of the population found from a folder."""
+        source = str(folder / (self.population.source or ""))
+        return replace(self, population=replace(self.population, source=source))
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        return _persons(classes) < self.k
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        return int(_persons(classes).min()) if len(classes.sizes) else 0
+
+    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
+        return None
+
+
+def _persons(classes: Classes) -> Counts:
+    """The persons each class stands for: of the population where it is known, and no fewer than its own rows."""
+    held = classes.sensitive.get(POPULATION)
+    if held is None:
+        return classes.sizes
+    import numpy as np
+
+    persons = np.bincount(held.owners, weights=held.counts, minlength=len(classes.sizes)).astype(np.int64)
+    found: Counts = np.maximum(persons, classes.sizes)
+    return found
+
+
+def _made(k: int, population: str | DataPlan) -> KMap:
+    return KMap(k, DataPlan(source=population) if isinstance(population, str) else population)
+
+
+def _data_plan(**given: Any) -> DataPlan:
+    return DataPlan(**given)
+
+
+TABLE = Record(
+    {
+        "source": Key(Text(about="path of the table, relative to the plan"), required=True),
+        "separator": Key(Text(about="of a CSV file; found out when not given")),
+        "encoding": Key(Text(about="of a CSV file")),
+        "missing": Key(ListOf(Scalar(), about="texts that mean missing")),
+        "table": Key(Text(about="table of a database file, or sheet of a workbook")),
+    },
+    _data_plan,
+)
+SHAPE = Record(
+    {
+        "k": Key(Integer(minimum=1, about="persons of the population a class must stand for"), required=True),
+        "population": Key(
+            Either((((str,), Text(about="path of the table, relative to the plan")), ((dict,), TABLE))),
+            required=True,
+        ),
+    },
+    _made,
+)

@@ -1,0 +1,75 @@
+"""Sample uniqueness: at most a given share of the published rows is alone in its class.
+
+Skinner, C., Elliot, M. (2002). A measure of disclosure risk for microdata, https://doi.org/10.1111/1467-9868.00365;
+Dankar, F. et al. (2012), https://doi.org/10.1186/1472-6947-12-66.
+
+It is a promise about the release as a whole: the rows that remain unique are not protected at all, and classes of two
+hardly. Combine it with k-anonymity or use a share of 0, which is k = 2.
+
+Where rows may be suppressed and there are too many unique ones, all unique rows are. A method that judges classes one
+by one keeps the stricter promise that no row is unique.
+
+Monotone under generalization without suppression (merging makes no row unique). Not under suppression: suppressing
+other rows raises the share.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sfumato.microdata.classes import Classes, Counts, Mask
+from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.plan.shapes import Key, Number, Record
+
+
+@dataclass(frozen=True, slots=True)
+class SampleUniqueness(ClassModel):
+    """Unique rows / rows is at most `threshold`.
+
+    >>> SampleUniqueness(0.1).short(np.array([1, 3, 5])).tolist()
+    [True, False, False]
+    """
+
+    threshold: float
+    name: ClassVar[str] = "sample-uniqueness"
+    column: ClassVar[None] = None
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+
+    @property
+    def asked(self) -> float:
+        return self.threshold
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        if self.threshold >= 1:
+            return np.zeros(len(classes.sizes), bool)
+        return classes.sizes < 2
+
+    def keeps(self, sizes: Counts) -> bool:
+        return int((sizes == 1).sum()) <= self.threshold * int(sizes.sum()) + EXACT
+
+    def short(self, sizes: Counts) -> Mask:
+        return np.zeros(len(sizes), bool) if self.keeps(sizes) else sizes < 2
+
+    def lost_together(self, sizes: Counts) -> int:
+        """Rows unique here are unique in every finer table: x of u may stay if x <= threshold (rows - u + x)."""
+        unique = int((sizes == 1).sum())
+        if self.threshold >= 1:
+            return 0
+        others = int(sizes.sum()) - unique
+        return max(0, unique - int(self.threshold * others / (1 - self.threshold) + 1e-6))
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        return int((classes.sizes == 1).sum()) / max(classes.rows, 1)
+
+    def limits(self, whole: Classes) -> str | None:
+        if whole.rows == 1 and self.threshold < 1:
+            return "the data have one row, and it is unique."
+        return None
+
+
+SHAPE = Record(
+    {"threshold": Key(Number(minimum=0, maximum=1, about="the greatest share of unique rows"), required=True)},
+    SampleUniqueness,
+)

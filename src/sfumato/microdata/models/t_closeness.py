@@ -1,0 +1,225 @@
+"""t-closeness: in every class a sensitive column is distributed nearly as in the whole table.
+
+Li, N., Li, T., Venkatasubramanian, S. (2007). t-closeness: privacy beyond k-anonymity and l-diversity,
+https://doi.org/10.1109/ICDE.2007.367856. The earth mover's distance between the distribution in a class and that in the
+whole table is at most t; the ground distance between two values is
+
+- equal: 1 for any two values, so the distance is the total variation;
+- ordered: the difference of their ranks / (values - 1), for numbers, dates and values whose `order` is given;
+- hierarchical: the level of their common label in a `hierarchy` / its levels. On a ladder all of whose values have the
+  same number of levels, the distance is the mean, over the levels below the root, of the total variation there.
+
+It does not protect against singling out, and a small t leaves little to be learned from the release about the sensitive
+column, for research as well. It bounds the distance of distributions, not the gain about a rare value (β-likeness).
+
+Stated answers: a missing value is one value of its own (ordered: after all others; hierarchical: apart from all below
+the root). t = 0 asks for the same shares in every class. A column with one value has distance 0. "The whole table" is
+the raw table, before suppression.
+
+Monotone under generalization (the distance is convex), not under suppression. What a failing class can keep at most is
+bounded by the kernels.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.microdata.classes import Classes, Counts, Floats, Histogram, Mask
+from sfumato.microdata.models import distance_kernels
+from sfumato.microdata.models.model import EXACT, ClassModel, short_of
+from sfumato.plan.shapes import Choice, Key, ListOf, Number, Record, Scalar, Text
+
+Distance = Literal["equal", "ordered", "hierarchical"]
+Texts = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TCloseness(ClassModel):
+    """The distribution of `column` in every class is within `t` of that in the whole table."""
+
+    t: float
+    column: str
+    distance: Distance = "equal"
+    hierarchy: Hierarchy | None = None
+    order: tuple[str, ...] = ()
+    name: ClassVar[str] = "t-closeness"
+    monotone_generalization: ClassVar[bool] = True
+    monotone_suppression: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if (self.distance == "hierarchical") != (self.hierarchy is not None):
+            raise ValueError("a hierarchy belongs to the distance hierarchical, and it needs one.")
+        if self.order and self.distance != "ordered":
+            raise ValueError("an order belongs to the distance ordered.")
+
+    @property
+    def asked(self) -> float:
+        return self.t
+
+    def located(self, folder: Path) -> "TCloseness":
+        """The same model with the file of its hierarchy found from a folder."""
+        return replace(self, hierarchy=self.hierarchy.located(folder)) if self.hierarchy else self
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:
+        return self.distances(classes, whole) > self.t + EXACT
+
+    def distances(self, classes: Classes, whole: Classes) -> Floats:
+        """The distance of each class to the whole table."""
+        held = classes.sensitive[self.column]
+        found = np.empty(len(classes.sizes))
+        entries = (held.starts, held.values, held.counts, classes.sizes)
+        if self.distance == "ordered":
+            line = self._line(whole.sensitive[self.column])
+            distance_kernels.order_distances(*entries, line.ranks, line.below, line.sums, found)
+        else:
+            tree = self._tree(whole.sensitive[self.column])
+            distance_kernels.tree_distances(*entries, tree.labels, tree.shares, found)
+        return found
+
+    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+        held = classes.sensitive[self.column]
+        kept = classes.sizes.copy()
+        entries = (held.starts, held.values, held.counts, classes.sizes)
+        most = self.t + 2 * EXACT
+        if self.distance == "ordered":
+            line = self._line(whole.sensitive[self.column])
+            distance_kernels.order_kept(*entries, line.ranks, line.below, most, failing, kept)
+        else:
+            tree = self._tree(whole.sensitive[self.column])
+            distance_kernels.tree_kept(*entries, tree.labels, tree.shares, most, failing, kept)
+        return short_of(classes.sizes, kept)
+
+    def reached(self, classes: Classes, whole: Classes) -> float:
+        """The greatest distance."""
+        return float(self.distances(classes, whole).max(initial=0.0))
+
+    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
+        return None
+
+    def _line(self, whole: Histogram) -> "_Line":
+        key = ("line", self.order)
+        if key not in whole.memo:
+            whole.memo[key] = _line(whole, ranks_of(whole.texts, self.order, self.column))
+        found: _Line = whole.memo[key]
+        return found
+
+    def _tree(self, whole: Histogram) -> "_Tree":
+        key = ("tree", id(self.hierarchy))
+        if key not in whole.memo:
+            whole.memo[key] = _tree(whole, levels_of(whole, self.hierarchy, self.column))
+        found: _Tree = whole.memo[key]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Values on a line: each value's rank, the table's share up to each rank, and the sums of these."""
+
+    ranks: npt.NDArray[np.int64]
+    below: Floats
+    sums: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """Values in a tree: for each level below the root each value's label, and the table's share of each label."""
+
+    labels: npt.NDArray[np.int32]
+    shares: Floats
+
+
+def _line(whole: Histogram, ranks: npt.NDArray[np.int64]) -> _Line:
+    shares = np.empty(len(ranks))
+    shares[ranks] = whole.shares()
+    below = np.cumsum(shares)
+    return _Line(ranks, below, np.concatenate([[0.0], np.cumsum(below)]))
+
+
+def _tree(whole: Histogram, labels: npt.NDArray[np.int32]) -> _Tree:
+    shares = np.zeros((len(labels), whole.size))
+    for level, codes in enumerate(labels):
+        shares[level] = np.bincount(codes, weights=whole.shares(), minlength=whole.size)
+    return _Tree(labels, shares)
+
+
+def ranks_of(texts: Texts, order: tuple[str, ...], column: str) -> npt.NDArray[np.int64]:
+    """The rank of each value; the missing value is the last.
+
+    Raises:
+        PlanError: The values have no order of their own, or the given one lacks some.
+
+    >>> ranks_of(("10", "9", None), (), "age").tolist()
+    [1, 0, 2]
+    """
+    present = [text for text in texts if text is not None]
+    keys = _keys_by(present, order, column)
+    places = {text: rank for rank, text in enumerate(sorted(present, key=lambda text: keys[text]))}
+    return np.array([places.get(text, len(present)) if text is not None else len(present) for text in texts], np.int64)
+
+
+def _keys_by(texts: list[str], order: tuple[str, ...], column: str) -> dict[str, Any]:
+    if order:
+        places = {text: place for place, text in enumerate(order)}
+        absent = [text for text in texts if text not in places]
+        if absent:
+            raise PlanError(
+                f'the order of "{column}" lacks {len(absent)} values of the data.',
+                "List every value of the column, from the lowest to the highest.",
+                "order",
+                values=absent,
+            )
+        return dict(places)
+    for kind in (float, date.fromisoformat):
+        try:
+            return {text: kind(text) for text in texts}
+        except ValueError:
+            continue
+    raise PlanError(
+        f'the values of "{column}" are neither numbers nor dates, so they have no order of their own.',
+        "Give the model an order, or use the distance equal.",
+        "order",
+    )
+
+
+def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt.NDArray[np.int32]:
+    """For each level below the root the label of each value; without a hierarchy there is one level, the values."""
+    plain = np.arange(whole.size, dtype=np.int32)[None, :]
+    present = [text for text in whole.texts if text is not None]
+    if hierarchy is None or not present:
+        return plain
+    binding = hierarchy.bind(present)
+    if binding.rejected:
+        raise PlanError(
+            f'the hierarchy for the sensitive column "{column}" lacks {len(binding.rejected)} values of the data.',
+            "Add them to it.",
+            "hierarchy-incomplete",
+            values=binding.rejected,
+        )
+    ladder = binding.ladder if None not in whole.texts else binding.ladder.with_missing()
+    places = np.array([ladder.places[text] for text in whole.texts], np.int64)
+    return np.array([_dense(ladder.codes[level][places]) for level in range(max(ladder.height - 1, 1))], np.int32)
+
+
+def _dense(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Codes renumbered from 0, so that no level has more labels than there are values."""
+    places: npt.NDArray[np.int64] = np.unique(codes, return_inverse=True)[1].reshape(-1)
+    return places
+
+
+SHAPE = Record(
+    {
+        "t": Key(Number(minimum=0, maximum=1, about="the greatest distance to the whole table"), required=True),
+        "column": Key(Text(about="the sensitive column"), required=True),
+        "distance": Key(Choice(("equal", "ordered", "hierarchical"))),
+        "hierarchy": Key(HIERARCHY),
+        "order": Key(ListOf(Scalar(), at_least=2, about="all values from the lowest to the highest")),
+    },
+    TCloseness,
+)
