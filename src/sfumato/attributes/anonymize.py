@@ -106,6 +106,14 @@ def is_missing(value: Any) -> bool:
     return value is None or value is ABSENT or (isinstance(value, float) and math.isnan(value))
 
 
+def _present(values: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    """Which values are there; where none can be missing by its type, none is looked at."""
+    kinds = set(map(type, values))
+    if not any(kind in (type(None), _Absent) or issubclass(kind, float) for kind in kinds):
+        return np.ones(len(values), np.bool_)
+    return np.fromiter((not is_missing(value) for value in values), np.bool_, len(values))
+
+
 def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
     known = {rule.attribute for rule in configuration.rules}
     unknown = [name for name in columns if name not in known]
@@ -122,7 +130,7 @@ def _is_counted(rule: Rule, values: Sequence[Any]) -> bool:
 
 def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) -> Column:
     configuration = run.configuration
-    there = np.fromiter((not is_missing(value) for value in values), np.bool_, len(values))
+    there = _present(values)
     given = [value for value, present in zip(values, there.tolist(), strict=True) if present]
     name = rule.attribute + _suffix(operation, configuration)
     if not given:

@@ -98,12 +98,11 @@ def deeper_than(value: Any, depth: int) -> bool:
     >>> deeper_than([[1]], 2), deeper_than([[1]], 1)
     (False, True)
     """
-    if not isinstance(value, dict | list):
-        return False
-    if depth == 0:
-        return True
-    entries = value.values() if isinstance(value, dict) else value
-    return any(deeper_than(entry, depth - 1) for entry in entries)
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(depth):
+        inner = (entry for one in level for entry in (one.values() if isinstance(one, dict) else one))
+        level = [entry for entry in inner if isinstance(entry, dict | list)]
+    return bool(level)
 
 
 def _no_constant(name: str) -> NoReturn:
