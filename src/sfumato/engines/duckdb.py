@@ -2,8 +2,8 @@
 
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,27 +24,32 @@ class DuckDBEngine:
     name = "duckdb"
 
     def __init__(self, path: Path, data: DataPlan | None = None, names: Sequence[str] = ()) -> None:
-        self.path = path
-        self.plan = data or DataPlan()
-        self._scratch = tempfile.TemporaryDirectory(prefix="sfumato-")
-        self._connection = connect(Path(self._scratch.name))
-        with self.faults():
-            self.source = sources.open_source(self._connection, path, self.plan, names, Path(self._scratch.name))
+        plan = data or DataPlan()
+        self._open(path, plan, lambda connection, scratch: sources.open_source(connection, path, plan, names, scratch))
 
     @classmethod
     def of_published(cls, path: Path, columns: Sequence[str], separator: str) -> "DuckDBEngine":
         """The engine that reads a file which Sfumato has just written."""
         engine = cls.__new__(cls)
-        engine.path = path
-        engine.plan = DataPlan()
-        engine._scratch = tempfile.TemporaryDirectory(prefix="sfumato-")
-        engine._connection = connect(Path(engine._scratch.name))
         if path.suffix == ".csv":
             table = sources.csv_table(path, columns, separator, published=True)
-            engine.source = sources.Source(table, tuple(columns), separator)
+            engine._open(path, DataPlan(), lambda _, __: sources.Source(table, tuple(columns), separator))
         else:
-            engine.source = sources.open_source(engine._connection, path, DataPlan(), (), Path(engine._scratch.name))
+            engine.__init__(path)  # type: ignore[misc]  # Parquet tells its columns by itself
         return engine
+
+    def _open(self, path: Path, plan: DataPlan, source: Callable[[Any, Path], sources.Source]) -> None:
+        """Connect and open the source; nothing stays behind when that fails."""
+        self.path = path
+        self.plan = plan
+        with ExitStack() as undo:
+            self._scratch = tempfile.TemporaryDirectory(prefix="sfumato-")
+            undo.callback(self._scratch.cleanup)
+            self._connection = connect(Path(self._scratch.name))
+            undo.callback(self._connection.close)
+            with self.faults():
+                self.source = source(self._connection, Path(self._scratch.name))
+            undo.pop_all()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -84,7 +89,7 @@ class DuckDBEngine:
         """All rows as a frame of texts, with whichever library for frames is installed."""
         texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
         with self.faults():
-            return _framed(self._connection.execute(f"SELECT {texts} FROM {self.source.table} AS s"))
+            return _framed(self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s"))
 
     def fingerprint(self) -> str:
         return sources.fingerprint(self.path)
@@ -113,17 +118,19 @@ class DuckDBEngine:
             yield
         except SfumatoError:
             raise
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:
+            if "interrupt" in str(error).lower():
+                raise KeyboardInterrupt from None
             raise explained(error, self.plan.encoding) from None
 
 
-def _framed(result: Any) -> Any:
+def _framed(relation: Any) -> Any:
     from importlib.util import find_spec
 
     if find_spec("polars") and find_spec("pyarrow"):
-        return result.pl()
+        return relation.pl()
     if find_spec("pandas"):
-        return result.df()
+        return relation.df()
     raise missing_extra("a library for frames", "frames")
 
 

@@ -12,7 +12,7 @@ from sfumato.microdata.classes import Classes, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped, Grouper, Node
 from sfumato.microdata.losses.loss import Prepared, Terms
-from sfumato.microdata.methods.assessment import Assessed, assess
+from sfumato.microdata.methods.assessment import ALL, Assessed, assess
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.population import with_persons
 from sfumato.microdata.wildcards import failing_classes
@@ -103,12 +103,12 @@ class Problem:
         """Which classes fail some model."""
         return self._assessed(grouped).failing
 
-    def _assessed(self, grouped: Grouped) -> Assessed:
-        """What the models say of a node's classes."""
+    def _assessed(self, grouped: Grouped, enough: int = ALL) -> Assessed:
+        """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
         if self.missing_matches:
             failing = self._failing_with_matches(grouped)
             return Assessed(failing, int(grouped.sizes[failing].sum()))
-        return assess(self.classes(grouped), self.table.whole, self.models)
+        return assess(self.classes(grouped), self.table.whole, self.models, enough)
 
     def classes(self, grouped: Grouped) -> Classes:
         """The classes of a node as the models judge them: with the population that each stands for, where known."""
@@ -139,9 +139,9 @@ class Problem:
         """Everything about one node whose classes are at hand.
 
         Args:
-            priced: Whether suppression is priced even where it exceeds the budget (a search does without).
+            priced: Whether suppression is counted and priced even where it exceeds the budget (a search does without).
         """
-        assessed = self._assessed(grouped)
+        assessed = self._assessed(grouped, ALL if priced else self.limit)
         failing, certain = assessed.failing, assessed.certain_rows
         suppressed, kept, smallest, largest = kernels.tally(grouped.sizes, failing)
         holds = suppressed <= self.limit and kept > 0

@@ -1,0 +1,5 @@
+"""`python -m sfumato`: the command line."""
+
+from sfumato.cli.main import main
+
+main()
