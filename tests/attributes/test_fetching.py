@@ -1,7 +1,12 @@
 """Fetching of others' addresses: every way into the inside of the network is closed."""
 
+import shutil
 import socket
+import ssl
+import subprocess
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -139,6 +144,60 @@ def test_connection_goes_to_the_address_that_was_checked(pages):
     assert fetcher.fetch(f"http://config.test:{pages.port}/c").text == "{}"
     assert pages.asked == [("/c", f"config.test:{pages.port}")]
     assert next(answers) == ["10.0.0.1"]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for config.test, made for the occasion."""
+    program = shutil.which("openssl")
+    if not program:
+        pytest.skip("needs openssl to make a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    names = ["-subj", "/CN=config.test", "-addext", "subjectAltName=DNS:config.test"]
+    command = [program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *files, *names]
+    subprocess.run(command, check=True, capture_output=True)
+    return folder
+
+
+def test_https_checks_the_name_and_connects_to_the_checked_address(certificate, monkeypatch):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.headers["Host"])
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_message(self, *_):
+            pass
+
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, *_):  # a client that refuses the certificate hangs up
+            pass
+
+    server = Server(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    port = server.server_address[1]
+    hosts = frozenset({"config.test", "other.test"})
+    try:
+        with pytest.raises(PlanError, match="cannot be reached"):  # nobody vouches for the certificate
+            Fetcher(hosts, resolver=lambda host, port: ["127.0.0.1"]).fetch(f"https://config.test:{port}/c")
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "cert.pem"))
+        fetcher = Fetcher(hosts, resolver=lambda host, port: ["127.0.0.1"])
+        assert fetcher.fetch(f"https://config.test:{port}/c").text == "{}"
+        assert asked == [f"config.test:{port}"]
+        with pytest.raises(PlanError, match="cannot be reached"):  # the certificate is for another name
+            fetcher.fetch(f"https://other.test:{port}/c")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 def test_cache_and_its_end(pages):

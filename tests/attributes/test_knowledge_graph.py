@@ -7,7 +7,7 @@ import pytest
 from sfumato.attributes.configuration import check_allowed, inline
 from sfumato.attributes.contexts import with_contexts
 from sfumato.attributes.fetching import Fetcher
-from sfumato.attributes.knowledge_graph.configurations import configuration_of, object_types
+from sfumato.attributes.knowledge_graph.configurations import configuration_of, read_classes
 from sfumato.attributes.knowledge_graph.documents import Request, anonymize_document
 from sfumato.attributes.knowledge_graph.ontologies import allowed_operations
 from sfumato.attributes.knowledge_graph.parsing import parse, parse_document
@@ -52,7 +52,7 @@ def test_several_classes_and_object_types():
     assert shown(configuration_of(graph, address="https://x.example/graphs/Ship#")) == shown(
         configuration_of(graph, "Ship")
     )
-    assert {kind.name for kind in object_types(graph)} == {"Sailor", "Ship", "Berth", "Home"}
+    assert {kind.name for kind in read_classes(graph).object_types()} == {"Sailor", "Ship", "Berth", "Home"}
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,12 @@ def test_several_classes_and_object_types():
 def test_configuration_that_contradicts_itself(text, more, expected):
     with pytest.raises(PlanError, match=expected):
         of(text, **more)
+
+
+def test_graph_that_is_only_large_is_refused():
+    lines = (f":a{n} rdfs:domain :C{n} ; rdfs:range xsd:int ; soya:classification soya:masking ." for n in range(1_001))
+    with pytest.raises(PlanError, match="too many classes"):
+        of("\n".join(lines))
 
 
 def test_order_of_levels_is_the_documents_in_json_ld():

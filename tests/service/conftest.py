@@ -153,7 +153,7 @@ def configs() -> Iterator[ConfigServer]:
 @pytest.fixture(scope="session")
 def client(configs: ConfigServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A service with small limits that may fetch from the second server."""
-    limits = Limits(body_bytes=2_000_000, records=5_000, depth=16, seconds=10)
+    limits = Limits(body_bytes=2_000_000, records=5_000, nodes=500, depth=16, seconds=10)
     settings = Settings(tmp_path_factory.mktemp("ontologies"), frozenset({"127.0.0.1"}), limits=limits)
     with service(settings) as started:
         yield started

@@ -1,5 +1,6 @@
 """The attribute endpoints over real HTTP: both request forms, names, labels, bucket rules, graphs."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -95,6 +96,15 @@ def test_turtle_by_content_type_and_date_ranges(client, configs):
         "visit_date_range": {"min": "2010-02-28T08:00:00Z", "max": "2017-08-29T20:00:00Z"},
         "name": None,
     }
+
+
+def test_turtle_by_the_end_of_its_address_where_the_server_says_nothing(client, configs):
+    from http.server import SimpleHTTPRequestHandler
+
+    configs.pages["/unsaid.ttl"] = replace(configs.pages["/patient.ttl"], media_type="application/octet-stream")
+    assert SimpleHTTPRequestHandler.extensions_map.get(".ttl") is None  # so do many servers
+    body = {"configurationURL": configs.url("/unsaid.ttl"), "data": [{"name": "A"}]}
+    assert client.put("/api/anonymise", json=body).json()["anonymisedData"] == [{"name": "*****"}]
 
 
 def test_unknown_attributes_pass_by_address_and_are_refused_inline(client, configs):

@@ -88,6 +88,25 @@ def test_too_many_records(client):
     assert answer.status_code == 413
 
 
+def test_too_many_nodes(client, configs):
+    nodes = [{"@id": f"x:{number}", "x:part": {"x:a": 1}} for number in range(251)]
+    answer = client.put("/api/anonymise/jsonld", json={"configurationUrl": configs.url("/Patient"), "data": nodes})
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("kind", ["Numeric", "Date", "DateTime", "Address"])
+@pytest.mark.parametrize(
+    "text", ["1" * 900_000 + "x", "a 1, " + "1" * 900_000 + ", c, d", " " * 900_000, "1 " * 400_000]
+)
+def test_hostile_text_costs_no_time(client, kind, text):
+    configuration = {"a": {"anonymisationType": "Generalization", "dataType": kind}}
+    started = time.monotonic()
+    answer = client.put("/api/anonymise", json={"configuration": configuration, "data": [{"a": text}, {"a": text}]})
+    assert answer.status_code in (202, 400)
+    assert len(answer.content) < 2_000
+    assert time.monotonic() - started < 5
+
+
 def test_slow_body_ends_in_time(start):
     with start(Settings(limits=Limits(seconds=0.5))) as client:
         port = client.base_url.port

@@ -4,7 +4,6 @@ From the most specific level up, the first at which every group has at least thr
 for all; when there is none, every object is masked. A level's value that is missing forms a group of its own.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
@@ -16,7 +15,6 @@ from sfumato.attributes.operation import MASK, Outcome, Task, operation
 from sfumato.attributes.refusal import ValueRefusedError
 
 ADDRESS_LEVELS = ("street", "zip", "city", "state", "country")
-ZIP_AND_CITY = re.compile(r"(?:(?P<zip>\S*\d\S*)\s+)?(?P<city>.+)")
 OTHER_NAMES = {"detail": "street"}
 # At each level the group that an object belongs to, and what is published for it.
 Level = list[tuple[Hashable, Any]]
@@ -114,5 +112,11 @@ def _address(value: Any, place: int, task: Task) -> tuple[Any, ...]:
     if len(parts) != 4 or not all(parts):
         complaint = "is not an address (street, zip city, state, country)"
         raise ValueRefusedError(task.attribute, "Address Generalization", complaint, value, place)
-    middle = ZIP_AND_CITY.fullmatch(parts[1])
-    return (parts[0], *((middle["zip"], middle["city"]) if middle else (None, parts[1])), parts[2], parts[3])
+    return (parts[0], *_zip_and_city(parts[1]), parts[2], parts[3])
+
+
+def _zip_and_city(text: str) -> tuple[str | None, str]:
+    """The first word is the zip code when it has a digit and something follows."""
+    first, _, rest = text.partition(" ")
+    has_zip = bool(rest.strip()) and any(letter.isdecimal() for letter in first)
+    return (first, rest.strip()) if has_zip else (None, text)

@@ -16,7 +16,8 @@ from sfumato.attributes.refusal import ValueRefusedError
 
 Numbers = npt.NDArray[np.float64]
 Writer = Callable[[Numbers], list[Any]]
-DECIMAL = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+# Each letter can be read in one way only, and the length is bounded: a hostile text costs no more than an honest one.
+DECIMAL = re.compile(r"(?=.{1,400}\Z)\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 SCALED: tuple[Kind, ...] = ("numeric", "integer", "date", "datetime")
 
 

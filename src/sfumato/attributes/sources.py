@@ -7,6 +7,7 @@ from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from sfumato.attributes.configuration import Configuration
 from sfumato.attributes.contexts import refuse
@@ -67,7 +68,7 @@ class Sources:
             raise PlanError("what a JSON-LD context's address leads to is not JSON.", code="context") from None
 
     def _read_graph(self, document: Document) -> "Graph":
-        return parsing.parse(document.text, document.media_type, document.address, self.load_context)
+        return parsing.parse(document.text, _media_type(document), document.address, self.load_context)
 
     def _read_configuration(self, document: Document, data_class: str | None, prefix: str) -> Configuration:
         graph = self._graph(document)
@@ -75,7 +76,7 @@ class Sources:
 
     def _read_ontology(self, document: Document) -> Ontology:
         graph = self._graph(document)
-        return Ontology(ontologies.allowed_operations(graph), configurations.object_types(graph))
+        return Ontology(ontologies.allowed_operations(graph), configurations.read_classes(graph).object_types())
 
     def _hosted(self, name: str) -> Document:
         with as_file(files("sfumato.attributes").joinpath("ontologies")) as bundled:
@@ -86,6 +87,13 @@ class Sources:
         raise PlanError(
             "no such ontology is hosted.", "Name one that the service hosts, or give a URL.", "ontology-name"
         )
+
+
+def _media_type(document: Document) -> str:
+    """What the server says; where it says nothing of use, what the address ends in."""
+    ending = Path(urlsplit(document.address).path).suffix.lower()
+    unsaid = document.media_type in ("application/octet-stream", "text/plain")
+    return "text/turtle" if unsaid and ending in TURTLE_SUFFIXES else document.media_type
 
 
 def inside(folder: Path, name: str) -> Path | None:

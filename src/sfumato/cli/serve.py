@@ -24,6 +24,7 @@ def command(
     ] = None,
     max_body_bytes: Annotated[int, typer.Option(min=1, help="Largest body of a request.")] = 10_000_000,
     max_records: Annotated[int, typer.Option(min=1, help="Most records in a request.")] = 100_000,
+    max_nodes: Annotated[int, typer.Option(min=1, help="Most objects in a JSON-LD document.")] = 10_000,
     max_depth: Annotated[int, typer.Option(min=1, max=200, help="Deepest nesting of a body.")] = 32,
     max_seconds: Annotated[float, typer.Option(min=0.1, help="Time to receive a body, and again to answer.")] = 30.0,
     max_waiting: Annotated[int, typer.Option(min=1, help="Requests worked on or waiting, a process.")] = 64,
@@ -38,7 +39,7 @@ def command(
         raise missing_extra("fastapi", "web") from None
     if ontologies and not ontologies.is_dir():
         raise PlanError("the folder of ontologies is missing.", "Check --ontologies.", "ontologies")
-    limits = Limits(max_body_bytes, max_records, max_depth, max_seconds, max_waiting)
+    limits = Limits(max_body_bytes, max_records, max_nodes, max_depth, max_seconds, max_waiting)
     with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
         settings = Settings(
             ontologies and ontologies.resolve(),

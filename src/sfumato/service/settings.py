@@ -17,6 +17,7 @@ class Limits:
     Attributes:
         body_bytes: Size of a request's body.
         records: Records in one request.
+        nodes: Objects in a JSON-LD document, which costs far more than a record.
         depth: Nesting of a request's body.
         seconds: Time for receiving a body, and again for answering.
         waiting: Requests that are worked on or wait; more are turned away.
@@ -25,13 +26,14 @@ class Limits:
 
     body_bytes: int = 10_000_000
     records: int = 100_000
+    nodes: int = 10_000
     depth: int = 32
     seconds: float = 30.0
     waiting: int = 64
     threads: int = 4
 
     def __post_init__(self) -> None:
-        if min(self.body_bytes, self.records, self.depth, self.seconds, self.waiting, self.threads) <= 0:
+        if min(self.body_bytes, self.records, self.nodes, self.depth, self.seconds, self.waiting, self.threads) <= 0:
             raise ValueError("limits are greater than zero")
 
 

@@ -52,11 +52,14 @@ class Work:
     def graph(self, body: bytes) -> Done:
         """A JSON-LD document; the answer is one as well."""
         request = checked(GraphRequest, parsed(body, self.limits))
-        self._check_number(_nodes(request.data))
+        nodes = _objects(request.data)
+        if nodes > self.limits.nodes:
+            what = f"The document has more than {self.limits.nodes} objects."
+            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.nodes", what)
         asked = DocumentRequest(request.buckets, bool(request.passThrough), request.seed)
         graph = self.sources.graph(request.address())
         answer = anonymize_document(request.data, graph, asked, self.sources.load_context)
-        return _done(answer.data, len(_nodes(request.data)))
+        return _done(answer.data, nodes)
 
     def _configuration(self, request: AnonymizeRequest) -> Configuration:
         address = request.address()
@@ -81,9 +84,11 @@ class Work:
 Job = Callable[[bytes], Done]
 
 
-def _nodes(document: Any) -> list[Any]:
-    nodes = document.get("@graph", [document]) if isinstance(document, dict) else document
-    return nodes if isinstance(nodes, list) else [nodes]
+def _objects(document: Any) -> int:
+    """How many objects a document holds, at whatever depth."""
+    if isinstance(document, list):
+        return sum(map(_objects, document))
+    return 1 + sum(map(_objects, document.values())) if isinstance(document, dict) else 0
 
 
 def _figures(answer: Anonymized) -> dict[str, Any]:

@@ -4,13 +4,15 @@ An attribute's `rdfs:domain` is its class, `rdfs:range` its data type and `soya:
 that is itself a range is an object type, whose attributes, in the document's order, are its levels.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sfumato.attributes.configuration import Configuration, Rule, known_name
 from sfumato.attributes.datatypes import DataType, of_range
 from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
-from sfumato.attributes.knowledge_graph.parsing import order_of
+from sfumato.attributes.knowledge_graph.parsing import order_of, select
 from sfumato.errors import Fault, PlanError, did_you_mean
 
 if TYPE_CHECKING:
@@ -18,17 +20,11 @@ if TYPE_CHECKING:
 
 ATTRIBUTES = (
     PREFIXES
-    + """SELECT ?attribute ?range ?classification WHERE {
+    + """SELECT ?class ?attribute ?range ?classification WHERE {
   ?attribute rdfs:domain ?class .
   OPTIONAL { ?attribute rdfs:range ?range } OPTIONAL { ?attribute soya:classification ?classification } }"""
 )
-CLASSES = PREFIXES + "SELECT DISTINCT ?class WHERE { ?attribute rdfs:domain ?class }"
-DATA_CLASSES = (
-    PREFIXES
-    + """SELECT DISTINCT ?class WHERE {
-  ?attribute rdfs:domain ?class ; soya:classification ?classification .
-  FILTER NOT EXISTS { ?other rdfs:range ?class ; rdfs:domain ?holder . FILTER(?holder != ?class) } }"""
-)
+MOST_CLASSES, MOST_ATTRIBUTES = 1_000, 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,49 @@ class Attribute:
     @property
     def name(self) -> str:
         return local_name(self.iri)
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The classes of a graph by their addresses, each with its attributes in the document's order."""
+
+    attributes: Mapping[str, tuple[Attribute, ...]]
+
+    def data_classes(self) -> list[str]:
+        """The classes whose attributes are configured and that are no part of another."""
+        parts = {one.range for iri, found in self.attributes.items() for one in found if one.range != iri}
+        configured = (iri for iri, found in self.attributes.items() if any(one.classification for one in found))
+        return [iri for iri in configured if iri not in parts]
+
+    def levels(self, iri: str) -> tuple[str, ...]:
+        """The levels of an object type; nothing for what is no class of the graph."""
+        return tuple(attribute.name for attribute in self.attributes.get(iri, ()))
+
+    def object_types(self) -> tuple[DataType, ...]:
+        """Every class as an object type."""
+        return tuple(of_range(iri, self.levels(iri)) for iri in self.attributes)
+
+
+def read_classes(graph: "Graph") -> Classes:
+    """The classes of a graph.
+
+    Raises:
+        PlanError: An attribute has two types or two operations, or the graph is so large that it only keeps one busy.
+    """
+    found: dict[str, dict[Any, Attribute]] = {}
+    for number, (owner, iri, kind, classification) in enumerate(select(graph, ATTRIBUTES)):
+        attribute = Attribute(str(iri), str(kind or ""), str(classification or ""))
+        if found.setdefault(str(owner), {}).setdefault(iri, attribute) != attribute:
+            raise PlanError([Fault(attribute.name, "has more than one data type or operation.")], code="configuration")
+        if number > MOST_ATTRIBUTES or len(found) > MOST_CLASSES:
+            raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
+    order = order_of(graph)
+    return Classes(
+        {
+            owner: tuple(known[iri] for iri in sorted(known, key=lambda iri: order[iri]))
+            for owner, known in found.items()
+        }
+    )
 
 
 def configuration_of(
@@ -59,29 +98,29 @@ def configuration_of(
     Raises:
         PlanError: The class is not there or not clear, or an attribute's description contradicts itself.
     """
-    return rules_of(graph, find_class(graph, data_class, address), prefix)
+    classes = read_classes(graph)
+    return rules_of(classes, find_class(classes, data_class, address), prefix)
 
 
-def rules_of(graph: "Graph", data_class: str, prefix: str = "") -> Configuration:
+def rules_of(classes: Classes, data_class: str, prefix: str = "") -> Configuration:
     """The configuration for one class, by its address."""
-    found = [attribute for attribute in attributes_of(graph, data_class) if attribute.iri.startswith(prefix)]
+    found = [attribute for attribute in classes.attributes[data_class] if attribute.iri.startswith(prefix)]
     faults = [fault for attribute in found for fault in _faults(attribute)]
-    names = [attribute.name for attribute in found]
-    faults += [Fault(name, "two attributes have this name.") for name in {*names} if names.count(name) > 1]
+    names = Counter(attribute.name for attribute in found)
+    faults += [Fault(name, "two attributes have this name.") for name, count in names.items() if count > 1]
     if faults:
         raise PlanError(faults, code="configuration")
-    rules = [_rule(graph, attribute) for attribute in found if attribute.classification]
+    rules = [_rule(classes, attribute) for attribute in found if attribute.classification]
     if not rules:
         raise PlanError("the configuration has no operation for any attribute.", "Check class and prefix.", "no-rules")
     return Configuration(tuple(rules), form="range", buckets="unique99", pass_through=True)
 
 
-def find_class(graph: "Graph", data_class: str | None, address: str) -> str:
+def find_class(classes: Classes, data_class: str | None, address: str) -> str:
     """The address of the class that the records belong to."""
-    classes = [str(row[0]) for row in graph.query(CLASSES)]
     if data_class:
-        return _named(data_class, classes)
-    candidates = data_classes(graph)
+        return _named(data_class, list(classes.attributes))
+    candidates = classes.data_classes()
     fitting = [iri for iri in candidates if local_name(iri) == local_name(address)]
     chosen = fitting or candidates
     if len(chosen) != 1:
@@ -91,35 +130,12 @@ def find_class(graph: "Graph", data_class: str | None, address: str) -> str:
     return chosen[0]
 
 
-def data_classes(graph: "Graph") -> list[str]:
-    """The classes whose attributes are configured and that are no part of another."""
-    return [str(row[0]) for row in graph.query(DATA_CLASSES)]
-
-
 def _named(name: str, classes: list[str]) -> str:
     found = [iri for iri in classes if name in (iri, local_name(iri))]
     if len(found) != 1:
         hint = did_you_mean(name, {local_name(iri) for iri in classes})
         raise PlanError("the configuration has no such data class, or more than one.", hint, "data-class")
     return found[0]
-
-
-def attributes_of(graph: "Graph", data_class: str) -> list[Attribute]:
-    """The attributes of a class in the document's order.
-
-    Raises:
-        PlanError: An attribute has two types or two operations.
-    """
-    from rdflib import URIRef
-
-    found: dict[Any, Attribute] = {}
-    for iri, kind, classification in graph.query(ATTRIBUTES, initBindings={"class": URIRef(data_class)}):
-        attribute = Attribute(str(iri), str(kind or ""), str(classification or ""))
-        if found.setdefault(iri, attribute) != attribute:
-            what = "has more than one data type or operation."
-            raise PlanError([Fault(attribute.name, what)], code="configuration")
-    order = order_of(graph)
-    return [found[iri] for iri in sorted(found, key=lambda iri: order[iri])]
 
 
 def _faults(attribute: Attribute) -> list[Fault]:
@@ -134,13 +150,6 @@ def _faults(attribute: Attribute) -> list[Fault]:
     return faults
 
 
-def _rule(graph: "Graph", attribute: Attribute) -> Rule:
+def _rule(classes: Classes, attribute: Attribute) -> Rule:
     operation = known_name(local_name(attribute.classification)) or ""
-    levels = tuple(level.name for level in attributes_of(graph, attribute.range))
-    return Rule(attribute.name, operation, of_range(attribute.range, levels))
-
-
-def object_types(graph: "Graph") -> tuple[DataType, ...]:
-    """Every class of the graph that has attributes, as an object type."""
-    classes = [str(row[0]) for row in graph.query(CLASSES)]
-    return tuple(of_range(iri, tuple(level.name for level in attributes_of(graph, iri))) for iri in classes)
+    return Rule(attribute.name, operation, of_range(attribute.range, classes.levels(attribute.range)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.configuration import Configuration, Rule
 from sfumato.attributes.contexts import ContextLoader, refuse, with_contexts
-from sfumato.attributes.knowledge_graph.configurations import attributes_of, data_classes, rules_of
+from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes, rules_of
 from sfumato.attributes.knowledge_graph.names import SOYA, local_name
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
 from sfumato.attributes.operation import find
@@ -34,12 +34,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class _Class:
-    """One class of the configuration: its rules, and for each attribute its address."""
+    """One class of the configuration: its rules, and for each attribute its address, levels and new ending."""
 
     iri: str
     configuration: Configuration
     addresses: dict[str, str]
     levels: dict[str, dict[str, str]]
+    suffixes: dict[str, str]
 
 
 def anonymize_document(
@@ -53,7 +54,8 @@ def anonymize_document(
     """
     graph = parse_document(document, BASE, load)
     order = dict(order_of(graph))
-    classes = [_class(configuration, iri, request) for iri in data_classes(configuration)]
+    known = read_classes(configuration)
+    classes = [_class(known, iri, request) for iri in known.data_classes()]
     if not request.pass_through:
         _check_types(graph, classes)
     answers = [answer for one in classes for answer in _anonymize_class(graph, one, request)]
@@ -68,14 +70,18 @@ def anonymize_document(
     return Anonymized(_written(graph, _extended(terms, classes), order), kpis, warnings)
 
 
-def _class(configuration: "Graph", iri: str, request: Request) -> _Class:
-    attributes = attributes_of(configuration, iri)
-    rules = rules_of(configuration, iri).asked(request.buckets, pass_through=True, form="graph")
+def _class(classes: Classes, iri: str, request: Request) -> _Class:
+    attributes = classes.attributes[iri]
+    configuration = rules_of(classes, iri).asked(request.buckets, pass_through=True, form="graph")
     levels = {
-        attribute.name: {level.name: level.iri for level in attributes_of(configuration, attribute.range)}
+        attribute.name: {level.name: level.iri for level in classes.attributes.get(attribute.range, ())}
         for attribute in attributes
     }
-    return _Class(iri, rules, {attribute.name: attribute.iri for attribute in attributes}, levels)
+    suffixes = {
+        rule.attribute: find(rule.operation, rule.data_type, rule.attribute).graph_suffix
+        for rule in configuration.rules
+    }
+    return _Class(iri, configuration, {attribute.name: attribute.iri for attribute in attributes}, levels, suffixes)
 
 
 def _check_types(graph: "Graph", classes: list[_Class]) -> None:
@@ -153,7 +159,7 @@ def _add(graph: "Graph", node: Any, published: dict[str, Any], one: _Class, rule
     from rdflib import URIRef
 
     for name, rule in rules.items():
-        suffix = find(rule.operation, rule.data_type, name).graph_suffix
+        suffix = one.suffixes[name]
         value = published.get(name + suffix)
         if value is not None:
             address = URIRef(one.addresses[name])
@@ -167,6 +173,8 @@ def _node(graph: "Graph", value: Any, address: "URIRef", rule: Rule) -> Any:
     if not isinstance(value, dict):
         return _literal(value, rule)
     shared = URIRef(f"{address}_{value['min']}_{value['max']}")
+    if (shared, RDF.type, None) in graph:
+        return shared
     graph.add((shared, RDF.type, URIRef(SOYA + "generalization")))
     for bound in ("min", "max"):
         graph.add((shared, URIRef(SOYA + bound), Literal(*_typed(value[bound], "numeric", rule))))
@@ -224,7 +232,7 @@ def _extended(context: Any, classes: list[_Class]) -> Any:
         for one in classes:
             for rule in one.configuration.rules:
                 address = one.addresses[rule.attribute]
-                suffix = find(rule.operation, rule.data_type, rule.attribute).graph_suffix
+                suffix = one.suffixes[rule.attribute]
                 if suffix and (target == address or (target is None and term == local_name(address))):
                     more[term + suffix] = address + suffix
     return {**context, **more}

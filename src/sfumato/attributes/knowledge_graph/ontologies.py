@@ -7,6 +7,7 @@ An attribute's class has `owl:equivalentClass` → `owl:Restriction` on `anonymi
 from typing import TYPE_CHECKING
 
 from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
+from sfumato.attributes.knowledge_graph.parsing import select
 from sfumato.attributes.operation import normalized
 from sfumato.errors import PlanError
 
@@ -30,7 +31,7 @@ def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
         PlanError: The graph restricts no attribute: it is no ontology of operations.
     """
     found: dict[str, set[str]] = {}
-    for attribute, restricted, operation in graph.query(ALLOWED):
+    for attribute, restricted, operation in select(graph, ALLOWED):
         if local_name(str(restricted)) == PROPERTY:
             found.setdefault(local_name(str(attribute)), set()).add(normalized(local_name(str(operation))))
     if not found:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,19 @@ def order_of(graph: "Graph") -> dict[Any, int]:
     """For each subject its place in the document; for an attribute, the place where its class is named."""
     order: dict[Any, int] = graph.store.places
     return order
+
+
+def select(graph: "Graph", query: str) -> Iterable[Any]:
+    """The rows that a SPARQL query of ours finds."""
+    rows: Iterable[Any] = graph.query(_prepared(query))
+    return rows
+
+
+@cache
+def _prepared(query: str) -> Any:
+    from rdflib.plugins.sparql import prepareQuery
+
+    return prepareQuery(query)
 
 
 def _json(text: str) -> Any:
