@@ -7,7 +7,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sfumato.attributes.fetching import Fetcher
 from sfumato.attributes.library import anonymize_attributes
+from sfumato.attributes.sources import Sources
 from sfumato.errors import DataError, PlanError
 
 INLINE = {
@@ -108,6 +110,24 @@ def test_files_of_configuration(tmp_path):
 def test_ontology_is_checked():
     with pytest.raises(PlanError, match="does not know"):
         anonymize_attributes(RECORDS, INLINE, ontology="Beispiele/anonymization_ontology.json")
+
+
+def test_object_type_of_an_ontology(tmp_path):
+    (tmp_path / "crew.ttl").write_text(
+        TURTLE
+        + """@prefix owl: <http://www.w3.org/2002/07/owl#> .
+:deck rdfs:domain :Cabin . :ship rdfs:domain :Cabin .
+:cabin owl:equivalentClass [ a owl:Restriction ; owl:onProperty soya:anonymizationType ;
+  owl:someValuesFrom [ owl:oneOf ( soya:Generalization ) ] ] ."""
+    )
+    configuration = {"cabin": {"anonymisationType": "Generalization", "dataType": "Cabin"}}
+    records = [{"cabin": {"deck": number, "ship": "Beagle"}} for number in range(4)]
+    sources = Sources(Fetcher(), tmp_path)
+    answer = anonymize_attributes(records, configuration, ontology="crew.ttl", sources=sources)
+    assert [record["cabin"] for record in answer.data] == ["Beagle"] * 4
+    masked = {"cabin": {"anonymisationType": "Masking", "dataType": "Cabin"}}
+    with pytest.raises(PlanError, match="does not allow the operation Masking"):
+        anonymize_attributes(records, masked, ontology="crew.ttl", sources=sources)
 
 
 @pytest.mark.parametrize(

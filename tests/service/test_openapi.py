@@ -39,12 +39,13 @@ BOUNDED = settings(
 )
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fitting", "unfitting"])
-@pytest.mark.parametrize("label", OPERATIONS)
+RUNS = [(label, GenerationMode.POSITIVE) for label in OPERATIONS]
+RUNS += [(label, GenerationMode.NEGATIVE) for label, operation in OPERATIONS.items() if operation.body]
+
+
+@pytest.mark.parametrize(("label", "mode"), RUNS)
 def test_service_does_what_its_document_says(client, label, mode):
     operation = OPERATIONS[label]
-    if mode is GenerationMode.NEGATIVE and not operation.body:
-        pytest.skip("nothing to send")
 
     @BOUNDED
     @given(case=operation.as_strategy(generation_mode=mode))

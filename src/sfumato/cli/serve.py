@@ -1,14 +1,16 @@
 """`sfumato serve`: runs the web service until it is told to stop, and then finishes what runs."""
 
 import os
+import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from sfumato.errors import PlanError, missing_extra
+from sfumato.errors import EngineError, PlanError, missing_extra
 
 
 def command(
@@ -61,7 +63,21 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
         raise missing_extra("fastapi, uvicorn or rdflib", "web") from None
     os.environ.update(environment)
     from_variables()  # faults of the settings show here, once, before any process starts
-    uvicorn.run(
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        _start(uvicorn.run, host, port, workers, seconds)
+    except SystemExit as end:
+        if end.code:
+            raise EngineError("the service did not start.", "Is the port free? The log says more.", "serve") from None
+
+
+def _leave(*_: object) -> NoReturn:
+    """End as after any work well done; the server restores and calls this when it has finished what runs."""
+    raise SystemExit(0)
+
+
+def _start(run: Callable[..., None], host: str, port: int, workers: int, seconds: float) -> None:
+    run(
         "sfumato.service.app:from_variables",
         factory=True,
         host=host,
