@@ -11,6 +11,8 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
 _HALF = 32
 _LOW = 0xFFFFFFFF
+# A table of classes and values may have so many times the cells of the histogram that fills it.
+_DENSE = 16
 
 
 @njit(cache=True, nogil=True)
@@ -222,6 +224,38 @@ def regroup(starts, values, counts, owner, classes, size):
     Returns:
         starts, values, counts of the classes' histogram.
     """
+    if classes * size <= _DENSE * len(values):
+        return _regroup_dense(starts, values, counts, owner, classes, size)
+    return _regroup_sparse(starts, values, counts, owner, classes, size)
+
+
+@njit(cache=True, nogil=True)
+def _regroup_dense(starts, values, counts, owner, classes, size):
+    """As `regroup`, by a table of all classes and values: the usual case, few values."""
+    table = np.zeros(classes * size, np.int64)
+    for row in range(len(starts) - 1):
+        base = owner[row] * np.int64(size)
+        for entry in range(starts[row], starts[row + 1]):
+            table[base + values[entry]] += counts[entry]
+    new_starts = np.zeros(classes + 1, np.int64)
+    new_values = np.empty(len(values), np.int32)
+    new_counts = np.empty(len(values), np.int64)
+    at = 0
+    for one in range(classes):
+        base = one * np.int64(size)
+        for value in range(size):
+            count = table[base + value]
+            if count:
+                new_values[at] = value
+                new_counts[at] = count
+                at += 1
+        new_starts[one + 1] = at
+    return new_starts, new_values[:at].copy(), new_counts[:at].copy()
+
+
+@njit(cache=True, nogil=True)
+def _regroup_sparse(starts, values, counts, owner, classes, size):
+    """As `regroup`, class by class: for columns of many values."""
     rows = len(starts) - 1
     heads = np.full(classes, -1, np.int64)
     following = np.full(rows, -1, np.int64)

@@ -13,9 +13,11 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata import verify
-from sfumato.microdata.frequencies import FrequencyTable, Rejected, tabulate
+from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate
 from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.methods.search import Result, search
+from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.population import persons_by_label, with_population, with_texts
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds
 from sfumato.microdata.prediction import Prediction, predict, veils
 from sfumato.microdata.recoding import Handling, Recoding
@@ -124,7 +126,7 @@ class _Run:
             undo.callback(published.close)
             with self._stage("verify"):
                 expected = predict(table, result.recoding, handling)
-                verdict = self._verified(published, expected, table)
+                verdict = self._verified(published, expected, table, result.recoding)
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict)
             undo.pop_all()
@@ -144,7 +146,9 @@ class _Run:
         folder = tempfile.TemporaryDirectory(prefix=".sfumato-", dir=workspace)
         return Path(folder.name) / f"data.{self.plan.output.format}", folder
 
-    def _verified(self, published: Engine, expected: Prediction, table: FrequencyTable) -> verify.Verdict:
+    def _verified(
+        self, published: Engine, expected: Prediction, table: FrequencyTable, recoding: Recoding
+    ) -> verify.Verdict:
         """Recount what was written, compare it with what was predicted, and judge it."""
         recounted = published.count((*expected.columns, *expected.sensitive), Reading())
         wrong = expected.difference(recounted)
@@ -157,6 +161,7 @@ class _Run:
             self.plan.data.missing,
             self.plan.data.on_missing == "any",
             table.whole,
+            persons_by_label(table, recoding),
         )
 
     def _report(self, table: FrequencyTable, result: Result, verdict: verify.Verdict) -> Report:
@@ -234,12 +239,45 @@ def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
     counted = source.count((*plan.quasi_identifiers, *plan.counted), reading_of(plan))
     if not counted.rows:
         raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
-    table, rejected = tabulate(counted, located(plan))
+    table, rejected = _tabulated(plan, counted)
     if rejected and plan.data.on_invalid == "error":
         raise _invalid(source, rejected)
     if not table.rows:
         raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
     return table
+
+
+def _tabulated(plan: Plan, counted: Counted) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+    """The frequency table, with the population behind the rows where a model asks for it."""
+    model = next((model for model in plan.privacy if isinstance(model, KMap)), None)
+    if model is None:
+        return tabulate(counted, located(plan))
+    population, missing = counted_population(model, plan.quasi_identifiers), model.population.missing
+    table, rejected = tabulate(with_texts(counted, population, missing), located(plan))
+    own = [
+        Rejected(entry.column, tuple(text for text in entry.texts if text in counted.values[place]))
+        for entry in rejected
+        for place in [counted.columns.index(entry.column)]
+    ]
+    return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
+
+
+def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
+    """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
+    from sfumato.engines.duckdb import DuckDBEngine
+
+    engine = DuckDBEngine(Path(model.population.source or ""), model.population)
+    try:
+        absent = [name for name in columns if name not in engine.columns]
+        if absent:
+            raise PlanError(
+                "the table of the population lacks " + ", ".join(f'"{name}"' for name in absent) + ".",
+                "It needs every quasi-identifier, under the same name.",
+                "population",
+            )
+        return engine.count(columns, Reading())
+    finally:
+        engine.close()
 
 
 def located(plan: Plan) -> Plan:

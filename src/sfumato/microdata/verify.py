@@ -1,18 +1,21 @@
 """Verification: judges published rows by themselves, with none of the code that searched for the release.
 
 A row with `*` in every quasi-identifier is a suppressed row: it tells nothing by which it could be found. The
-suppressed rows together must still keep every promise about sensitive values, unless those are `*` too: who is in no other class
-must be one of them.
+suppressed rows together must still keep every promise about sensitive values, unless those are `*` too: who is in no
+other class must be one of them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.microdata.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.frequencies import Counted
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import Model, of_release
+from sfumato.microdata.models.population import holding_persons
 from sfumato.microdata.wildcards import matching_rows
 
 STAR = "*"
@@ -27,10 +30,13 @@ class Promise:
     reached: float
     holds: bool
     column: str | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
-        found = {"model": self.model, "asked": self.asked, "reached": self.reached, "holds": self.holds}
-        return found | ({"column": self.column} if self.column else {})
+        reached = self.reached if math.isfinite(self.reached) else None
+        found = {"model": self.model, "asked": self.asked, "reached": reached, "holds": self.holds}
+        more = {"column": self.column} if self.column else {}
+        return found | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,7 @@ def judge(
     missing: Sequence[str] = (),
     missing_matches: bool = False,
     reference: Classes | None = None,
+    persons: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -82,14 +89,16 @@ def judge(
         counted: The published combinations of quasi-identifiers and sensitive columns.
         missing: Texts that mean missing.
         missing_matches: Whether a missing value matches anything.
-        reference: The raw table, where it is known, for promises that compare with it.
+        reference: The raw table, where it is known, for promises that compare with it; else the published rows.
+        persons: The persons of the population behind each published combination, where they are known.
     """
-    published = classes_of(counted, quasi_identifiers, {model.column for model in models if model.column}, missing)
-    whole = reference or published.whole
+    published = classes_of(
+        counted, quasi_identifiers, {model.column for model in models if model.column}, missing, reference, persons
+    )
     visible = published.visible
     if missing_matches:
         visible = Classes(_matched(counted, quasi_identifiers, missing), {})
-    promises = tuple(_promise(model, visible, published.suppressed, whole) for model in models)
+    promises = tuple(_promise(model, visible, published.suppressed, published.whole) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -102,30 +111,79 @@ def judge(
 
 
 def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes) -> Promise:
-    holds = not model.failing(visible, whole).any() if len(visible.sizes) else True
-    if model.column is not None and len(suppressed.sizes):
+    if of_release(model):
+        holds = model.keeps(visible.sizes)
+    else:
+        holds = not model.failing(visible, whole).any() if len(visible.sizes) else True
+    if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
         holds = holds and not model.failing(suppressed, whole).any()
-    return Promise(model.name, model.asked, model.reached(visible, whole), bool(holds), model.column)
+    reached = model.reached(visible, whole)
+    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters_of(model))
+
+
+def parameters_of(model: Model) -> dict[str, object]:
+    """The plain parameters of a model, besides its column."""
+    found: dict[str, object] = {}
+    for part in fields(model):  # type: ignore[arg-type]
+        value = getattr(model, part.name)
+        if part.name != "column" and isinstance(value, str | int | float):
+            found[part.name] = value
+    return found
 
 
 def classes_of(
-    counted: Counted, quasi_identifiers: Sequence[str], judged: set[str], missing: Sequence[str]
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    judged: set[str],
+    missing: Sequence[str],
+    reference: Classes | None = None,
+    persons: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Published:
     """Published rows as classes of equal quasi-identifiers."""
     places = [counted.columns.index(name) for name in quasi_identifiers]
     codes = counted.codes[:, places]
-    _, owners = np.unique(codes, axis=0, return_inverse=True)
+    unique, owners = np.unique(codes, axis=0, return_inverse=True)
     owners = owners.reshape(-1)
     count = int(owners.max(initial=-1)) + 1
     sizes = np.bincount(owners, weights=counted.counts, minlength=count).astype(np.int64)
-    held = {name: _histogram(counted, name, owners, count, missing) for name in judged}
+    known = {name: reference.sensitive[name].texts for name in judged} if reference is not None else {}
+    held = {name: _histogram(counted, name, owners, count, missing, known.get(name, ())) for name in judged}
     hidden = np.zeros(count, bool)
     hidden[owners[_stars(counted, places)]] = True
     if hidden.all():
         hidden[:] = False
     all_classes = Classes(sizes, held)
-    suppressed = Classes(sizes[hidden], {}) if _veiled(counted, judged, hidden[owners]) else all_classes.kept(hidden)
-    return Published(all_classes.kept(~hidden), suppressed, all_classes)
+    visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
+    if _veiled(counted, judged, hidden[owners]):
+        suppressed = Classes(sizes[hidden], {})
+    whole = _reference(reference, held) if reference is not None else _together(all_classes, visible, suppressed)
+    if persons is not None:
+        combinations = _texts_of(counted, places, unique[~hidden])
+        visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
+    return Published(visible, suppressed, whole)
+
+
+def _together(all_classes: Classes, visible: Classes, suppressed: Classes) -> Classes:
+    """All rows whose sensitive values are published, as what promises compare with."""
+    shown = all_classes if suppressed.sensitive else visible
+    return Classes(
+        shown.sizes,
+        {name: replace(old, texts=all_classes.sensitive[name].texts) for name, old in shown.sensitive.items()},
+    )
+
+
+def _reference(reference: Classes, held: Mapping[str, Histogram]) -> Classes:
+    """The raw table, knowing also values that are published though it lacks them."""
+    wider = {
+        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}) for name, new in held.items()
+    }
+    return Classes(reference.sizes, {**reference.sensitive, **wider})
+
+
+def _texts_of(counted: Counted, places: Sequence[int], codes: npt.NDArray[np.int32]) -> list[tuple[str | None, ...]]:
+    """Published combinations as texts."""
+    texts = [counted.values[place] for place in places]
+    return [tuple(values[code] for values, code in zip(texts, row, strict=True)) for row in codes.tolist()]
 
 
 def _stars(counted: Counted, places: Sequence[int]) -> Mask:
@@ -146,12 +204,17 @@ def _veiled(counted: Counted, judged: set[str], hidden: Mask) -> bool:
     return True
 
 
-def _histogram(counted: Counted, name: str, owners: Counts, count: int, missing: Sequence[str]) -> Histogram:
+def _histogram(
+    counted: Counted, name: str, owners: Counts, count: int, missing: Sequence[str], known: Sequence[str | None]
+) -> Histogram:
+    """What each class holds of a sensitive column, its values coded as in the raw table where that is known."""
     place = counted.columns.index(name)
     texts = [None if text in missing else text for text in counted.values[place]]
-    domain = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    domain = {text: code for code, text in enumerate(dict.fromkeys((*known, *texts)))}
     recode = np.array([domain[text] for text in texts], np.int32)
-    return histogram(owners, recode[counted.codes[:, place]], counted.counts, count, max(len(domain), 1))
+    values = recode[counted.codes[:, place]] if len(recode) else np.zeros(0, np.int32)
+    held = histogram(owners, values, counted.counts, count, max(len(domain), 1))
+    return replace(held, texts=tuple(domain))
 
 
 def _matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str]) -> Counts:

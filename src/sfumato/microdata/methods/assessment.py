@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.microdata.classes import Classes, Counts, Mask
-from sfumato.microdata.models.model import Model, ReleaseModel
+from sfumato.microdata.models.model import Model, ReleaseModel, of_release
+
+ALL = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +24,32 @@ class Assessed:
     certain_rows: int
 
 
-def assess(classes: Classes, whole: Classes, models: Sequence[Model]) -> Assessed:
-    """Judge classes by all models: first class by class, then those that are left together."""
-    masks = [(model, model.failing(classes, whole)) for model in models if not isinstance(model, ReleaseModel)]
+def assess(classes: Classes, whole: Classes, models: Sequence[Model], enough: int = ALL) -> Assessed:
+    """Judge classes by all models: first class by class, then those that are left together.
+
+    Args:
+        enough: Once more rows than this are certain to be lost, nothing more is worked out; `failing` may lack some.
+    """
     failing: Mask = np.zeros(len(classes.sizes), bool)
-    for _, mask in masks:
-        failing = failing | mask
-    lost = _lost(classes, whole, masks, failing)
+    lost: Counts = np.zeros(len(failing), np.int64)
+    # The models that are quickly judged come first: where they rule a table out, the others need not be asked.
+    for model in sorted(models, key=lambda model: not model.monotone_suppression):
+        if not of_release(model):
+            mask = model.failing(classes, whole)
+            failing = failing | mask
+            lost = np.maximum(lost, model.lost(classes, whole, mask, enough)) if mask.any() else lost
+            if enough < ALL and int(lost.sum()) > enough:
+                return Assessed(failing, int(lost.sum()))
+    return _together(models, classes.sizes, failing, int(lost.sum()))
+
+
+def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: int) -> Assessed:
+    """Judge the classes that are left by the promises about the release as a whole."""
     for model in models:
-        if isinstance(model, ReleaseModel):
-            lost = max(lost, model.lost_together(classes.sizes))
-            failing = _without_short(model, classes.sizes, failing)
+        if of_release(model):
+            lost = max(lost, model.lost_together(sizes))
+            failing = _without_short(model, sizes, failing)
     return Assessed(failing, lost)
-
-
-def _lost(classes: Classes, whole: Classes, masks: Sequence[tuple[Model, Mask]], failing: Mask) -> int:
-    """Rows that finer tables lose: of each class at least what the most demanding model says."""
-    if all(model.monotone_suppression for model, _ in masks):
-        return int(classes.sizes[failing].sum())
-    most: Counts = np.zeros(len(failing), np.int64)
-    for model, mask in masks:
-        if mask.any():
-            most = np.maximum(most, model.lost(classes, whole, mask))
-    return int(most.sum())
 
 
 def _without_short(model: ReleaseModel, sizes: Counts, failing: Mask) -> Mask:

@@ -44,11 +44,11 @@ class AlphaKAnonymity(ClassModel):
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return (classes.sizes < self.k) | (self._shares(classes, whole) > self.alpha + EXACT)
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         held = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         caps = np.where(self._bounded(whole), self.alpha, 1.0)
-        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, kept)
+        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, enough, kept)
         return short_of(classes.sizes, np.where(kept < self.k, 0, kept))
 
     def reached(self, classes: Classes, whole: Classes) -> float:

@@ -34,6 +34,7 @@ class AverageRisk(ClassModel):
     threshold: float
     name: ClassVar[str] = "average-risk"
     column: ClassVar[None] = None
+    of_release: ClassVar[bool] = True
     monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
 

@@ -43,10 +43,10 @@ class BetaLikeness(ClassModel):
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return self._ratios(classes, self._caps(whole)) > 1 + EXACT
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         held = classes.sensitive[self.column]
         kept = classes.sizes.copy()
-        bounds_kernels.capped(held.starts, held.values, held.counts, self._caps(whole), failing, kept)
+        bounds_kernels.capped(held.starts, held.values, held.counts, self._caps(whole), failing, enough, kept)
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:

@@ -1,7 +1,8 @@
 """Compiled loops of the models: the largest part of a class that satisfies a model.
 
 A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times.
-Every kernel writes, for the classes marked in `failing` (n,), how many rows of the class can be kept at most.
+Every kernel writes, for the classes marked in `failing` (n,), how many rows of the class can be kept at most into `out`
+(n,), which holds their sizes before; it stops once more than `enough` rows are lost.
 """
 
 # mypy: ignore-errors
@@ -12,12 +13,15 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def capped(starts, values, counts, caps, failing, out):
+def capped(starts, values, counts, caps, failing, enough, out):
     """The largest m for which sum_s min(c_s, caps_s m) >= m: no value may have a greater share than its cap.
 
     The sum less m is concave in m and zero at m = 0, so halving finds the last m. caps: (values,).
     """
+    lost = 0
     for one in range(len(starts) - 1):
+        if lost > enough:
+            break
         if not failing[one]:
             continue
         low, high = 0, 0
@@ -32,13 +36,17 @@ def capped(starts, values, counts, caps, failing, out):
                 low = middle
             else:
                 high = middle - 1
+        lost += out[one] - low
         out[one] = low
 
 
 @njit(cache=True, nogil=True)
-def recursive(starts, counts, least, c, failing, out):
+def recursive(starts, counts, least, c, failing, enough, out):
     """The largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by halving."""
+    lost = 0
     for one in range(len(starts) - 1):
+        if lost > enough:
+            break
         if not failing[one]:
             continue
         sorted_counts = np.sort(counts[starts[one] : starts[one + 1]])[::-1]
@@ -55,23 +63,29 @@ def recursive(starts, counts, least, c, failing, out):
         kept = 0
         for place in range(len(sorted_counts)):
             kept += min(sorted_counts[place], low)
+        lost += out[one] - kept
         out[one] = kept
 
 
 @njit(cache=True, nogil=True)
-def entropy(starts, counts, least, failing, out):
+def entropy(starts, counts, least, failing, enough, out):
     """The largest part whose entropy is at least log(least): counts cut off at some height, found by halving."""
     wanted = np.log(least) - 1e-9
+    lost = 0
     for one in range(len(starts) - 1):
         begin, end = starts[one], starts[one + 1]
-        if not failing[one] or end - begin < least - 1e-9:
-            if failing[one]:
-                out[one] = 0
+        if lost > enough:
+            break
+        if not failing[one]:
+            continue
+        if end - begin < least - 1e-9:
+            lost += out[one]
+            out[one] = 0
             continue
         low, high = 0.0, 0.0
         for entry in range(begin, end):
             high = max(high, float(counts[entry]))
-        for _ in range(40):
+        for _ in range(16):
             middle = (low + high) / 2
             if _cut_entropy(counts, begin, end, middle) >= wanted:
                 low = middle
@@ -80,6 +94,7 @@ def entropy(starts, counts, least, failing, out):
         kept = 0.0
         for entry in range(begin, end):
             kept += min(float(counts[entry]), high)
+        lost += out[one] - int(kept + 1e-6)
         out[one] = int(kept + 1e-6)
 
 
@@ -112,31 +127,30 @@ def entropies(starts, counts, out):
 @njit(cache=True, nogil=True)
 def recursive_holds(starts, counts, least, c, out):
     """Whether r1 < c (r_l + ... + r_m) in each class, with counts r sorted from the most frequent down."""
+    top = np.zeros(max(least - 1, 1), np.int64)
     for one in range(len(starts) - 1):
         begin, end = starts[one], starts[one + 1]
-        total, first = 0, 0
+        total = 0
+        top[:] = 0
         for entry in range(begin, end):
             total += counts[entry]
-            first = max(first, counts[entry])
-        top = 0
-        if least > 1:
-            top = _largest(counts, begin, end, least - 1)
-        out[one] = first < c * (total - top) - 1e-9
+            _insert(top, counts[entry])
+        first = top[0]
+        for place in range(least - 1):
+            total -= top[place]
+        out[one] = first < c * total - 1e-9
 
 
 @njit(cache=True, nogil=True)
-def _largest(counts, begin, end, wanted):
-    """The sum of the largest counts of a class."""
-    if wanted >= end - begin:
-        total = 0
-        for entry in range(begin, end):
-            total += counts[entry]
-        return total
-    found = np.sort(counts[begin:end])
-    total = 0
-    for place in range(len(found) - wanted, len(found)):
-        total += found[place]
-    return total
+def _insert(top, count):
+    """Put a count among the largest, which stand from the largest down."""
+    place = len(top) - 1
+    if count <= top[place]:
+        return
+    while place > 0 and top[place - 1] < count:
+        top[place] = top[place - 1]
+        place -= 1
+    top[place] = count
 
 
 @njit(cache=True, nogil=True)

@@ -44,12 +44,12 @@ class DeltaDisclosure(ClassModel):
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return self._distances(classes, whole) >= self.delta - EXACT
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         held = classes.sensitive[self.column]
         shares = whole.sensitive[self.column].shares()
         kept = classes.sizes.copy()
         caps = shares * np.exp(self.delta)
-        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, kept)
+        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, enough, kept)
         _, low = self._ratios(classes, whole)
         # A value of which a class holds c rows limits it to c / (p exp(-delta)) rows; low is the least c / (p size).
         scarce = np.floor(low * classes.sizes * np.exp(self.delta) + 1e-6).astype(np.int64)

@@ -57,7 +57,7 @@ class DeltaPresence(ClassModel):
         shares = self._shares(classes, whole)
         return (shares < self.lower - EXACT) | (shares > self.upper + EXACT)
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
         """Too many marked: all others stay, with as many marked as they allow; too few: the other way round."""
         sizes = classes.sizes
         marked = np.rint(self._shares(classes, whole) * sizes)

@@ -11,6 +11,9 @@ tree of values is given by levels: labels (levels, values) is each value's label
 import numpy as np
 from numba import njit
 
+# A class that holds one in so many values is gone through step by step.
+_DENSE = 8
+
 
 @njit(cache=True, nogil=True)
 def tree_distances(starts, values, counts, sizes, labels, shares, out):
@@ -43,45 +46,52 @@ def _excess(begin, end, values, counts, size, labels, shares, tally):
 
 
 @njit(cache=True, nogil=True)
-def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, out):
+def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, enough, out):
     """For failing classes, the largest m for which a part of m rows may be as near as `most`.
 
     A part of m rows has at most the class's own rows of each label, so at each level the total variation is at least
-    1 - sum min(c/m, p). That rises with m: halving finds the last m.
+    1 - sum min(c/m, p). That rises with m: halving finds the last m. Stops once more than `enough` rows are lost.
     """
     levels = len(labels)
     tally = np.zeros(shares.shape[1])
+    rows, parts = np.empty(labels.size), np.empty(labels.size)
+    lost = 0
     for one in range(len(starts) - 1):
+        if lost > enough:
+            break
         if not failing[one]:
             continue
+        held = 0
+        for level in range(levels):
+            held = _gather(
+                starts[one], starts[one + 1], values, counts, labels[level], shares[level], tally, rows, parts, held
+            )
         low, high = 0, sizes[one]
         while low < high:
             middle = (low + high + 1) // 2
-            found = 0.0
-            for level in range(levels):
-                held = _overlap(
-                    starts[one], starts[one + 1], values, counts, middle, labels[level], shares[level], tally
-                )
-                found += max(1.0 - held, 0.0)
-            if found / max(levels, 1) <= most:
+            near = 0.0
+            for place in range(held):
+                near += min(rows[place] / middle, parts[place])
+            if levels - near <= most * levels:
                 low = middle
             else:
                 high = middle - 1
+        lost += out[one] - low
         out[one] = low
 
 
 @njit(cache=True, nogil=True)
-def _overlap(begin, end, values, counts, size, labels, shares, tally):
-    """The sum over labels of min(c / size, p). tally stays zero."""
+def _gather(begin, end, values, counts, labels, shares, tally, rows, parts, held):
+    """Append the rows of each label of a class, and its share in the table; tally stays zero."""
     for entry in range(begin, end):
         tally[labels[values[entry]]] += counts[entry]
-    found = 0.0
     for entry in range(begin, end):
         label = labels[values[entry]]
         if tally[label] > 0:
-            found += min(tally[label] / size, shares[label])
+            rows[held], parts[held] = tally[label], shares[label]
             tally[label] = 0.0
-    return found
+            held += 1
+    return held
 
 
 @njit(cache=True, nogil=True)
@@ -93,18 +103,41 @@ def order_distances(starts, values, counts, sizes, ranks, below, sums, out):
         sums: (values + 1,) sums of `below` up to a place, so that a stretch in which the class has nothing is one step.
     """
     steps = len(ranks) - 1
+    running = np.zeros(len(ranks))
     for one in range(len(starts) - 1):
         begin, end = starts[one], starts[one + 1]
-        places = ranks[values[begin:end]]
-        order = np.argsort(places)
-        share, at, found = 0.0, 0, 0.0
-        for entry in order:
-            place = places[entry]
-            found += _stretch(share, at, place, below, sums)
-            share += counts[begin + entry] / sizes[one]
-            at = place
-        found += _stretch(share, at, steps, below, sums)
-        out[one] = found / max(steps, 1)
+        if _DENSE * (end - begin) >= steps:
+            out[one] = _dense_line(begin, end, values, counts, sizes[one], ranks, below, running)
+        else:
+            out[one] = _sparse_line(begin, end, values, counts, sizes[one], ranks, below, sums)
+
+
+@njit(cache=True, nogil=True)
+def _dense_line(begin, end, values, counts, size, ranks, below, running):
+    """The distance on a line, step by step. running stays zero."""
+    steps = len(ranks) - 1
+    for entry in range(begin, end):
+        running[ranks[values[entry]]] = counts[entry] / size
+    share, found = 0.0, 0.0
+    for place in range(steps):
+        share += running[place]
+        found += abs(share - below[place])
+    for entry in range(begin, end):
+        running[ranks[values[entry]]] = 0.0
+    return found / max(steps, 1)
+
+
+@njit(cache=True, nogil=True)
+def _sparse_line(begin, end, values, counts, size, ranks, below, sums):
+    """The distance on a line, from value to value: for columns of many values."""
+    steps = len(ranks) - 1
+    places = ranks[values[begin:end]]
+    share, at, found = 0.0, 0, 0.0
+    for entry in np.argsort(places):
+        found += _stretch(share, at, places[entry], below, sums)
+        share += counts[begin + entry] / size
+        at = places[entry]
+    return (found + _stretch(share, at, steps, below, sums)) / max(steps, 1)
 
 
 @njit(cache=True, nogil=True)
@@ -119,14 +152,17 @@ def _stretch(share, begin, end, below, sums):
 
 
 @njit(cache=True, nogil=True)
-def order_kept(starts, values, counts, sizes, ranks, below, most, failing, out):
+def order_kept(starts, values, counts, sizes, ranks, below, most, failing, enough, out):
     """For failing classes, the largest m for which a part of m rows may be as near as `most` on a line.
 
     With C rows of n up to a place, a part of m rows has there a share between 1 - (n - C)/m and C/m.
     """
     steps = len(ranks) - 1
     running = np.zeros(len(ranks))
+    lost = 0
     for one in range(len(starts) - 1):
+        if lost > enough:
+            break
         if not failing[one]:
             continue
         running[:] = 0.0
@@ -146,4 +182,5 @@ def order_kept(starts, values, counts, sizes, ranks, below, most, failing, out):
                 low = middle
             else:
                 high = middle - 1
+        lost += out[one] - low
         out[one] = low

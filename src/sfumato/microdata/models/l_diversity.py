@@ -63,13 +63,15 @@ class LDiversity(ClassModel):
             return ~_recursive(held, int(self.l), self.c or 0.0)
         return self._diversity(held) < self.l - EXACT
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:  # noqa: ARG002
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
         held = classes.sensitive[self.column]
-        kept = np.where(failing, 0, classes.sizes)
+        if self.variant == "distinct":
+            return np.where(failing, classes.sizes, 0)
+        kept = classes.sizes.copy()
         if self.variant == "entropy":
-            bounds_kernels.entropy(held.starts, held.counts, float(self.l), failing, kept)
-        elif self.variant == "recursive":
-            bounds_kernels.recursive(held.starts, held.counts, int(self.l), self.c or 0.0, failing, kept)
+            bounds_kernels.entropy(held.starts, held.counts, float(self.l), failing, enough, kept)
+        else:
+            bounds_kernels.recursive(held.starts, held.counts, int(self.l), self.c or 0.0, failing, enough, kept)
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002

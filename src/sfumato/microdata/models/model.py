@@ -1,6 +1,6 @@
 """The privacy model: what every class must satisfy, and how a search may reason about it."""
 
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
@@ -18,9 +18,11 @@ class Model(Protocol):
         monotone_generalization: When all classes of a table satisfy the model, so do all of any coarser table.
         monotone_suppression: A class that satisfies the model still does so after any other rows were merged into it
             (so the rows in failing classes only shrink when a table gets coarser).
+        of_release: The promise is about all classes together (see `ReleaseModel`).
     """
 
     name: ClassVar[str]
+    of_release: ClassVar[bool]
 
     @property
     def monotone_generalization(self) -> bool: ...
@@ -47,7 +49,7 @@ class Model(Protocol):
         """Which classes do not satisfy the model; `whole` is the raw table (one class a combination)."""
         ...
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         """For each class, rows of it that every finer table is certain to suppress.
 
         Where the model is monotone under generalization, the rows of a class that a finer table keeps satisfy the
@@ -55,6 +57,7 @@ class Model(Protocol):
 
         Args:
             failing: What `failing` said of the same classes; other classes lose nothing.
+            enough: It does not matter by how much more than this all classes together lose.
         """
         ...
 
@@ -67,8 +70,7 @@ class Model(Protocol):
         ...
 
 
-@runtime_checkable
-class ReleaseModel(Protocol):
+class ReleaseModel(Model, Protocol):
     """A promise about all classes of a release together, such as their average risk.
 
     Its `failing` judges classes one by one, by what is enough whatever the other classes are: so it can be held by a
@@ -89,16 +91,22 @@ class ReleaseModel(Protocol):
         ...
 
 
+def of_release(model: Model) -> TypeGuard[ReleaseModel]:
+    """Whether a promise is about all classes together."""
+    return model.of_release
+
+
 class ClassModel:
     """What models share unless they know better."""
 
     __slots__ = ()
+    of_release: ClassVar[bool] = False
 
     @property
     def least_rows(self) -> int:
         return 1
 
-    def lost(self: Model, classes: Classes, whole: Classes, failing: Mask) -> Counts:  # noqa: ARG002
+    def lost(self: Model, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
         """All rows of a failing class where nothing mends it, one where something finer must fail, else none."""
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)

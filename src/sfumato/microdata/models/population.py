@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,25 +12,25 @@ from sfumato.microdata.frequencies import DROPPED, Counted, FrequencyTable
 from sfumato.microdata.grouping import Grouped
 from sfumato.microdata.models.k_map import POPULATION
 from sfumato.microdata.packing import Words, packing_of
+from sfumato.microdata.recoding import Labels, LevelRecoding, Recoding
 
 
-def with_texts(counted: Counted, population: Counted) -> Counted:
+def with_texts(counted: Counted, population: Counted, missing: Sequence[str]) -> Counted:
     """What was counted, with the population's texts added, so that ladders are made for the values of both."""
-    values = tuple(
-        tuple(dict.fromkeys((*texts, *population.values[population.columns.index(name)])))
-        if name in population.columns
-        else texts
-        for name, texts in zip(counted.columns, counted.values, strict=True)
-    )
-    return replace(counted, values=values)
+    values = []
+    for name, texts in zip(counted.columns, counted.values, strict=True):
+        further = population.values[population.columns.index(name)] if name in population.columns else ()
+        values.append(tuple(dict.fromkeys((*texts, *(text for text in further if text and text not in missing)))))
+    return replace(counted, values=tuple(values))
 
 
-def with_population(table: FrequencyTable, population: Counted) -> FrequencyTable:
+def with_population(table: FrequencyTable, population: Counted, missing: Sequence[str]) -> FrequencyTable:
     """The table together with its population; rows of the population with a value that no ladder knows are left out."""
     columns = []
     for name, coding in zip(table.columns, table.codings, strict=True):
         place = population.columns.index(name)
-        known = [coding.places.get(text, DROPPED) for text in population.values[place]]
+        texts = [None if text in missing else text for text in population.values[place]]
+        known = [coding.places.get(text, coding.ladder.places.get(text, DROPPED)) for text in texts]
         columns.append(np.array(known or [DROPPED], np.int32)[population.codes[:, place]])
     codes = np.column_stack(columns)
     kept = (codes != DROPPED).all(axis=1)
@@ -69,13 +70,20 @@ def matched(keys: Words, known: Words, counts: Counts) -> Counts:
     return np.where(at_hand[found] == wanted, counts[found], 0)
 
 
-def _sortable(keys: Words) -> npt.NDArray[np.void] | npt.NDArray[np.uint64]:
+def _sortable(keys: Words) -> Any:
     """Keys of several words as one sortable value each."""
     if len(keys) == 1:
         return keys[0]
     return np.ascontiguousarray(keys.T).view([(f"w{word}", np.uint64) for word in range(len(keys))]).reshape(-1)
 
 
-def persons_of(published: Sequence[tuple[str | None, ...]], rows: dict[tuple[str | None, ...], int]) -> Counts:
-    """The persons of the population that each published combination stands for."""
-    return np.array([rows.get(labels, 0) for labels in published], np.int64)
+def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, int] | None:
+    """The persons of the population behind each published combination; None where they are not known."""
+    if table.population is None or not isinstance(recoding, LevelRecoding):
+        return None
+    found: dict[Labels, int] = {}
+    columns = [recoding.label_codes(place)[table.population.codes[:, place]] for place in range(len(table.columns))]
+    for codes, rows in zip(np.column_stack(columns).tolist(), table.population.counts.tolist(), strict=True):
+        labels = tuple(names[code] for names, code in zip(recoding.labels, codes, strict=True))
+        found[labels] = found.get(labels, 0) + rows
+    return found

@@ -1,5 +1,6 @@
 """The models a plan may name."""
 
+from pathlib import Path
 from typing import Any
 
 from sfumato.microdata.models import (
@@ -30,3 +31,8 @@ SHAPES: dict[str, Record[Any]] = {
     "sample-uniqueness": sample_uniqueness.SHAPE,
 }
 MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a promise about the published rows")
+
+
+def located(model: Model, folder: Path) -> Model:
+    """The model with its files, where it has some, found from a folder."""
+    return model.located(folder) if isinstance(model, t_closeness.TCloseness | k_map.KMap) else model

@@ -34,6 +34,7 @@ class SampleUniqueness(ClassModel):
     threshold: float
     name: ClassVar[str] = "sample-uniqueness"
     column: ClassVar[None] = None
+    of_release: ClassVar[bool] = True
     monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
 

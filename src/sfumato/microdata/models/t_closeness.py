@@ -83,17 +83,17 @@ class TCloseness(ClassModel):
             distance_kernels.tree_distances(*entries, tree.labels, tree.shares, found)
         return found
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask) -> Counts:
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         held = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         entries = (held.starts, held.values, held.counts, classes.sizes)
         most = self.t + 2 * EXACT
         if self.distance == "ordered":
             line = self._line(whole.sensitive[self.column])
-            distance_kernels.order_kept(*entries, line.ranks, line.below, most, failing, kept)
+            distance_kernels.order_kept(*entries, line.ranks, line.below, most, failing, enough, kept)
         else:
             tree = self._tree(whole.sensitive[self.column])
-            distance_kernels.tree_kept(*entries, tree.labels, tree.shares, most, failing, kept)
+            distance_kernels.tree_kept(*entries, tree.labels, tree.shares, most, failing, enough, kept)
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
