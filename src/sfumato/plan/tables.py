@@ -240,7 +240,7 @@ _TABLE = Record(
     },
     TableSource,
 )
-_DIMENSION = Record(
+DIMENSION = Record(
     {
         "levels": Key(ListOf(Text(), 1, "level columns from the top down")),
         "column": Key(Text()),
@@ -288,7 +288,7 @@ PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), True),
         "table": Key(_TABLE, True),
-        "dimensions": Key(MapOf(_DIMENSION)),
+        "dimensions": Key(MapOf(DIMENSION)),
         "primary": Key(ListOf(Tagged("rule", _RULES))),
         "method": Key(_MethodShape()),
         "protection": Key(_PROTECTION),

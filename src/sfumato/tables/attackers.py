@@ -24,6 +24,8 @@ def solver() -> Any:
         raise missing_extra("highspy", "tables") from None
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
+    # One thread each: waiting workers would only steal time, and all instances of a process must agree.
+    highs.setOptionValue("threads", 1)
     return highs
 
 

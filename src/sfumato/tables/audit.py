@@ -5,7 +5,7 @@ agree with the exact cells, the published ranges, the relations and the bounds t
 model what an attacker knows beyond that, save the single respondent of a cell when asked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -15,6 +15,8 @@ import numpy as np
 from sfumato.errors import InternalError, missing_extra
 from sfumato.tables.cells import Mask, Numbers, Places, Relations
 
+Ends = tuple[Numbers, Numbers]
+
 
 class Verdict(StrEnum):
     """What the attacker achieves on a masked cell."""
@@ -22,6 +24,15 @@ class Verdict(StrEnum):
     SAFE = "safe"
     TOO_NARROW = "too narrow"
     EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """An equation between cells that an attacker knows besides the relations: Σ coefs · values = side."""
+
+    cells: tuple[int, ...]
+    coefs: tuple[float, ...]
+    side: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,7 @@ class Publication:
         ceiling: The greatest.
         relations: The additive relations, which everyone knows.
         names: A name for each cell.
+        equations: What the publication says besides, to one who knows how it was made.
     """
 
     exact: Numbers
@@ -45,6 +57,22 @@ class Publication:
     ceiling: Numbers
     relations: Relations
     names: tuple[str, ...]
+    equations: tuple[Equation, ...] = ()
+
+    def matrix(self) -> Any:
+        """Relations and equations, one a row, by cells."""
+        from scipy.sparse import csr_matrix, vstack
+
+        size = len(self.exact)
+        rows = [place for place, equation in enumerate(self.equations) for _ in equation.cells]
+        cells = [cell for equation in self.equations for cell in equation.cells]
+        coefs = [coef for equation in self.equations for coef in equation.coefs]
+        more = csr_matrix((coefs, (rows, cells)), shape=(len(self.equations), size))
+        return vstack([self.relations.matrix(size), more]).tocsr() if rows else self.relations.matrix(size)
+
+    def sides(self) -> Numbers:
+        """The right-hand sides of those rows."""
+        return np.concatenate([np.zeros(len(self.relations)), [equation.side for equation in self.equations]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +128,10 @@ class Audit:
     def passed(self) -> bool:
         return not self.leaks and not self.contradictions
 
+    def with_contradictions(self, names: Iterable[str]) -> "Audit":
+        """The same findings with further cells that the publication contradicts."""
+        return Audit(self.findings, tuple(dict.fromkeys((*self.contradictions, *names))))
+
     def counts(self) -> dict[str, int]:
         """The figures of the report."""
         figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
@@ -114,11 +146,20 @@ class Knowledge:
         integer: Whether he knows that all values are whole numbers.
         alone: Cells with one respondent, each of whom attacks the others with his own value.
         own_values: What those respondents know.
+        rounding: How far the published totals may be off their parts.
     """
 
     integer: bool = False
     alone: Mask | None = None
     own_values: Numbers | None = None
+    rounding: float = 0.0
+
+
+def false_ranges(publication: Publication, values: Numbers) -> tuple[str, ...]:
+    """The masked cells whose published range does not hold their true value."""
+    slack = 1e-6 * np.maximum(1.0, np.abs(values))
+    wrong = (values < publication.range_low - slack) | (values > publication.range_high + slack)
+    return tuple(publication.names[cell] for cell in np.flatnonzero(wrong & np.isnan(publication.exact)))
 
 
 def audit_publication(
@@ -154,11 +195,17 @@ class _Attack:
     matrix: Any = field(init=False)
     masked: Mask = field(init=False)
     sides: Numbers = field(init=False)
+    slack: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
-        self.matrix = self.publication.relations.matrix(len(self.publication.exact))
+        self.matrix = self.publication.matrix()
         self.masked = np.isnan(self.publication.exact)
-        self.sides = -(self.matrix @ np.where(self.masked, 0.0, self.publication.exact))
+        shown = np.where(self.masked, 0.0, self.publication.exact)
+        self.sides = self.publication.sides() - self.matrix @ shown
+        # Sums of numbers with decimals carry errors of rounding; sums of whole numbers do not.
+        fuzzy = self.sides != np.round(self.sides)
+        gross = abs(self.matrix) @ np.abs(shown)
+        self.slack = np.where(fuzzy, 1e-13 * gross, 0.0) + self.knowledge.rounding
 
     def components(self) -> Iterator[tuple[Places, Places]]:
         """Masked cells that hang together through relations, with those relations."""
@@ -174,10 +221,12 @@ class _Attack:
 
     def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
         """Attack one component; ranges that contradict the rest are set aside, for an attacker would do so too."""
-        program = _Program(self.matrix[rows][:, cells], self.sides[rows], *self._bounds(cells), self.knowledge.integer)
+        program = self._program(cells, rows, None)
         contradicted: list[str] = []
         if not program.feasible():
             contradicted = [self.publication.names[cell] for cell in cells]
+            # Equations fall with the ranges that they were read from.
+            rows = rows[rows < len(self.publication.relations)]
             program = self._without_false_ranges(cells, rows)
         findings = [self._finding(place, cells, rows, program) for place in range(len(cells))]
         return self._with_insiders(findings, cells, rows, program), contradicted
@@ -185,13 +234,17 @@ class _Attack:
     def _without_false_ranges(self, cells: Places, rows: Places) -> "_Program":
         """First only promised cells keep their ranges, then none does."""
         for trusted in (~np.isnan(self.promise.low), np.zeros(len(self.masked), bool)):
-            bounds = self._bounds(cells, trusted)
-            program = _Program(self.matrix[rows][:, cells], self.sides[rows], *bounds, self.knowledge.integer)
+            program = self._program(cells, rows, trusted)
             if program.feasible():
                 return program
         raise InternalError("the published cells contradict one another.", code="contradiction")
 
-    def _bounds(self, cells: Places, trusted: Mask | None = None) -> tuple[Numbers, Numbers]:
+    def _program(self, cells: Places, rows: Places, trusted: Mask | None) -> "_Program":
+        sides, slack = self.sides[rows], self.slack[rows]
+        part = self.matrix[rows][:, cells]
+        return _Program(part, (sides - slack, sides + slack), self._bounds(cells, trusted), self.knowledge.integer)
+
+    def _bounds(self, cells: Places, trusted: Mask | None = None) -> Ends:
         published = self.publication
         use = np.ones(len(cells), bool) if trusted is None else trusted[cells]
         low = np.where(use, np.fmax(published.floor[cells], published.range_low[cells]), published.floor[cells])
@@ -254,29 +307,28 @@ def _by_insider(finding: Finding, insider: str) -> Finding:
 class _Program:
     """The attacker's linear (or integer) program on one component."""
 
-    def __init__(self, matrix: Any, sides: Numbers, low: Numbers, high: Numbers, integer: bool) -> None:
+    def __init__(self, matrix: Any, sides: Ends, bounds: Ends, integer: bool) -> None:
         try:
             import highspy
         except ImportError:
             raise missing_extra("highspy", "tables") from None
         self._solver = highspy
-        # Sums of published numbers carry rounding; whole numbers and small tables are exact.
-        slack = 1e-12 * np.abs(sides)
         model = highspy.HighsLp()
         columns = matrix.tocsc()
         model.num_row_, model.num_col_ = matrix.shape
         model.col_cost_ = np.zeros(matrix.shape[1])
-        model.col_lower_, model.col_upper_ = low, high
-        model.row_lower_, model.row_upper_ = sides - slack, sides + slack
+        model.col_lower_, model.col_upper_ = bounds
+        model.row_lower_, model.row_upper_ = sides
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         model.a_matrix_.start_ = columns.indptr
         model.a_matrix_.index_ = columns.indices
         model.a_matrix_.value_ = columns.data
         if integer:
             model.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
-        self._low, self._high, self._integer = low, high, integer
+        (self._low, self._high), self._integer = bounds, integer
         self._highs = highspy.Highs()
         self._highs.setOptionValue("output_flag", False)
+        self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("presolve", "choose" if integer else "off")
         self._highs.passModel(model)
 

@@ -49,7 +49,8 @@ class Relations:
         """The relations as a sparse matrix, relations by cells."""
         from scipy.sparse import csr_matrix
 
-        return csr_matrix((self.coefs, self.cells, self.starts), shape=(len(self), cells))
+        # A copy: the library may sort entries in place, but totals stand first in their relations.
+        return csr_matrix((self.coefs, self.cells, self.starts), shape=(len(self), cells), copy=True)
 
     def residuals(self, values: Numbers) -> Numbers:
         """For each relation, what is missing to zero."""

@@ -8,10 +8,11 @@ import numpy as np
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.plan.tables import TablePlan
 from sfumato.tables import intervals, words
-from sfumato.tables.audit import Audit, Knowledge, Promise, Publication, Verdict, audit_publication
+from sfumato.tables.audit import Audit, Knowledge, Promise, Publication, Verdict, false_ranges
 from sfumato.tables.build import Part
 from sfumato.tables.cells import Mask, Numbers, Table
 from sfumato.tables.fast import fast
+from sfumato.tables.insight import attack
 from sfumato.tables.primary import Range
 from sfumato.tables.problem import make_problem
 from sfumato.tables.ranges import narrow
@@ -174,11 +175,11 @@ def _audited(part: Part, plan: TablePlan, draft: _Draft, bare: bool) -> Masked:
     """The draft with its audit; a cell that needs no protection and can be computed anyway is published."""
     table = part.table
     mask = draft.mask
-    audit = _attack(table, plan, draft, mask)
+    audit = _attack(part, plan, draft, mask)
     while not bare and (open_ := _needless(audit, table)):
         mask = mask.copy()
         mask[open_] = False
-        audit = _attack(table, plan, draft, mask)
+        audit = _attack(part, plan, draft, mask)
     secondary = mask & ~table.unsafe
     return Masked(
         part=part,
@@ -200,7 +201,8 @@ def _needless(audit: Audit, table: Table) -> list[int]:
     return [cell for cell in found if not table.unsafe[cell]]
 
 
-def _attack(table: Table, plan: TablePlan, draft: _Draft, mask: Mask) -> Audit:
+def _attack(part: Part, plan: TablePlan, draft: _Draft, mask: Mask) -> Audit:
+    table = part.table
     publication = Publication(
         exact=np.where(mask, np.nan, table.values),
         range_low=np.where(mask, draft.range_low, np.nan),
@@ -211,7 +213,9 @@ def _attack(table: Table, plan: TablePlan, draft: _Draft, mask: Mask) -> Audit:
         names=table.names,
     )
     alone = table.alone & table.unsafe if insiders(plan) else None
-    return audit_publication(publication, promise_of(table), Knowledge(plan.attacker.integer, alone, table.values))
+    knowledge = Knowledge(plan.attacker.integer, alone, table.values, plan.table.tolerance)
+    found = attack(publication, promise_of(table), knowledge, part, draft.case)
+    return found.with_contradictions(false_ranges(publication, table.values))
 
 
 def _refuse_chains(table: Table) -> None:

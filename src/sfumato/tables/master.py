@@ -1,14 +1,13 @@
 """The master program of optimal suppression: binary cell variables, and the cuts that the attackers teach it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sfumato.tables.attackers import solver
 from sfumato.tables.cells import Mask, Numbers, Places
 from sfumato.tables.problem import Problem, Threat
-
-TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,77 +43,82 @@ def capacity_cut(problem: Problem, threat: Threat, directions: Numbers) -> Cut |
 
 
 class Master:
-    """The relaxation: cuts so far, solved as a linear or as an integer program."""
+    """The relaxation: the cuts so far, as a linear program that stays hot and as an integer program beside it."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._highs = solver()
-        self._highs.addVars(problem.size, np.where(problem.forced, 1.0, 0.0), np.ones(problem.size))
-        self._all = np.arange(problem.size, dtype=np.int32)
-        self._highs.changeColsCost(problem.size, self._all, problem.costs)
+        self._linear = _program(problem)
+        self._whole = _program(problem)
+        self._pending: list[Cut] = []
         self._known: set[tuple[bytes, bytes, float]] = set()
-        self.shares: Numbers = np.where(problem.forced, 1.0, 0.0)
+        self._integral = bool((problem.costs == np.round(problem.costs)).all())
         self.bound = 0.0
-        self.integer = False
-
-    @property
-    def cuts(self) -> int:
-        return len(self._known)
 
     def add(self, cut: Cut | None) -> bool:
-        """Add a cut, unless it is known already; a cut that nothing can satisfy makes the program infeasible."""
+        """Add a cut, unless it is known already."""
         if cut is None:
             return False
         key = (cut.cells.tobytes(), np.round(cut.weights, 6).tobytes(), cut.least)
         if key in self._known:
             return False
         self._known.add(key)
-        self._highs.addRow(cut.least, np.inf, len(cut.cells), cut.cells.astype(np.int32), cut.weights)
+        self._pending.append(cut)
+        _add(self._linear, cut)
         return True
 
-    def solve(self, seconds: float) -> bool:
-        """Solve the relaxation within a time; whether it was solved to the end."""
+    def relax(self, seconds: float) -> Numbers | None:
+        """The cheapest point of the linear program, or None when the time is over."""
         import highspy
 
-        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(seconds, 0.05))
-        self._highs.run()
-        status = self._highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kOptimal:
-            self._read()
-            self.bound = max(self.bound, self._dual_bound())
-            return True
-        if self.integer and self._highs.getInfo().primal_solution_status == 2:
-            self._read()
-        if self.integer:
-            self.bound = max(self.bound, self._dual_bound())
-        return False
+        self._linear.setOptionValue("time_limit", self._linear.getRunTime() + max(seconds, 0.05))
+        self._linear.run()
+        if self._linear.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        self._raise(float(self._linear.getInfo().objective_function_value))
+        return _point(self._linear)
 
-    def _read(self) -> None:
-        self.shares = np.clip(np.array(self._highs.getSolution().col_value), 0.0, 1.0)
-        if self.integer:
-            self.shares = np.round(self.shares)
-
-    def _dual_bound(self) -> float:
-        info = self._highs.getInfo()
-        bound = info.mip_dual_bound if self.integer else info.objective_function_value
-        return float(bound) if np.isfinite(bound) else 0.0
-
-    def to_integers(self) -> None:
-        """Ask for whole numbers from now on."""
+    def solve(self, seconds: float, best: Mask) -> tuple[Numbers | None, bool]:
+        """The cheapest pattern of the integer program, and whether it was solved to the end."""
         import highspy
 
+        for cut in self._pending:
+            _add(self._whole, cut)
+        self._pending = []
         kinds = np.full(self._problem.size, highspy.HighsVarType.kInteger)
-        self._highs.changeColsIntegrality(self._problem.size, self._all, kinds)
-        self._highs.setOptionValue("mip_rel_gap", 1e-9)
-        self.integer = True
-
-    def suggest(self, masked: Mask) -> None:
-        """Tell the integer program a pattern that is protected."""
-        import highspy
-
+        self._whole.changeColsIntegrality(len(kinds), np.arange(len(kinds), dtype=np.int32), kinds)
         solution = highspy.HighsSolution()
-        solution.col_value = np.where(masked, 1.0, 0.0).tolist()
-        self._highs.setSolution(solution)
+        solution.col_value = np.where(best, 1.0, 0.0).tolist()
+        self._whole.setSolution(solution)
+        self._whole.setOptionValue("time_limit", self._whole.getRunTime() + max(seconds, 0.05))
+        self._whole.run()
+        info = self._whole.getInfo()
+        if np.isfinite(info.mip_dual_bound):
+            self._raise(float(info.mip_dual_bound))
+        solved = self._whole.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        return (np.round(_point(self._whole)) if feasible else None), solved
+
+    def _raise(self, bound: float) -> None:
+        """Raise the bound; where all costs are whole numbers, so is the least cost."""
+        self.bound = max(self.bound, np.ceil(bound - 1e-6) if self._integral else bound)
+
+
+def _program(problem: Problem) -> Any:
+    highs = solver()
+    highs.setOptionValue("mip_rel_gap", 1e-9)
+    # A protected pattern is always at hand: looking for a first one would be wasted.
+    highs.setOptionValue("mip_heuristic_run_feasibility_jump", False)
+    highs.addVars(problem.size, np.where(problem.forced, 1.0, 0.0), np.ones(problem.size))
+    highs.changeColsCost(problem.size, np.arange(problem.size, dtype=np.int32), problem.costs)
+    return highs
+
+
+def _add(highs: Any, cut: Cut) -> None:
+    highs.addRow(cut.least, np.inf, len(cut.cells), cut.cells.astype(np.int32), cut.weights)
+
+
+def _point(highs: Any) -> Numbers:
+    return np.asarray(np.clip(np.array(highs.getSolution().col_value), 0.0, 1.0))
 
 
 def relation_cuts(problem: Problem) -> list[Cut]:
@@ -151,6 +155,10 @@ class Bridges:
         sums = np.bincount(self._rows, own, matrix.shape[0])
         places = np.flatnonzero(self._free & (2 * own > sums[self._rows] + 1e-4))
         return [self._cut(int(place)) for place in places]
+
+    def all(self) -> list[Cut]:
+        """Every cut against a bridge."""
+        return [self._cut(int(place)) for place in np.flatnonzero(self._free)]
 
     def _cut(self, place: int) -> Cut:
         row = self._rows[place]

@@ -10,9 +10,10 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.plan.tables import TablePlan, read_table_plan
-from sfumato.tables.audit import Audit, Finding, Knowledge, Promise, Publication, audit_publication
+from sfumato.tables.audit import Audit, Finding, Knowledge, Promise, Publication, false_ranges
 from sfumato.tables.build import Part, build, build_unvalued
 from sfumato.tables.cells import Numbers
+from sfumato.tables.insight import attack
 from sfumato.tables.masking import insiders, promise_of
 from sfumato.tables.primary import Range
 from sfumato.tables.protect import NAMES
@@ -78,12 +79,12 @@ def audit(table: Any, plan: str | Path | Mapping[str, Any] | TablePlan, integer:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a file shows of each row: value or not a number, range, and whether it is marked as primary."""
+    """What a file shows of each row: value or not a number, range and case, and whether true values stand beside."""
 
     exact: Numbers
     low: Numbers
     high: Numbers
-    primary: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    case: tuple[str, ...]
     valued: bool
 
     @classmethod
@@ -92,15 +93,15 @@ class _Seen:
         style = next((names for names in NAMES.values() if prefix + names[0] in columns), None)
         if style is None:
             texts = columns.text(plan.table.value)
-            return cls(_exact(texts), *_spans(texts), np.array(["–" in text for text in texts], bool), valued=False)
+            cases = tuple("primary" if "–" in text else "" for text in texts)
+            return cls(_exact(texts), *_spans(texts), cases, valued=False)
         texts = columns.text(prefix + style[0])
         low, high = _spans(texts)
         if prefix + style[1] in columns and prefix + style[2] in columns:
             low = np.fmax(low, columns.optional(prefix + style[1]))
             high = np.fmin(high, columns.optional(prefix + style[2]))
         cases = columns.text(prefix + style[3]) if prefix + style[3] in columns else ("",) * len(texts)
-        primary = np.array([case in _PRIMARY for case in cases], bool)
-        return cls(_exact(texts), low, high, primary, valued=plan.table.value in columns)
+        return cls(_exact(texts), low, high, cases, valued=plan.table.value in columns)
 
 
 def _exact(texts: tuple[str, ...]) -> Numbers:
@@ -127,7 +128,9 @@ def _review(part: Part, plan: TablePlan, seen: _Seen, integer: bool) -> Audit:
     )
     promise = promise_of(table) if seen.valued else _promise_by_rule(part, plan, seen)
     alone = table.alone & table.unsafe if seen.valued and insiders(plan) else None
-    return audit_publication(publication, promise, Knowledge(integer, alone, table.values))
+    knowledge = Knowledge(integer, alone, table.values, plan.table.tolerance)
+    found = attack(publication, promise, knowledge, part, [seen.case[row] for row in rows])
+    return found.with_contradictions(false_ranges(publication, table.values)) if seen.valued else found
 
 
 def _promise_by_rule(part: Part, plan: TablePlan, seen: _Seen) -> Promise:
@@ -142,6 +145,7 @@ def _promise_by_rule(part: Part, plan: TablePlan, seen: _Seen) -> Promise:
             )
         masked = np.isnan(seen.exact[part.rows])
         shown = (seen.low[part.rows] == rule.min) & (seen.high[part.rows] == rule.max)
-        primary = masked & part.finest & (seen.primary[part.rows] | shown)
+        marked = np.array([seen.case[row] in _PRIMARY for row in part.rows], bool)
+        primary = masked & part.finest & (marked | shown)
         low[primary], high[primary] = rule.min, rule.max
     return Promise(low, high)

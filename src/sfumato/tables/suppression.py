@@ -7,12 +7,11 @@ which cells are masked.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.errors import UnattainableError
 from sfumato.tables.attackers import WHISPER, Attackers
 from sfumato.tables.cells import Mask, Numbers
 from sfumato.tables.flows import FlowFinder, Proofs
@@ -23,6 +22,8 @@ from sfumato.tables.problem import Problem, Threat
 Progress = Callable[[str], None]
 # Capacity allowed to the attackers, in needs, where truncation at one need would lose flows (no network).
 GENEROUS = 1e3
+# Tables with at most so many entries in their relations start with all cuts against bridges.
+SMALL = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +79,16 @@ class _Search:
         self._cutters = Attackers(problem)
         self._wide: Attackers | None = None
         self._insiders: list[Threat] = []
+        self._whispers = _whispers(problem.costs)
         self._best: Mask | None = None
 
     def run(self) -> Suppression:
         self._offer(self._patterns.complete(self._problem.forced))
         for cut in relation_cuts(self._problem):
             self._add(cut)
+        if self._problem.matrix.nnz <= SMALL:
+            for cut in self._bridges.all():
+                self._add(cut)
         while not self._finished() and self._round():
             pass
         assert self._best is not None
@@ -91,38 +96,44 @@ class _Search:
         return Suppression(self._best, cost, min(self._master.bound, cost))
 
     def _round(self) -> bool:
-        """One turn of master and attackers; whether there is more to do."""
-        solved = self._master.solve(self._end - time.monotonic())
-        if not solved and not self._master.integer:
-            return False
-        shares = self._master.shares
-        if self._master.integer:
-            self._offer(self._patterns.complete(shares > 0.5))
-        if not solved:
-            return False
-        learnt = self._separate(shares)
-        self._report()
-        if learnt:
-            return True
-        if self._master.integer:
-            self._offer((shares > 0.5) | self._problem.forced)
+        """One turn: cuts for the linear program until it has no more to learn, then one for the integer program."""
+        while not self._finished():
+            shares = self._master.relax(self._end - time.monotonic())
+            if shares is None:
+                return False
+            learnt = self._separate(shares, integer=False)
+            self._report()
+            if not learnt:
+                break
+        else:
             return False
         self._offer(self._patterns.complete(shares > 0.99, shares))
-        self._master.to_integers()
-        assert self._best is not None
-        self._master.suggest(self._best)
-        return True
+        return not self._finished() and self._integer_round()
 
-    def _separate(self, shares: Numbers) -> int:
+    def _integer_round(self) -> bool:
+        assert self._best is not None
+        shares, solved = self._master.solve(self._end - time.monotonic(), self._best)
+        if shares is not None and not self._finished():
+            self._offer(self._patterns.complete(shares > 0.5))
+        if shares is None or not solved:
+            return False
+        learnt = self._separate(shares, integer=True)
+        self._report()
+        if not learnt:
+            self._offer((shares > 0.5) | self._problem.forced)
+        return learnt > 0
+
+    def _separate(self, shares: Numbers, integer: bool) -> int:
         """Add the cuts that a point violates; bridges first, for they cost nothing to find."""
         learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
-        if learnt and not self._master.integer:
+        if learnt and not integer:
             return learnt
         self._finder.open(shares)
         failed = [threat for threat in self._threats() if not self._proofs.hold(threat)]
         if not failed and self._problem.alone.any():
             failed = self._failed_insiders()
-        return learnt + sum(self._teach(threat, shares) for threat in failed)
+        taught = sum(self._teach(threat, shares, self._whispers[: None if integer else 1]) for threat in failed)
+        return learnt + taught
 
     def _threats(self) -> list[Threat]:
         return [*self._problem.threats, *self._insiders]
@@ -133,10 +144,13 @@ class _Search:
         self._insiders.extend(new)
         return [threat for threat in new if not self._proofs.hold(threat)]
 
-    def _teach(self, threat: Threat, shares: Numbers) -> bool:
-        """Add the cut with which a failed threat answers."""
-        self._cutters.open(np.maximum(shares, WHISPER))
-        if self._answer(self._cutters, threat, shares, 1e-4):
+    def _teach(self, threat: Threat, shares: Numbers, whispers: Sequence[Numbers]) -> bool:
+        """Add the cuts with which a failed threat answers: several where each costs an integer program less."""
+        learnt = False
+        for whisper in whispers:
+            self._cutters.open(np.maximum(shares, whisper))
+            learnt = self._answer(self._cutters, threat, shares, 1e-4) or learnt
+        if learnt:
             return True
         self._cutters.open(shares)
         if self._answer(self._cutters, threat, shares, 1e-6):
@@ -159,8 +173,6 @@ class _Search:
         """Keep a protected pattern when it is the cheapest so far."""
         if self._best is None or self._problem.cost_of(masked) < self._problem.cost_of(self._best) - 1e-9:
             self._best = masked
-            if self._master.integer:
-                self._master.suggest(masked)
 
     def _finished(self) -> bool:
         assert self._best is not None
@@ -172,4 +184,7 @@ class _Search:
         self._tell(f"cost {self._problem.cost_of(self._best):,.0f}, at least {self._master.bound:,.0f}")
 
 
-__all__ = ["Progress", "Suppression", "UnattainableError", "optimal"]
+def _whispers(costs: Numbers) -> tuple[Numbers, ...]:
+    """Small capacities for unmasked cells: each kind picks another of the equally violated cuts."""
+    scaled = costs / max(float(costs.max(initial=0.0)), 1e-9)
+    return np.full(len(costs), WHISPER), WHISPER * (0.1 + scaled), WHISPER / (1.0 + 100.0 * scaled)

@@ -1,0 +1,187 @@
+"""Frames and files on the way into tables and back: plain columns, microdata counted, crosstabs taken apart."""
+
+import math
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines import sql
+from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.tables.policies import Crosstab
+from sfumato.tables.tabulate import Base
+
+READERS = {".csv": "read_csv({}, all_varchar = true)", ".parquet": "read_parquet({})", ".json": "read_json_auto({})"}
+
+
+def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
+    """Every column of a frame as texts, empty where missing; whole numbers have no decimal point."""
+    eager = _eager(frame)
+    return {str(name): tuple(_text(value) for value in eager[name].to_list()) for name in eager.columns}
+
+
+def _eager(frame: Any) -> Any:
+    import narwhals as nw
+
+    try:
+        known = nw.from_native(frame)
+    except TypeError:
+        raise PlanError(
+            f"a {type(frame).__name__} is no table.", "Give a pandas, Polars or Arrow frame, or a path.", "no-frame"
+        ) from None
+    return known.collect() if isinstance(known, nw.LazyFrame) else known
+
+
+def _text(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
+    """The frame with text columns added; a plain mapping of columns when no frame came in."""
+    if frame is None or isinstance(frame, str | Path):
+        return {name: list(texts) for name, texts in new.items()}
+    import narwhals as nw
+
+    eager = _eager(frame)
+    series = [nw.new_series(name, list(texts), nw.String, backend=eager.implementation) for name, texts in new.items()]
+    return eager.with_columns(*series).to_native()
+
+
+def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
+    """Columns as the kind of frame that came in, or as one of those installed when a path did."""
+    import narwhals as nw
+
+    backend: Any = _installed() if isinstance(like, str | Path) else _eager(like).implementation
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def _installed() -> str:
+    return next(name for name in ("polars", "pandas", "pyarrow") if find_spec(name))
+
+
+def base_of(
+    data: Any, names: Sequence[str], value: str | None, weight: str | None, holding: str | None, top: int
+) -> Base:
+    """Microdata counted at the finest codes.
+
+    Raises:
+        PlanError: A column is not there.
+        DataError: A value or weight is no number.
+    """
+    if isinstance(data, str | Path):
+        return _counted(Path(data), names, (value, weight, holding), top)
+    columns = columns_of(data)
+    for name in [*names, *(name for name in (value, weight, holding) if name)]:
+        if name not in columns:
+            raise PlanError(f'the data have no column "{name}".', did_you_mean(name, columns), "no-column")
+    size = len(next(iter(columns.values()), ()))
+    amounts = _amounts(columns, value, weight, size)
+    return Base(
+        codes={name: columns[name] for name in names},
+        counts=np.ones(size),
+        sums=amounts,
+        owners=np.arange(size),
+        amounts=amounts,
+        holdings=columns[holding] if holding else (),
+    )
+
+
+def _amounts(
+    columns: Mapping[str, tuple[str, ...]], value: str | None, weight: str | None, size: int
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    product = np.ones(size)
+    for name in (value, weight):
+        if name is not None:
+            try:
+                product = product * np.array([float(text) for text in columns[name]])
+            except ValueError:
+                raise _not_a_number(name) from None
+    return product
+
+
+def _not_a_number(name: str) -> DataError:
+    return DataError(f'column "{name}" holds something that is not a number.', code="not-a-number", column=name)
+
+
+def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | None, str | None], top: int) -> Base:
+    """One group-by in DuckDB: only the largest contributions, or one for each holding, leave the engine."""
+    import duckdb
+
+    value, weight, holding = special
+    table = READERS.get(path.suffix.lower(), READERS[".csv"]).format(sql.text(str(path)))
+    keys = [
+        f"coalesce(trim(cast({sql.name(name)} as varchar)), '')" for name in [*names, *([holding] if holding else [])]
+    ]
+    amount = " * ".join(f"cast({sql.name(name)} as double)" for name in (value, weight) if name) or "1.0"
+    grouped = ", ".join(str(place + 1) for place in range(len(keys)))
+    largest = f"max({amount}, {top})" if top and not holding else f"[sum({amount})]"
+    chosen = f"{', '.join(keys)}, count(*), sum({amount}), {largest}"
+    query = f"select {chosen} from {table} group by {grouped} order by {grouped}"
+    try:
+        with duckdb.connect() as connection:
+            rows = connection.execute(query).fetchall()
+    except duckdb.ConversionException:
+        raise _not_a_number(value or weight or "") from None
+    except duckdb.BinderException:
+        raise PlanError("the data lack a column that is asked for.", "Check the names.", "no-column") from None
+    except duckdb.Error:
+        raise DataError(f"{path.name} cannot be read.", "Check the path and the format.", "unreadable") from None
+    return _base(rows, names, bool(holding))
+
+
+def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool) -> Base:
+    size = len(names)
+    tops = [row[-1] for row in rows]
+    if any(row[-2] is None for row in rows):
+        raise DataError("a value is missing.", "Every record needs one.", "not-a-number")
+    return Base(
+        codes={name: tuple(row[place] for row in rows) for place, name in enumerate(names)},
+        counts=np.array([row[-3] for row in rows], np.float64),
+        sums=np.array([row[-2] for row in rows], np.float64),
+        owners=np.repeat(np.arange(len(rows)), [len(part) for part in tops]),
+        amounts=np.array([amount for part in tops for amount in part], np.float64),
+        holdings=tuple(row[size] for row in rows) if with_holdings else (),
+    )
+
+
+def crosstab_of(frame: Any) -> Crosstab:
+    """A crosstab as labels and numbers: pandas keeps row labels in the index, other frames in the first column."""
+    eager = _eager(frame)
+    if eager.implementation.is_pandas():
+        return Crosstab(
+            rows=tuple(frame.index),
+            columns=tuple(frame.columns),
+            values=_matrix([frame.iloc[:, place] for place in range(frame.shape[1])]),
+        )
+    first, *rest = eager.columns
+    return Crosstab(tuple(eager[first].to_list()), tuple(rest), _matrix([eager[name].to_list() for name in rest]))
+
+
+def _matrix(columns: Sequence[Any]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    try:
+        return np.array([[float(value) for value in column] for column in columns], np.float64).T
+    except (TypeError, ValueError):
+        raise DataError("the crosstab holds something that is not a number.", code="not-a-number") from None
+
+
+def crosstab_like(frame: Any, cells: Sequence[Sequence[Any]]) -> Any:
+    """The crosstab with other cells, given row by row; pandas keeps numbers as such, other frames hold texts."""
+    eager = _eager(frame)
+    if eager.implementation.is_pandas():
+        result = frame.astype(object)
+        for row, entries in enumerate(cells):
+            for column, entry in enumerate(entries):
+                result.iat[row, column] = entry
+        return result
+    import narwhals as nw
+
+    first, *rest = eager.columns
+    texts = [
+        nw.new_series(name, [str(row[place]) for row in cells], nw.String, backend=eager.implementation)
+        for place, name in enumerate(rest)
+    ]
+    return eager.select(first).with_columns(*texts).to_native()

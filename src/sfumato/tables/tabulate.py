@@ -1,0 +1,181 @@
+"""From microdata to a table with all its totals: counts, sums, largest contributions, holdings."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.plan.shapes import MapOf, read
+from sfumato.plan.tables import DIMENSION, Dimension
+from sfumato.tables.cells import Numbers, Places
+from sfumato.tables.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Microdata counted at the finest codes, as an engine hands them over.
+
+    Attributes:
+        codes: For each column of the dimensions, the code of each row.
+        counts: The number of records in each row.
+        sums: The sum of their (weighted) values.
+        owners: For each contribution, the row that it belongs to.
+        amounts: The contributions themselves.
+        holdings: The holding behind each contribution; empty where each record stands for itself.
+    """
+
+    codes: Mapping[str, tuple[str, ...]]
+    counts: Numbers
+    sums: Numbers
+    owners: Places
+    amounts: Numbers
+    holdings: tuple[str, ...] = ()
+
+
+def tabulate(
+    data: Any,
+    dimensions: Sequence[str] | Mapping[str, Any],
+    *,
+    value: str | None = None,
+    weight: str | None = None,
+    holding: str | None = None,
+    top: int = 2,
+) -> Any:
+    """The table of microdata with every total, ready for `protect`.
+
+    Args:
+        data: A frame, or the path of a CSV, Parquet or JSON file.
+        dimensions: Column names, or dimensions as in a plan (levels, or a column with a hierarchy).
+        value: The column to be summed; a table of counts without it.
+        weight: A column by which each value is multiplied; the count is not.
+        holding: The column that says which holding a record belongs to.
+        top: How many of the largest contributions are kept beside a sum.
+
+    Returns:
+        A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
+        value's name, `top1`, … and `holdings`.
+
+    Raises:
+        DataError: A code is missing or unknown, or a value is no number.
+
+    >>> import pandas
+    >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
+    [3, 1, 2]
+    """
+    from sfumato.engines.tabulation import base_of, frame_of
+
+    shaped = _shaped(dimensions)
+    names = [name for dimension in shaped.values() for name in (dimension.levels or (dimension.column or "",))]
+    base = base_of(data, names, value, weight, holding, top if value else 0)
+    return frame_of(data, _table(base, shaped, value, top, with_holdings=holding is not None))
+
+
+def _shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension]:
+    if isinstance(dimensions, Mapping):
+        return read(MapOf(DIMENSION, 1), dimensions, "dimensions")
+    return {name: Dimension(column=name) for name in dimensions}
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """One dimension of the base: the ancestors of each row's code, by depth; None where there is none."""
+
+    columns: tuple[str, ...]
+    ancestors: tuple[tuple[Code | None, ...], ...]
+
+
+def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
+    columns = dimension.levels or (dimension.column or "",)
+    codes: list[Code] = list(zip(*(base.codes[column] for column in columns), strict=True))
+    tree = _tree(name, dimension, codes)
+    _check_codes(codes, tree, columns)
+    chains = {code: _chain(tree, code) for code in set(codes)}
+    depth = max((len(chain) for chain in chains.values()), default=1)
+    by_depth = (tuple((*chains[code], *[None] * depth)[place] for code in codes) for place in range(depth))
+    return _Axis(tuple(columns), tuple(by_depth))
+
+
+def _tree(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
+    if dimension.levels:
+        return level_tree(name, codes, dimension.levels, dimension.total)
+    if dimension.hierarchy is None:
+        return flat_tree(name, [code[0] for code in codes], dimension.total)
+    return file_tree(name, Path(dimension.hierarchy), dimension.total, [code[0] for code in codes])
+
+
+def _check_codes(codes: Sequence[Code], tree: Tree, columns: Sequence[str]) -> None:
+    if any(code == tree.root or "" in code for code in codes):
+        raise DataError(
+            f"{' and '.join(columns)}: a record has no code, or the code of the total.",
+            "Give every record a code, and the total one that no record has.",
+            "no-code",
+            column=columns[0],
+        )
+
+
+def _chain(tree: Tree, code: Code) -> tuple[Code, ...]:
+    """The code with all above it, the total first."""
+    chain = [code]
+    while chain[-1] != tree.root:
+        chain.append(tree.parents[chain[-1]])
+    return tuple(reversed(chain))
+
+
+def _table(
+    base: Base, dimensions: Mapping[str, Dimension], value: str | None, top: int, with_holdings: bool
+) -> dict[str, list[Any]]:
+    axes = [_axis(name, dimension, base) for name, dimension in dimensions.items()]
+    names = [name for axis in axes for name in axis.columns]
+    rows = [row for levels in product(*(axis.ancestors for axis in axes)) for row in _cells(base, levels, top)]
+    result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
+    result["count"] = [row[1] for row in rows]
+    if value is None:
+        return result
+    result[value] = [row[2] for row in rows]
+    result |= {f"top{place + 1}": [row[3][place] for row in rows] for place in range(top)}
+    return result | ({"holdings": [row[4] for row in rows]} if with_holdings else {})
+
+
+_Row = tuple[tuple[str, ...], int, float, list[float], int]
+
+
+def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Iterator[_Row]:
+    """The cells at one combination of depths."""
+    keys = [None if None in parts else parts for parts in zip(*levels, strict=True)]
+    known = {key: place for place, key in enumerate(sorted(key for key in set(keys) if key is not None))}
+    group = np.array([known[key] if key is not None else -1 for key in keys], np.int64)
+    used = group >= 0
+    counts = np.bincount(group[used], base.counts[used], len(known))
+    sums = np.bincount(group[used], base.sums[used], len(known))
+    owners, amounts, holders = _contributions(base, group, len(known))
+    tops = _largest(owners, amounts, len(known), top)
+    for key, place in known.items():
+        codes = tuple(text for code in key for text in code or ())
+        yield codes, int(counts[place]), float(sums[place]), tops[place], int(holders[place])
+
+
+def _contributions(base: Base, group: Places, size: int) -> tuple[Places, Numbers, Places]:
+    """The contributions to each cell, those of one holding taken together, and the number of contributors."""
+    owners = group[base.owners]
+    used = owners >= 0
+    owners, amounts = owners[used], base.amounts[used]
+    if base.holdings:
+        names = np.array(base.holdings)[used]
+        _, holding = np.unique(names, return_inverse=True)
+        pairs, where = np.unique(np.stack([owners, holding]), axis=1, return_inverse=True)
+        owners, amounts = pairs[0], np.bincount(where.ravel(), amounts, pairs.shape[1]).astype(np.float64)
+    return owners, amounts, np.bincount(owners, minlength=size)
+
+
+def _largest(owners: Places, amounts: Numbers, size: int, top: int) -> list[list[float]]:
+    """The largest contributions to each cell, zeros where there are fewer."""
+    order = np.lexsort((-amounts, owners))
+    owners, amounts = owners[order], amounts[order]
+    starts = np.searchsorted(owners, np.arange(size))
+    ends = np.searchsorted(owners, np.arange(size), side="right")
+    found = [amounts[a : min(b, a + top)].tolist() for a, b in zip(starts, ends, strict=True)]
+    return [part + [0.0] * (top - len(part)) for part in found]

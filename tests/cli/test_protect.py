@@ -1,0 +1,113 @@
+"""`sfumato protect` from a plan to the release folder, with every exit code."""
+
+import csv
+import json
+
+import pytest
+
+from sfumato.cli.main import run
+
+CELLS = "Kreis,Quartier,Wert\n0,0,28\n1,0,9\n1,1,2\n1,2,7\n2,0,2\n2,1,2\n2,2,0\n3,0,17\n3,1,17\n"
+PLAN = """
+version: 1
+table: {source: cells.csv, value: Wert}
+dimensions: {area: {levels: [Kreis, Quartier], total: 0}}
+primary: [{rule: range, min: 1, max: 3}]
+method: {name: intervals, prefer: max}
+columns: original
+"""
+ANSWER = [
+    ("0", "0", "28", "28", "", "", ""),
+    ("1", "0", "9", "9", "", "", ""),
+    ("1", "1", "2", "1–3", "1", "3", "primär"),
+    ("1", "2", "7", "6-8", "6", "8", "A11"),
+    ("2", "0", "2", "1-3", "1", "3", "A12"),
+    ("2", "1", "2", "1–3", "1", "3", "primär"),
+    ("2", "2", "0", "0", "", "", ""),
+    ("3", "0", "17", "16-18", "16", "18", "A21"),
+    ("3", "1", "17", "16-18", "16", "18", "C1"),
+]
+NAMES = ("Kreis", "Quartier", "Wert", "Wert_korr", "Wert_min", "Wert_max", "Wert_fall")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "cells.csv").write_text(CELLS)
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    return tmp_path
+
+
+def protect(folder, *more):
+    return run(["protect", str(folder / "plan.yaml"), "--out", str(folder / "out"), *more])
+
+
+def test_known_answer_row_by_row(folder, capsys):
+    assert protect(folder) == 0
+    with (folder / "out" / "table.csv").open(encoding="utf-8") as file:
+        rows = [tuple(row[name] for name in NAMES) for row in csv.DictReader(file)]
+    assert rows == ANSWER
+    assert "0 exactly recovered, 0 too narrow" in capsys.readouterr().out
+    assert run(["audit", str(folder / "out" / "table.csv"), "--plan", str(folder / "plan.yaml")]) == 0
+    assert run(["audit", str(folder / "out" / "published.csv"), "--plan", str(folder / "plan.yaml")]) == 0
+
+
+def test_report(folder, capsys):
+    assert protect(folder, "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((folder / "out" / "report.json").read_text())
+    assert printed["audit"] == {"checked": 6, "exact": 0, "too_narrow": 0}
+    assert (printed["cells"], printed["primary"], printed["secondary"], printed["masked"]) == (9, 2, 4, 6)
+
+
+def test_quiet_prints_nothing(folder, capsys):
+    assert protect(folder, "--quiet") == 0
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+@pytest.mark.parametrize("method", ["optimal", "fast", "ranges"])
+def test_other_methods(folder, method):
+    (folder / "plan.yaml").write_text(PLAN.replace("{name: intervals, prefer: max}", f"{{name: {method}}}"))
+    assert protect(folder) == 0
+    assert run(["audit", str(folder / "out" / "table.csv"), "--plan", str(folder / "out" / "plan.yaml")]) == 0
+
+
+def test_original_with_its_faults_warns_and_exits_1(folder, capsys):
+    (folder / "cells.csv").write_text("Kreis,Quartier,Wert\n0,0,16\n1,0,6\n1,1,3\n1,2,3\n2,0,10\n2,1,10\n")
+    (folder / "plan.yaml").write_text(PLAN.replace("prefer: max", "prefer: min, repair: false"))
+    assert protect(folder) == 1
+    assert "Do not publish" in capsys.readouterr().err
+    assert (folder / "out" / "table.csv").exists()
+    assert run(["audit", str(folder / "out" / "table.csv"), "--plan", str(folder / "plan.yaml")]) == 1
+
+
+BAD = {
+    "total": (CELLS.replace("1,2,7", "1,2,8"), 3, "Kreis 1"),
+    "parent": (CELLS.replace("1,0,9\n", ""), 3, "Kreis 1"),
+    "twice": (CELLS + "1,2,7\n", 3, "same cell"),
+    "text": (CELLS.replace("1,2,7", "1,2,seven"), 3, "not a number"),
+    "chain": ("Kreis,Quartier,Wert\n0,0,2\n1,0,2\n1,1,2\n", 4, "grand total"),
+    "column": (CELLS.replace("Wert", "Zahl"), 2, "Wert"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_writes_nothing(folder, capsys, name):
+    text, code, words = BAD[name]
+    (folder / "cells.csv").write_text(text)
+    assert protect(folder) == code
+    assert words in " ".join(capsys.readouterr().err.split())
+    assert sorted(path.name for path in folder.iterdir()) == ["cells.csv", "plan.yaml"]
+
+
+def test_existing_folder_is_refused(folder):
+    (folder / "out").mkdir()
+    assert protect(folder) == 2
+    assert list((folder / "out").iterdir()) == []
+
+
+def test_missing_source_and_plan(folder):
+    (folder / "cells.csv").unlink()
+    assert protect(folder) == 3
+    (folder / "plan.yaml").unlink()
+    assert protect(folder) == 2

@@ -1,0 +1,88 @@
+"""Table plans: the example of the documentation, all faults at once, and the schema."""
+
+import pytest
+
+from sfumato.errors import PlanError
+from sfumato.plan.tables import read_table_plan, table_plan_schema
+from sfumato.tables import primary
+
+EXAMPLE = """
+version: 1
+table: {source: cells.csv, value: Wert, group_by: []}
+dimensions:
+  area: {levels: [Kreis, Quartier], total: 0}
+  size: {column: Size, total: Total}
+  nace: {column: NACE, hierarchy: nace.hrc, total: Total}
+primary: [{rule: range, min: 1, max: 3}]
+method: {name: optimal, cost: value, time_limit: 60}
+protection: {lower: 1, upper: 1}
+"""
+
+
+def test_example(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(EXAMPLE)
+    plan = read_table_plan(path)
+    assert plan.folder == tmp_path
+    assert plan.dimensions["area"].levels == ("Kreis", "Quartier")
+    assert plan.dimensions["area"].total == "0"
+    assert plan.primary == (primary.Range(1, 3),)
+    assert plan.protection.lower == 1
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(dict(plan.plain), table_plan_schema())
+
+
+def test_all_faults_at_once():
+    wrong = {
+        "version": 2,
+        "table": {"valeu": "n"},
+        "dimensions": {"area": {"levels": ["a"], "column": "b"}},
+        "primary": [{"rule": "rnage", "min": 1}, {"rule": "range", "min": 3, "max": 1}],
+        "method": {"name": "optimale"},
+        "protection": {},
+    }
+    with pytest.raises(PlanError) as caught:
+        read_table_plan(wrong)
+    places = {fault.at for fault in caught.value.faults}
+    assert {
+        "version",
+        "table.valeu",
+        "dimensions.area",
+        "primary[0].rule",
+        "primary[1]",
+        "method.name",
+        "protection",
+    } <= places
+    assert 'Did you mean "value"?' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"version": 1, "table": {"value": "n"}, "primary": [{"rule": "frequency", "min": 3}]},
+        {"version": 1, "table": {"value": "n"}, "dimensions": {"a": {"column": "a"}}},
+        {"version": 1, "table": {"cells": "cells.csv"}},
+        {"version": 1, "table": {"cells": "c", "relations": "r", "source": "s"}},
+        {"version": 1, "table": {"cells": "c", "relations": "r"}, "dimensions": {"a": {"column": "a"}}},
+        ["no mapping"],
+    ],
+)
+def test_refused(plan):
+    with pytest.raises(PlanError):
+        read_table_plan(plan)
+
+
+def test_short_forms():
+    plan = read_table_plan(
+        {
+            "version": 1,
+            "table": {"value": "n"},
+            "dimensions": {"a": {"column": "a"}},
+            "primary": [{"rule": "range", "min": 1, "max": 3}],
+            "method": {"name": "intervals", "funktion": "min"},
+            "columns": "original",
+            "language": "de",
+        }
+    )
+    assert plan.method.prefer == "min"
+    assert (plan.output.columns, plan.output.language) == ("original", "de")

@@ -1,0 +1,165 @@
+"""The pipeline from frames to the release folder."""
+
+import json
+
+import pytest
+
+from sfumato.errors import PlanError, PromiseError, SfumatoError
+from sfumato.tables import masking
+from sfumato.tables.protect import protect, run
+from sfumato.tables.review import audit
+
+PARTS = {
+    "value": "Wert",
+    "dimensions": {"area": {"levels": ["Kreis", "Quartier"], "total": 0}},
+    "primary": [{"rule": "range", "min": 1, "max": 3}],
+}
+CELLS = {
+    "Kreis": [0, 1, 1, 1, 2, 2, 2, 3, 3],
+    "Quartier": [0, 0, 1, 2, 0, 1, 2, 0, 1],
+    "Wert": [28, 9, 2, 7, 2, 2, 0, 17, 17],
+}
+PUBLISHED = ["28", "9", "1–3", "6-8", "1-3", "1–3", "0", "16-18", "16-18"]
+
+
+def frames():
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    shuffled = pandas.DataFrame(CELLS, index=list("zyxwvutsr"))
+    return {
+        "pandas": shuffled,
+        "polars": polars.DataFrame(CELLS),
+        "arrow": arrow.table(CELLS),
+        "lazy": polars.LazyFrame(CELLS),
+    }
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "lazy"])
+def test_every_frame_comes_back_as_it_went_in(kind):
+    frame = frames()[kind]
+    protected = protect(frame, **PARTS, method={"name": "intervals", "prefer": "max"})
+    column = protected.data["Wert_published"]
+    assert (column.to_pylist() if kind == "arrow" else list(column)) == PUBLISHED
+    assert kind == "lazy" or type(protected.data) is type(frame)
+    if kind == "pandas":
+        assert list(protected.data.index) == list("zyxwvutsr")
+        assert list(frame.columns) == list(CELLS)
+    assert audit(protected.data, protected.plan).passed
+
+
+def test_order_of_rows_does_not_matter():
+    frame = frames()["pandas"]
+    one = protect(frame, **PARTS).data.sort_values(["Kreis", "Quartier"])
+    two = protect(frame.iloc[::-1], **PARTS).data.sort_values(["Kreis", "Quartier"])
+    assert one["Wert_published"].tolist() == two["Wert_published"].tolist()
+
+
+def test_plan_and_parts_are_not_mixed():
+    with pytest.raises(PlanError):
+        protect(frames()["pandas"], {"version": 1}, value="Wert")
+
+
+def test_something_else_is_no_table():
+    with pytest.raises(PlanError, match="no table"):
+        protect(42, **PARTS)
+
+
+def test_folder_is_whole_and_never_overwritten(known, make_plan, tmp_path):
+    protected = run(make_plan("intervals"), known)
+    out = tmp_path / "new" / "out"
+    protected.save(out)
+    names = sorted(path.name for path in out.iterdir())
+    assert names == ["plan.yaml", "published.csv", "report.html", "report.json", "table.csv"]
+    assert [path.name for path in out.parent.iterdir()] == ["out"]
+    report = json.loads((out / "report.json").read_text())
+    assert {"cells", "primary", "secondary", "masked", "cost", "proved_optimal", "gap", "audit"} <= set(report)
+    assert report["masked"] == report["primary"] + report["secondary"] == 6
+    with pytest.raises(PlanError) as caught:
+        protected.save(out)
+    assert caught.value.code == "plan.output-exists"
+
+
+def test_nothing_is_left_when_writing_fails(known, make_plan, tmp_path, monkeypatch):
+    protected = run(make_plan(), known)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sfumato.report.tables.html", full)
+    with pytest.raises(SfumatoError, match="No space left"):
+        protected.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_public_files_show_no_hidden_value(make_city, make_plan, tmp_path):
+    cells = make_city({"1": [2, 7431], "2": [9000, 8000]})
+    protected = run(make_plan(), cells)
+    protected.save(tmp_path / "out")
+    hidden = [
+        value
+        for value, case in zip(cells.text("Wert"), protected.columns.text("Wert_case"), strict=True)
+        if case == "secondary"
+    ]
+    assert hidden == ["7431"]
+    for name in ("published.csv", "report.html"):
+        assert "7431" not in (tmp_path / "out" / name).read_text()
+
+
+def test_failed_audit_publishes_nothing(known, make_plan, monkeypatch):
+    monkeypatch.setattr(masking, "_optimal", lambda table, *_: masking.fast(masking.make_problem(_unprotected(table))))
+    with pytest.raises(PromiseError):
+        run(make_plan(), known)
+
+
+def _unprotected(table):
+    return table.with_columns(need_up=table.need_up * 0, need_down=table.need_down * 0)
+
+
+def test_holdings_bring_insiders(make_plan):
+    columns = {
+        "area": ["Total", "a", "b", "c", "d"],
+        "turnover": [100, 5, 6, 40, 49],
+        "hold": [9, 1, 1, 3, 4],
+        "t1": [20, 5, 6, 20, 20],
+        "t2": [20, 0, 0, 15, 10],
+    }
+    parts = {
+        "value": "turnover",
+        "holdings": "hold",
+        "contributions": ["t1", "t2"],
+        "dimensions": {"area": {"column": "area"}},
+        "primary": [{"rule": "p-percent", "p": 10}],
+    }
+    frame = pytest.importorskip("pandas").DataFrame(columns)
+    with_insiders = protect(frame, **parts)
+    assert with_insiders.report["secondary"] == 1
+    without = protect(frame, **parts, method={"name": "optimal", "insiders": False})
+    assert without.report["secondary"] == 0
+
+
+@pytest.mark.parametrize("method", ["optimal", "fast", "ranges"])
+def test_ranges_hold_the_true_value(make_city, make_plan, method):
+    cells = make_city({"1": [2, 1, 30], "2": [3, 44], "3": [12, 15, 1]})
+    protected = run(make_plan(method), cells)
+    values, low = cells.numbers("Wert"), protected.columns.optional("Wert_lower")
+    high = protected.columns.optional("Wert_upper")
+    for value, least, most in zip(values, low, high, strict=True):
+        assert not value < least
+        assert not value > most
+
+
+def test_ranges_are_no_wider_than_suppression(make_plan):
+    columns = {"r": ["T"] * 4 + ["a"] * 4 + ["b"] * 4 + ["c"] * 4, "c": ["T", "x", "y", "z"] * 4}
+    grid = [[300, 100, 100, 100], [90, 2, 48, 40], [110, 58, 22, 30], [100, 40, 30, 30]]
+    frame = pytest.importorskip("pandas").DataFrame(columns | {"n": [value for line in grid for value in line]})
+    parts = {
+        "value": "n",
+        "dimensions": {"r": {"column": "r", "total": "T"}, "c": {"column": "c", "total": "T"}},
+        "primary": [{"rule": "range", "min": 1, "max": 3}],
+    }
+    blank, ranged = (protect(frame, **parts, method=method) for method in ("optimal", "ranges"))
+    width = {
+        name: sum(finding.upper - finding.lower for part in done.parts for finding in part.audit.findings)
+        for name, done in {"blank": blank, "ranged": ranged}.items()
+    }
+    assert ranged.holds
+    assert width["ranged"] <= width["blank"]

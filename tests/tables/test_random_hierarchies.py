@@ -1,0 +1,47 @@
+"""A thousand random hierarchies: after every method the attacker finds nothing."""
+
+import pytest
+
+from sfumato.errors import UnattainableError
+from sfumato.plan.tables import read_table_plan
+from sfumato.tables.protect import run
+
+RANGES = [(1, 3), (1, 2), (1, 5), (2, 4), (1, 4)]
+
+
+def protect(cells, levels, seed, method):
+    low, high = RANGES[seed % len(RANGES)]
+    plan = {
+        "version": 1,
+        "table": {"value": "Wert"},
+        "dimensions": {"area": {"levels": list(levels), "total": 0}},
+        "primary": [{"rule": "range", "min": low, "max": high}],
+        "method": method,
+    }
+    return run(read_table_plan(plan), cells)
+
+
+@pytest.mark.parametrize("hundred", range(10))
+def test_no_masked_cell_gives_way(random_hierarchy, hundred):
+    unattainable = leaking = 0
+    for seed in range(100 * hundred, 100 * hundred + 100):
+        cells, levels = random_hierarchy(seed)
+        prefer = ("min", "max")[seed // 2 % 2]
+        original = protect(cells, levels, seed, {"name": "intervals", "prefer": prefer, "repair": False})
+        leaking += not original.holds
+        try:
+            mended = protect(cells, levels, seed, {"name": "intervals", "prefer": prefer})
+        except UnattainableError as error:
+            assert error.code == "unattainable.single-part"
+            unattainable += 1
+            continue
+        best = protect(cells, levels, seed, "optimal")
+        others = [protect(cells, levels, seed, method) for method in ("fast", "ranges")]
+        for protected in (mended, best, *others):
+            audit = protected.report["audit"]
+            assert (audit["exact"], audit["too_narrow"]) == (0, 0), seed
+            assert protected.holds
+        assert best.report["proved_optimal"]
+        assert best.report["cost"] <= min(other.report["cost"] for other in (mended, *others)) + 1e-9, seed
+    assert unattainable <= 8
+    assert 20 <= leaking <= 60

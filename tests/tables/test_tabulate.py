@@ -1,0 +1,110 @@
+"""Microdata to tables: the same answer from frames and files, ready to be protected."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from sfumato.errors import DataError, PlanError
+from sfumato.tables.protect import protect
+from sfumato.tables.tabulate import tabulate
+
+PEOPLE = {
+    "Kreis": ["1", "1", "1", "2", "2", "2"],
+    "Quartier": ["1", "2", "2", "1", "1", "1"],
+    "sex": ["m", "w", "w", "m", "w", "m"],
+    "firm": ["f1", "f2", "f3", "f1", "f1", "f4"],
+    "turnover": [10.0, 20.0, 5.0, 7.0, 1.5, 2.0],
+    "weight": [1, 1, 2, 1, 2, 1],
+}
+AREA = {"area": {"levels": ["Kreis", "Quartier"], "total": 0}}
+
+
+@pytest.fixture(params=["pandas", "polars", "csv", "parquet"])
+def people(request, tmp_path):
+    if request.param in ("pandas", "polars"):
+        return pytest.importorskip(request.param).DataFrame(PEOPLE)
+    path = tmp_path / f"people.{request.param}"
+    if request.param == "parquet":
+        pytest.importorskip("polars").DataFrame(PEOPLE).write_parquet(path)
+        return path
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(PEOPLE)
+        writer.writerows(zip(*PEOPLE.values(), strict=True))
+    return str(path)
+
+
+def rows(table, *names):
+    return list(zip(*(list(table[name]) for name in names), strict=True))
+
+
+def test_counts_with_levels(people):
+    table = tabulate(people, AREA)
+    expected = [("0", "0", 6), ("1", "0", 3), ("2", "0", 3), ("1", "1", 1), ("1", "2", 2), ("2", "1", 3)]
+    assert rows(table, "Kreis", "Quartier", "count") == expected
+
+
+def test_sums_and_largest_contributions(people):
+    table = tabulate(people, ["sex"], value="turnover", top=2)
+    assert rows(table, "sex", "count", "turnover", "top1", "top2") == [
+        ("Total", 6, 45.5, 20.0, 10.0),
+        ("m", 3, 19.0, 10.0, 7.0),
+        ("w", 3, 26.5, 20.0, 5.0),
+    ]
+
+
+def test_holdings_and_weights(people):
+    table = tabulate(people, ["sex"], value="turnover", weight="weight", holding="firm", top=1)
+    assert rows(table, "sex", "turnover", "top1", "holdings") == [
+        ("Total", 52.0, 20.0, 4),
+        ("m", 19.0, 17.0, 2),
+        ("w", 33.0, 20.0, 3),
+    ]
+
+
+def test_two_dimensions_with_a_hierarchy_add_up(people, tmp_path):
+    (tmp_path / "sex.csv").write_text("m,persons\nw,persons\n")
+    sex = {"column": "sex", "hierarchy": str(tmp_path / "sex.csv")}
+    table = tabulate(people, AREA | {"sex": sex}, value="turnover")
+    done = protect(
+        table,
+        value="turnover",
+        frequency="count",
+        contributions=["top1", "top2"],
+        dimensions=AREA | {"sex": sex},
+        primary=[{"rule": "p-percent", "p": 1}],
+        method="fast",
+    )
+    assert done.holds
+    assert {"persons", "Total", "m", "w"} == set(table["sex"])
+
+
+def test_order_of_records_does_not_matter(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame(
+        {"a": rng.choice(list("xyz"), 200), "b": rng.choice(list("uv"), 200), "v": rng.integers(1, 99, 200)}
+    )
+    mixed = frame.sample(frac=1, random_state=2)
+    pandas.testing.assert_frame_equal(tabulate(frame, ["a", "b"], value="v"), tabulate(mixed, ["a", "b"], value="v"))
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    from_file = tabulate(tmp_path / "f.csv", ["a", "b"], value="v")
+    assert rows(from_file, "a", "b", "count", "v", "top2") == rows(
+        tabulate(frame, ["a", "b"], value="v"), "a", "b", "count", "v", "top2"
+    )
+
+
+def test_bad_input_is_refused(people):
+    with pytest.raises(PlanError):
+        tabulate(people, ["nobody"])
+    with pytest.raises(DataError):
+        tabulate(people, ["sex"], value="firm")
+    with pytest.raises(DataError, match="code of the total"):
+        tabulate(people, {"sex": {"column": "sex", "total": "m"}})
+
+
+def test_missing_codes_are_refused():
+    frame = pytest.importorskip("polars").DataFrame({"sex": ["m", None]})
+    with pytest.raises(DataError, match="no code"):
+        tabulate(frame, ["sex"])
