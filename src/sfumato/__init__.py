@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sfumato.attributes.anonymize import anonymize_attributes
+    from sfumato.attributes.library import anonymize_attributes
     from sfumato.errors import (
         DataError,
         EngineError,
@@ -36,7 +36,7 @@ _HOMES = {
     "SfumatoError": "sfumato.errors",
     "UnattainableError": "sfumato.errors",
     "anonymize": "sfumato.microdata.release",
-    "anonymize_attributes": "sfumato.attributes.anonymize",
+    "anonymize_attributes": "sfumato.attributes.library",
     "read_plan": "sfumato.plan.read",
     "verify": "sfumato.microdata.verification",
 }

@@ -35,7 +35,7 @@ def command(
             show(outcome.text(), outcome.to_dict(), json)
             return
         from sfumato.microdata.folder import workspace_for
-        from sfumato.microdata.release import anonymize, close_quietly
+        from sfumato.microdata.release import anonymize
         from sfumato.report.release import text
 
         with workspace_for(out) as workspace:
@@ -43,7 +43,7 @@ def command(
             try:
                 release.save(out)
             finally:
-                close_quietly(release)
+                release.close()
         talk.close()
         show(text(release.report), release.report.to_dict(), json)
         talk.say(f"Release: {out}   report: {out / 'report.html'}")

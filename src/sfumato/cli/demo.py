@@ -21,7 +21,7 @@ def command(
         raise PlanError(f"the folder {out.name} exists.", "Name a new one with --out.", "output-exists")
     with talking(quiet, compiled=True) as talk:
         from sfumato.datasets import patients
-        from sfumato.microdata.release import anonymize, close_quietly
+        from sfumato.microdata.release import anonymize
         from sfumato.report.release import text
 
         dataset = patients()
@@ -31,7 +31,7 @@ def command(
         try:
             release.save(out)
         finally:
-            close_quietly(release)
+            release.close()
         talk.say(f"{dataset.rows} made-up patients (name, date of birth, sex, ZIP code, illness): {source}")
         show(text(release.report), release.report.to_dict(), False)
         typer.echo(f"\nRelease: {out.resolve() / 'data.csv'}\nReport:  {out.resolve() / 'report.html'}")

@@ -59,13 +59,14 @@ def _call(arguments: list[str]) -> int:
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         outcome = _application(arguments)(args=arguments, prog_name="sfumato", standalone_mode=False)
-    except typer.Exit as exit_:
-        return int(exit_.exit_code)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except usage_error as error:
         error.show()
         return STATUS["plan"].exit
+    # Typer ends an interrupted command itself; the one message about it is ours.
+    if outcome == INTERRUPTED:
+        raise KeyboardInterrupt
     return outcome if isinstance(outcome, int) else 0
 
 

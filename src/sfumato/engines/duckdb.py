@@ -1,7 +1,6 @@
 """The embedded engine: rows in files, counted and rewritten by DuckDB without coming into Python."""
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 
 from sfumato.engines import sources, sql
 from sfumato.engines.engine import Reading
+from sfumato.engines.scratch import Scratch
 from sfumato.engines.statements import Application, as_text, counting, locating, publishing
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 from sfumato.microdata.frequencies import Counted
@@ -43,12 +43,12 @@ class DuckDBEngine:
         self.path = path
         self.plan = plan
         with ExitStack() as undo:
-            self._scratch = tempfile.TemporaryDirectory(prefix="sfumato-")
+            self._scratch = Scratch()
             undo.callback(self._scratch.cleanup)
-            self._connection = connect(Path(self._scratch.name))
+            self._connection = connect(self._scratch.path)
             undo.callback(self._connection.close)
             with self.faults():
-                self.source = source(self._connection, Path(self._scratch.name))
+                self.source = source(self._connection, self._scratch.path)
             undo.pop_all()
 
     @property

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.engine import Reading
-from sfumato.engines.order import shuffled
+from sfumato.engines.order import shared_out, shuffled
 from sfumato.engines.texts import as_text
 from sfumato.errors import DataError, EngineError
 from sfumato.microdata.frequencies import DROPPED, Counted
 from sfumato.microdata.packing import packing_of
-from sfumato.microdata.recoding import STAR, Handling, LevelRecoding, Recoding, numbered
+from sfumato.microdata.recoding import STAR, ClassRecoding, Division, Handling, LevelRecoding, Recoding, numbered
 
 Codes = npt.NDArray[np.int32]
 
@@ -58,7 +58,7 @@ class FrameEngine:
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "FrameEngine":
         if target is not None:
             raise EngineError("frames are published as frames.", "Save the release to write files.", "frames-target")
-        classes, rows = self._classes(recoding, self._present(reading))
+        classes, rows = self._classes(recoding, reading)
         suppressed = recoding.suppressed[classes]
         if handling.suppressed == "drop":
             classes, rows, suppressed = classes[~suppressed], rows[~suppressed], suppressed[~suppressed]
@@ -105,9 +105,10 @@ class FrameEngine:
             keep &= ~np.isin(codes, absent)
         return np.flatnonzero(keep)
 
-    def _classes(self, recoding: Recoding, rows: npt.NDArray[np.int64]) -> tuple[Codes, npt.NDArray[np.int64]]:
+    def _classes(self, recoding: Recoding, reading: Reading) -> tuple[Codes, npt.NDArray[np.int64]]:
         """The class of each row that is not dropped, and those rows."""
         columns = []
+        rows = self._present(reading)
         for place, column in enumerate(recoding.columns):
             texts, codes = self._codes(column)
             known = recoding.codings[place].places
@@ -116,7 +117,28 @@ class FrameEngine:
         codes = np.column_stack(columns)
         kept = (codes != DROPPED).all(axis=1)
         codes, rows = codes[kept], rows[kept]
-        return _class_of(recoding, codes), rows
+        classes = _class_of(recoding, codes)
+        if isinstance(recoding, ClassRecoding) and recoding.division is not None:
+            places = _matched(codes, recoding.combinations, np.arange(len(recoding.combinations), dtype=np.int32))
+            self._divide(recoding.division, places, rows, reading, classes)
+        return classes, rows
+
+    def _divide(
+        self, division: Division, places: Codes, rows: npt.NDArray[np.int64], reading: Reading, classes: Codes
+    ) -> None:
+        """Give the rows of divided combinations, given by their places, the classes of their shares."""
+        parted = np.flatnonzero(np.isin(places, division.combinations))
+        values = self._values(division, rows[parted], reading)
+        classes[parted] = shared_out(division, places[parted], values, (rows[parted] + 1).tolist())
+
+    def _values(self, division: Division, rows: npt.NDArray[np.int64], reading: Reading) -> npt.NDArray[np.int64]:
+        """The code of each row's value in the column by which rows are divided apart; -1 for one not known."""
+        if division.column is None:
+            return np.zeros(len(rows), np.int64)
+        known = {text: code for code, text in enumerate(division.values)}
+        texts, codes = self._codes(division.column)
+        lookup = [known.get(None if text in reading.missing else text, -1) for text in texts]
+        return np.array(lookup, np.int64)[codes[rows]]
 
     def _published(
         self,
@@ -141,10 +163,7 @@ class FrameEngine:
             new[column] = [STAR if hide else texts[code] for hide, code in zip(suppressed, codes[rows], strict=True)]
         series = [nw.new_series(column, values, nw.String, backend=backend) for column, values in new.items()]
         if handling.class_column is not None:
-            numbers = [
-                None if hide else int(number)
-                for hide, number in zip(suppressed, numbered(recoding)[classes], strict=True)
-            ]
+            numbers = numbered(recoding)[classes].tolist()
             series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
         published: nw.DataFrame[Any] = frame.with_columns(*series) if series else frame
         return published

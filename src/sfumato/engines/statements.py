@@ -12,7 +12,7 @@ from sfumato.engines.engine import Reading
 from sfumato.engines.sources import Source
 from sfumato.microdata.frequencies import DROPPED
 from sfumato.microdata.packing import Packing, packing_of
-from sfumato.microdata.recoding import STAR, Handling, LevelRecoding, Recoding, numbered
+from sfumato.microdata.recoding import STAR, ClassRecoding, Division, Handling, LevelRecoding, Recoding, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,10 @@ class Application:
             return packing_of([len(labels) for labels in self.recoding.labels])
         return packing_of([coding.ladder.size for coding in self.recoding.codings])
 
+    @property
+    def division(self) -> Division | None:
+        return self.recoding.division if isinstance(self.recoding, ClassRecoding) else None
+
     def lookups(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The tables to be loaded: one a column, and the one of classes."""
         for place in range(len(self.recoding.columns)):
@@ -117,12 +121,16 @@ class Application:
 
     def _class_lookup(self) -> dict[str, Any]:
         recoding = self.recoding
+        shares: dict[str, Any] = {}
         if isinstance(recoding, LevelRecoding):
             keys, owners = recoding.classes, np.arange(len(recoding.classes), dtype=np.int32)
-        else:
+        elif recoding.division is None:
             keys, owners = recoding.combinations, recoding.owners
+        else:
+            places, owners, shares = _shares(recoding, recoding.division)
+            keys = recoding.combinations[places]
         packed = self.packing.pack(keys)
-        table: dict[str, Any] = {f"k{word}": packed[word] for word in range(len(packed))}
+        table: dict[str, Any] = {f"k{word}": packed[word] for word in range(len(packed))} | shares
         table["hidden"] = recoding.suppressed[owners]
         table["number"] = numbered(recoding)[owners]
         for place, labels in enumerate(recoding.labels):
@@ -130,17 +138,30 @@ class Application:
         return table
 
 
+def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict[str, Any]]:
+    """Undivided combinations and shares of divided ones: combination, class, for which ranks and value they hold."""
+    undivided = np.setdiff1d(np.arange(len(recoding.combinations)), division.combinations)
+    places = np.concatenate([undivided, division.combinations])
+    owners = np.concatenate([recoding.owners[undivided], division.classes]).astype(np.int32)
+    none, all_ranks = np.zeros(len(undivided), np.int64), np.full(len(undivided), np.iinfo(np.int64).max)
+    texts = [None] * len(undivided) + [division.values[code] for code in division.codes]
+    bounds = {
+        "undivided": np.arange(len(places)) < len(undivided),
+        "above": np.concatenate([none, division.ends - division.rows]),
+        "upto": np.concatenate([all_ranks, division.ends]),
+        "value": np.array(texts, object),
+    }
+    return places, owners, bounds
+
+
 def publishing(application: Application, target: Path) -> str:
     """Write the published rows to a file."""
     handling = application.handling
     columns = [f"{_published(application, column)} AS {sql.name(column)}" for column in application.source.columns]
     if handling.class_column:
-        columns.append(f"CASE WHEN c.hidden THEN NULL ELSE c.number END AS {sql.name(handling.class_column)}")
+        columns.append(f"c.number AS {sql.name(handling.class_column)}")
     tests = [] if handling.suppressed == "star" else [" WHERE NOT c.hidden"]
-    statement = (
-        f"SELECT {sql.listed(columns)} FROM {_numbered_rows(application)} AS s{_joins(application)}"
-        f"{''.join(tests)} ORDER BY {_order(handling)}"
-    )
+    statement = f"SELECT {sql.listed(columns)} FROM {_rows(application)}{''.join(tests)} ORDER BY {_order(handling)}"
     return f"COPY ({statement}) TO {sql.text(str(target))} ({_format(application, target)})"
 
 
@@ -165,11 +186,43 @@ def _published(application: Application, column: str) -> str:
     return f"trim({raw})" if application.strip else raw
 
 
-def _joins(application: Application) -> str:
+def _rows(application: Application) -> str:
+    """The rows, each with its class."""
+    rows = f"{_numbered_rows(application)} AS s{_column_joins(application)}"
+    keys = _keys(application)
+    if application.division is None:
+        return f"{rows} JOIN classes AS c ON {' AND '.join(f'c.k{word} = {key}' for word, key in enumerate(keys))}"
+    ranked = _ranked(application, application.division, rows, keys)
+    tests = [f"c.k{word} = s.sfumato_key{word}" for word in range(len(keys))]
+    tests.append("(c.undivided OR c.value IS NOT DISTINCT FROM s.sfumato_value)")
+    tests.append("s.sfumato_rank > c.above AND s.sfumato_rank <= c.upto")
+    return f"({ranked}) AS s JOIN classes AS c ON {' AND '.join(tests)}"
+
+
+def _ranked(application: Application, division: Division, rows: str, keys: Sequence[str]) -> str:
+    """The rows with their packed codes and their rank among those of the same combination and value."""
+    named = [f"{key} AS sfumato_key{word}" for word, key in enumerate(keys)]
+    value = "NULL"
+    if division.column is not None:
+        value = as_text(division.column, application.strip)
+        if application.reading.missing:
+            missing = sql.listed(map(sql.text, application.reading.missing))
+            value = f"CASE WHEN {value} IN ({missing}) THEN NULL ELSE {value} END"
+    within = sql.listed([*keys, value])
+    rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.seed)})"
+    return f"SELECT s.*, {sql.listed(named)}, {value} AS sfumato_value, {rank} AS sfumato_rank FROM {rows}"
+
+
+def _column_joins(application: Application) -> str:
     columns = [
         f" JOIN d{place} ON {as_text(column, application.strip)} IS NOT DISTINCT FROM d{place}.text"
         for place, column in enumerate(application.recoding.columns)
     ]
+    return "".join(columns)
+
+
+def _keys(application: Application) -> list[str]:
+    """The packed codes of a row."""
     packing = application.packing
     keys = []
     for word in range(packing.words):
@@ -178,14 +231,18 @@ def _joins(application: Application) -> str:
             for place in range(len(application.recoding.columns))
             if packing.word[place] == word
         ]
-        keys.append(f"c.k{word} = ({' | '.join(parts)})")
-    return "".join(columns) + f" JOIN classes AS c ON {' AND '.join(keys)}"
+        keys.append(f"({' | '.join(parts)})")
+    return keys
 
 
 def _order(handling: Handling) -> str:
     if handling.shuffle_seed is None:
         return "s.sfumato_row"
-    return f"md5(concat({sql.text(f'{handling.shuffle_seed}:')}, s.sfumato_row))"
+    return _hash(handling.shuffle_seed)
+
+
+def _hash(seed: int) -> str:
+    return f"md5(concat({sql.text(f'{seed}:')}, s.sfumato_row))"
 
 
 def _format(application: Application, target: Path) -> str:

@@ -5,7 +5,6 @@ is an error; a class of the new rows that fails a promise breaks it, because nob
 """
 
 import json
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from sfumato.errors import DataError, InternalError, PlanError, PromiseError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata import verify
 from sfumato.microdata.classes import Classes, histogram
-from sfumato.microdata.folder import link, staged, write_text
+from sfumato.microdata.folder import staged, write_text
 from sfumato.microdata.frequencies import Coding, Counted, FrequencyTable, with_codings
 from sfumato.microdata.prediction import predict
 from sfumato.microdata.recoding import ClassRecoding, Labels
@@ -86,10 +85,9 @@ def _reapplied(engine: Engine, plan: Plan, known: Known, out: Path, drop_failing
     if failing.any() and not drop_failing:
         raise _broken(int(recoding.sizes[failing].sum()), int(failing.sum()))
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
-    with staged(out) as stage, tempfile.TemporaryDirectory(prefix=".sfumato-", dir=out.parent) as folder:
-        target = Path(folder) / f"data.{plan.output.format}"
+    with staged(out) as stage:
+        target = stage / f"data.{plan.output.format}"
         verdict = _written(engine, plan, table, recoding, target)
-        link(target, stage / target.name)
         outcome = Reapplied(verdict, int(recoding.sizes[recoding.suppressed].sum()))
         write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     return outcome

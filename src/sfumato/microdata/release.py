@@ -1,8 +1,7 @@
 """The pipeline of a microdata release: count, search, apply, recount, compare, judge; then a Release, or nothing."""
 
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -11,6 +10,7 @@ from typing import Any
 from sfumato import __version__
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import EngineName, open_engine
+from sfumato.engines.scratch import Scratch
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata import verify
 from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate
@@ -45,12 +45,18 @@ class Release:
     handling: Handling
     published: Engine
     prediction: Prediction
-    workspace: tempfile.TemporaryDirectory[str] | None = None
+    workspace: Scratch | None = None
 
     @property
     def data(self) -> Any:
         """The published rows: the kind of frame that went in, or the path of the file."""
         return self.published.data()
+
+    def close(self) -> None:
+        """Let go of what the release holds on disk; what was saved stays."""
+        self.published.close()
+        if self.workspace is not None:
+            self.workspace.cleanup()
 
     def save(self, folder: str | Path) -> Path:
         """Write the release folder, whole or not at all."""
@@ -140,11 +146,11 @@ class _Run:
         self.seconds[name] = perf_counter() - begin
         self.tell(name, 1, 1)
 
-    def _target(self, workspace: Path | None) -> tuple[Path | None, tempfile.TemporaryDirectory[str] | None]:
+    def _target(self, workspace: Path | None) -> tuple[Path | None, Scratch | None]:
         if self.source.name == "frames":
             return None, None
-        folder = tempfile.TemporaryDirectory(prefix=".sfumato-", dir=workspace)
-        return Path(folder.name) / f"data.{self.plan.output.format}", folder
+        folder = Scratch(workspace)
+        return folder.path / f"data.{self.plan.output.format}", folder
 
     def _verified(
         self, published: Engine, expected: Prediction, table: FrequencyTable, recoding: Recoding
@@ -310,11 +316,3 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...]) -> DataError:
         rows=rows,
         column=rejected[0].column,
     )
-
-
-def close_quietly(release: Release) -> None:
-    """Let go of what a release holds on disk."""
-    with suppress(OSError):
-        release.published.close()
-        if release.workspace is not None:
-            release.workspace.cleanup()
