@@ -1,4 +1,4 @@
-"""A thousand random hierarchies: after every method the attacker finds nothing."""
+"""Random hierarchies: after every method the attacker finds nothing (`bench/tables.py` runs a thousand)."""
 
 import pytest
 
@@ -21,10 +21,10 @@ def protect(cells, levels, seed, method):
     return run(read_table_plan(plan), cells)
 
 
-@pytest.mark.parametrize("hundred", range(10))
-def test_no_masked_cell_gives_way(random_hierarchy, hundred):
+@pytest.mark.parametrize("start", range(0, 240, 40))
+def test_no_masked_cell_gives_way(random_hierarchy, start):
     unattainable = leaking = 0
-    for seed in range(100 * hundred, 100 * hundred + 100):
+    for seed in range(start, start + 40):
         cells, levels = random_hierarchy(seed)
         prefer = ("min", "max")[seed // 2 % 2]
         original = protect(cells, levels, seed, {"name": "intervals", "prefer": prefer, "repair": False})
@@ -43,5 +43,5 @@ def test_no_masked_cell_gives_way(random_hierarchy, hundred):
             assert protected.holds
         assert best.report["proved_optimal"]
         assert best.report["cost"] <= min(other.report["cost"] for other in (mended, *others)) + 1e-9, seed
-    assert unattainable <= 8
-    assert 20 <= leaking <= 60
+    assert unattainable <= 4
+    assert 8 <= leaking <= 32

@@ -16,6 +16,8 @@ from sfumato.errors import InternalError, missing_extra
 from sfumato.tables.cells import Mask, Numbers, Places, Relations
 
 Ends = tuple[Numbers, Numbers]
+# So few masked cells are attacked together: taking them apart would cost more than it saves.
+FEW = 60
 
 
 class Verdict(StrEnum):
@@ -175,13 +177,10 @@ def audit_publication(
     ('all', 'b')
     """
     attack = _Attack(publication, promise, knowledge or Knowledge(), tolerance)
-    findings: list[Finding] = []
-    contradictions: list[str] = []
-    for cells, rows in attack.components():
-        found, contradicted = attack.on(cells, rows)
-        findings += found
-        contradictions += contradicted
-    return Audit(tuple(sorted(findings, key=lambda finding: finding.cell)), tuple(contradictions))
+    few = attack.masked.sum() <= FEW and attack.knowledge.alone is None
+    found = attack.run(together=bool(few))
+    # A contradiction takes knowledge from its own component only.
+    return attack.run(together=False) if few and found.contradictions else found
 
 
 @dataclass
@@ -207,12 +206,21 @@ class _Attack:
         gross = abs(self.matrix) @ np.abs(shown)
         self.slack = np.where(fuzzy, 1e-13 * gross, 0.0) + self.knowledge.rounding
 
-    def components(self) -> Iterator[tuple[Places, Places]]:
+    def run(self, together: bool) -> Audit:
+        """All findings, component by component or all cells together."""
+        found = [self.on(cells, rows) for cells, rows in self.components(together)]
+        findings = sorted((finding for part, _ in found for finding in part), key=lambda finding: finding.cell)
+        return Audit(tuple(findings), tuple(name for _, names in found for name in names))
+
+    def components(self, together: bool) -> Iterator[tuple[Places, Places]]:
         """Masked cells that hang together through relations, with those relations."""
         from scipy.sparse.csgraph import connected_components
 
         cells = np.flatnonzero(self.masked)
         part = abs(self.matrix[:, cells])
+        if together and len(cells):
+            yield cells, np.flatnonzero(np.diff(part.indptr))
+            return
         count, labels = connected_components(part.T @ part, directed=False)
         order = np.argsort(labels, kind="stable")
         for group in np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1]) if count else []:

@@ -10,7 +10,7 @@ from sfumato.plan.tables import TablePlan
 from sfumato.tables import intervals, words
 from sfumato.tables.audit import Audit, Knowledge, Promise, Publication, Verdict, false_ranges
 from sfumato.tables.build import Part
-from sfumato.tables.cells import Mask, Numbers, Table
+from sfumato.tables.cells import Mask, Numbers, Status, Table
 from sfumato.tables.fast import fast
 from sfumato.tables.insight import attack
 from sfumato.tables.primary import Range
@@ -103,8 +103,9 @@ def _optimal(table: Table, plan: TablePlan, seconds: float, progress: Progress |
 
 def _whole(part: Part, found: Suppression, forced: Mask | None = None) -> Mask:
     """A pattern of the problem's cells as one of the table's."""
+    fixed = part.table.unsafe if forced is None else part.table.unsafe | forced
     mask = np.zeros(len(part.table), bool)
-    mask[make_problem(part.table, forced).places] = found.masked
+    mask[(part.table.status != Status.PUBLISH) | fixed] = found.masked
     return mask
 
 
