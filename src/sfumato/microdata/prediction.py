@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from sfumato.microdata.classes import Classes, Histogram, histogram
+from sfumato.microdata.classes import Classes, Counts, Histogram, histogram
 from sfumato.microdata.frequencies import Counted, FrequencyTable
-from sfumato.microdata.recoding import STAR, Handling, Recoding, published_labels, starred
+from sfumato.microdata.recoding import STAR, ClassRecoding, Handling, Recoding, published_labels, starred
 from sfumato.plan.model import Plan
 
 Combination = tuple[str | None, ...]
@@ -63,7 +64,7 @@ def _with_values(
     recoding: Recoding, published: Sequence[Combination | None], held: Histogram, values: Combination, veiled: bool
 ) -> Tally:
     tally: Tally = Counter()
-    classes = histogram(recoding.owners[held.owners], held.values, held.counts, len(published), held.size)
+    classes = histogram(*_entries(recoding, held), len(published), held.size)
     for owner, value, rows in zip(
         classes.owners.tolist(), classes.values.tolist(), classes.counts.tolist(), strict=True
     ):
@@ -72,6 +73,20 @@ def _with_values(
             hides = veiled and bool(recoding.suppressed[owner])
             tally[(*labels, STAR if hides else values[value])] += rows
     return tally
+
+
+def _entries(recoding: Recoding, held: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
+    """The class, value and rows of all entries of a histogram of combinations, divided where the recoding divides."""
+    owners = recoding.owners[held.owners].astype(np.int64)
+    division = recoding.division if isinstance(recoding, ClassRecoding) else None
+    if division is None:
+        return owners, held.values, held.counts
+    stays = ~np.isin(held.owners, division.combinations)
+    return (
+        np.concatenate([owners[stays], division.classes]),
+        np.concatenate([held.values[stays], division.codes.astype(np.int32)]),
+        np.concatenate([held.counts[stays], division.rows]),
+    )
 
 
 def observed(counted: Counted, columns: Sequence[str], sensitive: Sequence[str]) -> Iterator[Tally]:

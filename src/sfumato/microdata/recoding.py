@@ -84,14 +84,50 @@ class LevelRecoding:
 
 
 @dataclass(frozen=True)
+class Division:
+    """Combinations whose rows are divided between classes.
+
+    The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of seed and row
+    number; the first go to the class of its first share, the next to that of its second, and so on: the same on
+    every engine.
+
+    Attributes:
+        seed: Of the hash.
+        column: The sensitive column whose values are divided apart; None where there is none to be judged.
+        values: The texts of that column, None for missing; a single None without a column.
+        combinations: The combination of each share, as its place among the recoding's; shares of one stand together.
+        codes: The value of each share, as its place in `values`; classes: its class; rows: its rows.
+    """
+
+    seed: int
+    column: str | None
+    values: Labels
+    combinations: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]
+    classes: npt.NDArray[np.int64]
+    rows: Counts
+
+    @cached_property
+    def ends(self) -> Counts:
+        """The rank, from 1, of the last row of each share within its combination and value."""
+        total = np.cumsum(self.rows)
+        groups = self.combinations * len(self.values) + self.codes
+        first = np.ones(len(groups), bool)
+        first[1:] = groups[1:] != groups[:-1]
+        before = np.where(first, total - self.rows, 0)
+        return total - np.maximum.accumulate(before)
+
+
+@dataclass(frozen=True)
 class ClassRecoding:
     """Every combination of values published with its class.
 
     Attributes:
         combinations: Value codes of each combination, (combinations, columns), sorted as the frequency table.
-        owners: The class of each combination.
+        owners: The class of each combination; of a divided one, that of its first share.
         labels: For each column, its published labels; classes: label codes of each class, (classes, columns).
         suppressed: Which classes are suppressed; sizes: rows of each.
+        division: Combinations whose rows are divided between classes, where there are some.
     """
 
     columns: tuple[str, ...]
@@ -102,6 +138,7 @@ class ClassRecoding:
     classes: npt.NDArray[np.int32]
     suppressed: Mask
     sizes: Counts
+    division: Division | None = None
 
     @property
     def identical(self) -> tuple[bool, ...]:

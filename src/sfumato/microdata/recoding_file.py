@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.frequencies import DROPPED, Coding
-from sfumato.microdata.recoding import Labels, LevelRecoding, Recoding, published_labels
+from sfumato.microdata.recoding import Division, Labels, LevelRecoding, Recoding, published_labels
 
 
 def to_dict(recoding: Recoding) -> dict[str, Any]:
@@ -25,7 +25,8 @@ def to_dict(recoding: Recoding) -> dict[str, Any]:
                 list(published_labels(recoding, int(place))) for place in np.flatnonzero(recoding.suppressed)
             ],
         }
-    return {
+    divided = {} if recoding.division is None else {"division": _division(recoding.division)}
+    return divided | {
         "kind": "classes",
         "columns": list(recoding.columns),
         "values": [_texts(coding) for coding in recoding.codings],
@@ -56,6 +57,17 @@ def _column(recoding: LevelRecoding, place: int) -> dict[str, Any]:
         else:
             values[text] = ladder.labels[level][ladder.codes[level][code]]
     return {"level": level, "values": values} | missing
+
+
+def _division(division: Division) -> dict[str, Any]:
+    """How rows of combinations were divided between classes; new rows of one all get the class of its first share."""
+    shares = (division.combinations, division.codes, division.classes, division.rows)
+    return {
+        "seed": division.seed,
+        "column": division.column,
+        "values": list(division.values),
+        "shares": np.column_stack(shares).tolist(),
+    }
 
 
 def _texts(coding: Coding) -> list[list[Any]]:

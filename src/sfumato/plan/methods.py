@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
-from sfumato.plan.shapes import Choice, Either, Integer, Key, Number, Record, Tagged
+from sfumato.plan.shapes import Choice, Either, Integer, Key, Number, Record, Tagged, Text
 
 LossName = Literal[
     "score",
@@ -14,6 +14,7 @@ LossName = Literal[
     "height",
     "average-class-size",
     "non-uniform-entropy",
+    "classification",
 ]
 Aggregate = Literal["sum", "mean", "geometric"]
 LOSSES: tuple[LossName, ...] = LossName.__args__  # type: ignore[attr-defined]
@@ -44,11 +45,13 @@ class FullDomain:
 
     Attributes:
         aggregate: How the columns' losses become one: their sum, their mean, or the geometric mean of 1 + loss, less 1.
+        class_column: The column whose values the loss `classification` wants classes to agree in (`class` in a plan).
     """
 
     loss: LossName = "loss-metric"
     aggregate: Aggregate = "sum"
     suppression: Suppression = field(default_factory=Suppression)
+    class_column: str | None = None
     name: ClassVar[str] = ""
 
 
@@ -74,7 +77,69 @@ class Optimal(FullDomain):
     name: ClassVar[str] = "optimal"
 
 
-Method = Exhaustive | Samarati | Optimal
+FeatureKind = Literal["isolate", "ordered"]
+FeatureLoss = Literal["discernibility", "classification", "loss-metric"]
+
+
+@dataclass(frozen=True, slots=True)
+class KOptimize:
+    """The set of published values or cuts of least loss, proved unless the time runs out.
+
+    Attributes:
+        features: What a column contributes: its single values, or cuts between values in order.
+        suppression: How many rows may be suppressed; all, since each has its price in the loss.
+        time_limit: Seconds after which the best found so far is taken.
+        class_column: As for full-domain methods.
+    """
+
+    features: FeatureKind = "ordered"
+    loss: FeatureLoss = "discernibility"
+    suppression: Suppression = field(default_factory=lambda: Suppression(share=1.0))
+    time_limit: float = 60.0
+    class_column: str | None = None
+    name: ClassVar[str] = "k-optimize"
+
+
+@dataclass(frozen=True, slots=True)
+class Local(FullDomain):
+    """Every row at the least generalization at which it has company: node after node, each for the rows still left.
+
+    Attributes:
+        rounds: How often the lattice is gone through, each time for dearer classes; more rounds, less loss.
+        weight: Where to start: 0 with the raw values, 1 with the best node for all rows at once, as `optimal` finds it.
+        nodes: The most nodes of the lattice that are gone through in a round.
+    """
+
+    rounds: int = 1
+    weight: float = 0.0
+    nodes: int = 20_000
+    name: ClassVar[str] = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Mondrian:
+    """Classes are cut in two, again and again, as long as both parts keep the promises.
+
+    Attributes:
+        mode: Whether rows with the value of a cut all go to one side, or are divided evenly.
+        cut: The widest column at its middle, or the cut that lowers the loss most.
+        choice: Whether the column is the widest one, or drawn from the plan's seed.
+        bounds: Whether a class is published by its own values or by the cuts around it, which tell less of extremes.
+    """
+
+    mode: Literal["strict", "relaxed"] = "strict"
+    cut: Literal["range", "loss"] = "range"
+    choice: Literal["widest", "random"] = "widest"
+    bounds: Literal["own", "cut"] = "own"
+    aggregate: Aggregate = "sum"
+    name: ClassVar[str] = "mondrian"
+
+    def __post_init__(self) -> None:
+        if self.cut == "loss" and (self.mode, self.choice) != ("strict", "widest"):
+            raise ValueError("cut: loss goes with mode: strict, and chooses the column itself.")
+
+
+Method = Exhaustive | Samarati | Optimal | KOptimize | Local | Mondrian
 
 SUPPRESSION = Either(
     (
@@ -86,18 +151,60 @@ SUPPRESSION = Either(
 
 
 def _made(kind: type[Any]) -> Any:
-    def make(suppression: float | Suppression = 0.0, **rest: Any) -> Any:
-        budget = suppression if isinstance(suppression, Suppression) else Suppression(share=suppression)
-        return kind(suppression=budget, **rest)
+    def make(suppression: float | Suppression | None = None, **rest: Any) -> Any:
+        if suppression is not None:
+            rest["suppression"] = (
+                suppression if isinstance(suppression, Suppression) else Suppression(share=suppression)
+            )
+        if "class" in rest:
+            rest["class_column"] = rest.pop("class")
+        return kind(**rest)
 
     return make
 
 
-def _full_domain(kind: type[FullDomain]) -> Record[Any]:
-    keys = {"loss": Key(Choice(LOSSES)), "aggregate": Key(Choice(AGGREGATES)), "suppression": Key(SUPPRESSION)}
-    return Record(keys, _made(kind), about=(kind.__doc__ or "").splitlines()[0])
+def _full_domain(kind: type[FullDomain], **more: Key) -> Record[Any]:
+    keys = {
+        "loss": Key(Choice(LOSSES)),
+        "aggregate": Key(Choice(AGGREGATES)),
+        "suppression": Key(SUPPRESSION),
+        "class": Key(CLASS),
+    }
+    return Record(keys | more, _made(kind), about=(kind.__doc__ or "").splitlines()[0])
 
 
+CLASS = Text(about="the column in which the loss classification wants classes to agree")
+K_OPTIMIZE = Record(
+    {
+        "features": Key(Choice(("isolate", "ordered"), about="single values, or cuts between values in order")),
+        "loss": Key(Choice(("discernibility", "classification", "loss-metric"))),
+        "suppression": Key(SUPPRESSION),
+        "time_limit": Key(Number(minimum=0, about="seconds after which the best found so far is taken")),
+        "class": Key(CLASS),
+    },
+    _made(KOptimize),
+    about=(KOptimize.__doc__ or "").splitlines()[0],
+)
+LOCAL = _full_domain(
+    Local,
+    rounds=Key(Integer(minimum=1, about="how often the lattice is gone through; more rounds, less loss")),
+    weight=Key(Number(minimum=0, maximum=1, about="0 starts from raw values, 1 from the best node for all rows")),
+    nodes=Key(Integer(minimum=1, about="the most nodes gone through in a round")),
+)
+MONDRIAN = Record(
+    {
+        "mode": Key(Choice(("strict", "relaxed"), about="rows with the value of a cut stay together, or are divided")),
+        "cut": Key(Choice(("range", "loss"), about="the widest column at its middle, or the cut that lowers the loss")),
+        "choice": Key(Choice(("widest", "random"), about="of the column to be cut")),
+        "bounds": Key(Choice(("own", "cut"), about="publish a class's own bounds, or those of its cuts")),
+        "aggregate": Key(Choice(AGGREGATES)),
+    },
+    Mondrian,
+    about=(Mondrian.__doc__ or "").splitlines()[0],
+)
 METHOD: Tagged[Method] = Tagged(
-    "name", {kind.name: _full_domain(kind) for kind in (Exhaustive, Samarati, Optimal)}, about="how a recoding is found"
+    "name",
+    {kind.name: _full_domain(kind) for kind in (Exhaustive, Samarati, Optimal)}
+    | {KOptimize.name: K_OPTIMIZE, Local.name: LOCAL, Mondrian.name: MONDRIAN},
+    about="how a recoding is found",
 )

@@ -8,9 +8,10 @@ from typing import Any
 
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.hierarchies.registry import HIERARCHY
-from sfumato.microdata.models.registry import MODEL
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.registry import MODEL, located
 from sfumato.plan import files
-from sfumato.plan.methods import METHOD, FullDomain
+from sfumato.plan.methods import METHOD, FullDomain, KOptimize, Mondrian
 from sfumato.plan.model import ColumnPlan, DataPlan, OutputPlan, Plan
 from sfumato.plan.shapes import (
     Choice,
@@ -110,7 +111,8 @@ def _read(value: object, folder: Path) -> Plan:
         faults.found.extend(_between(plan))
     if faults.found or plan is None:
         raise PlanError(faults.found, code="faults")
-    return replace(plan, folder=folder, text=dict(value) if isinstance(value, Mapping) else {})
+    text = dict(value) if isinstance(value, Mapping) else {}
+    return replace(plan, folder=folder, text=text, privacy=tuple(located(model, folder) for model in plan.privacy))
 
 
 def _between(plan: Plan) -> list[Fault]:
@@ -121,13 +123,27 @@ def _between(plan: Plan) -> list[Fault]:
     for name in plan.quasi_identifiers:
         if plan.columns[name].hierarchy is None and isinstance(plan.method, FullDomain):
             found.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
+    if isinstance(plan.method, Mondrian):
+        found.extend(_leveled(plan))
+    found.extend(_classified(plan))
+    if isinstance(plan.method, KOptimize):
+        found.extend(_k_optimized(plan))
     for place, model in enumerate(plan.privacy):
         found.extend(_judged(plan, model.column, f"privacy[{place}].column"))
     if plan.output.class_column in plan.columns:
         found.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
-    if plan.data.on_missing == "any" and plan.counted:
+    if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         found.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return found
+
+
+def _leveled(plan: Plan) -> list[Fault]:
+    """Faults of columns that ask for levels where the method has none."""
+    return [
+        Fault(f"columns.{name}", "min_level and max_level belong to methods with levels.", "Leave them out.")
+        for name in plan.quasi_identifiers
+        if plan.columns[name].min_level or plan.columns[name].max_level is not None
+    ]
 
 
 def _judged(plan: Plan, column: str | None, at: str) -> list[Fault]:
@@ -138,6 +154,35 @@ def _judged(plan: Plan, column: str | None, at: str) -> list[Fault]:
     if plan.columns[column].role != "sensitive":
         return [Fault(at, f'the column "{column}" is {plan.columns[column].role}.', "Give it the role sensitive.")]
     return []
+
+
+def _classified(plan: Plan) -> list[Fault]:
+    """Faults of the column that the loss looks at."""
+    name = getattr(plan.method, "class_column", None)
+    if getattr(plan.method, "loss", None) != "classification":
+        return [] if name is None else [Fault("method.class", "goes with the loss classification alone.", "Drop it.")]
+    if name is None:
+        return [Fault("method.class", "is missing.", "Name the column in which classes should agree.")]
+    if name not in plan.columns:
+        return [Fault("method.class", "there is no such column in the plan.", did_you_mean(name, plan.columns))]
+    if plan.columns[name].role not in ("sensitive", "insensitive"):
+        return [Fault("method.class", f"the column is {plan.columns[name].role}.", "It must be published as it is.")]
+    return []
+
+
+def _k_optimized(plan: Plan) -> list[Fault]:
+    """Faults of a plan for K-Optimize."""
+    found = []
+    for place, model in enumerate(plan.privacy):
+        if not isinstance(model, KAnonymity):
+            what = f"{model.name} does not go with k-optimize."
+            found.append(Fault(f"privacy[{place}].model", what, "Its proof is for k-anonymity alone."))
+    for name in plan.quasi_identifiers:
+        if plan.columns[name].max_level is not None:
+            found.append(Fault(f"columns.{name}.max_level", "does not go with k-optimize.", "It merges freely."))
+    if plan.data.on_missing == "any":
+        found.append(Fault("data.on_missing", "any does not go with k-optimize.", "Use category or drop."))
+    return found
 
 
 def plan_schema() -> Schema:

@@ -1,9 +1,8 @@
-"""Compiled loops of Mondrian: measuring a class, choosing a cut, and dividing combinations in place.
+"""Compiled loops of Mondrian: measuring a class and choosing where to cut it.
 
 Shapes: n items (combinations, or pieces of them) of m columns; `places` is (n, m), for each item and column the place
-of its value in the column's order. A class is a run of items `begin:end`; dividing one moves its items, so that the
-left part stands before the right one and each part keeps its order. All kernels release the interpreter's lock, and
-what they answer for a class depends on that class alone, so classes may be divided in any order and by several threads.
+of its value in the column's order; `counts` is (n,), the rows of each. A class is a run of items `begin:end`. What a
+kernel answers for a class depends on that class alone.
 """
 
 from typing import NamedTuple
@@ -13,13 +12,13 @@ from numba import njit
 
 NUMBERS, TREE, SET = 0, 1, 2
 WIDEST, RANDOM, LOSS = 0, 1, 2
+STRICT, RELAXED, UNDIVIDED = 0, 1, 2
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_TWO = np.uint64(0xBF58476D1CE4E5B9)
 _BITS = 32
 _LOW = (1 << _BITS) - 1
 # A column whose places spread wider than this many times the class is sorted instead of counted.
 _SPARSE = 8
-_DEPTH = 128
 
 
 class Axes(NamedTuple):
@@ -45,7 +44,11 @@ class Axes(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one thread: hist (largest column,) zeros; keys, values, amounts (n,) ; then room for moved items."""
+    """Room for one thread.
+
+    hist: (largest column,) zeros; keys, values, amounts: (n,) of a spectrum; places, counts, ids: room for n moved
+    items; stamps: (2, all places) and stamp: (1,) mark the values that a side holds.
+    """
 
     hist: np.ndarray
     keys: np.ndarray
@@ -54,6 +57,8 @@ class Scratch(NamedTuple):
     places: np.ndarray
     counts: np.ndarray
     ids: np.ndarray
+    stamps: np.ndarray
+    stamp: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -122,7 +127,7 @@ def spectrum(places, counts, begin, end, column, low, high, scratch):
 @njit(cache=True, nogil=True)
 def mixed(path, side):
     """The name of a part of a class: from the name of the class and its side."""
-    word = (path ^ np.uint64(side + 1)) * _MIX
+    word = (path ^ np.uint64(side + 1)) * _MIX + np.uint64(side)
     word ^= word >> np.uint64(29)
     word *= _MIX_TWO
     return word ^ (word >> np.uint64(32))
@@ -165,14 +170,38 @@ def ranked(widths, choice, path, order):
 
 
 @njit(cache=True, nogil=True)
-def median_cut(found, rows, scratch):
-    """The lower median of a spectrum, and the rows up to it."""
-    left = 0
-    for at in range(found):
-        left += scratch.amounts[at]
-        if 2 * left >= rows:
-            return scratch.values[at], left
-    return scratch.values[found - 1], left
+def even_cut(axes, column, found, rows, k, scratch):
+    """The cut of a spectrum nearest to its middle: place and rows left; place -1 where none leaves k rows on each side.
+
+    Numbers are cut at their lower median or not at all; categories at the border nearest to the middle, those of a tree
+    between the branches that meet in their lowest common ancestor.
+    """
+    values, amounts = scratch.values, scratch.amounts
+    numeric = axes.kinds[column] == NUMBERS
+    level = branches(axes, column, values[0], values[found - 1])
+    left, best, place, best_left = 0, rows + 1, -1, 0
+    for at in range(found - 1):
+        left += amounts[at]
+        apart = abs(2 * left - rows)
+        median = 2 * left >= rows
+        border = axes.labels[level + values[at]] != axes.labels[level + values[at + 1]]
+        if left >= k and rows - left >= k and border and apart < best and (median or not numeric):
+            best, place, best_left = apart, values[at], left
+        if median and numeric:
+            break
+    return place, best_left
+
+
+@njit(cache=True, nogil=True)
+def branches(axes, column, low, high):
+    """Where the labels begin of the level just below the lowest common ancestor of two places; raw values otherwise."""
+    at = axes.steps[column]
+    if axes.kinds[column] != TREE:
+        return at
+    size = axes.sizes[column]
+    while axes.labels[at + size + low] != axes.labels[at + size + high]:
+        at += size
+    return at
 
 
 @njit(cache=True, nogil=True)
@@ -197,27 +226,110 @@ def loss_cut(axes, column, found, rows, k, scratch):
 
 
 @njit(cache=True, nogil=True)
-def part(places, counts, ids, begin, end, column, place, scratch):
-    """Move the items of a class with a higher place behind the others; the answer is where they begin."""
-    at, moved = begin, 0
+def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, highs, distinct):
+    """What both parts of a class lose together when it is cut; lows, highs, distinct are (2, m)."""
     columns = places.shape[1]
+    scratch.stamp[0] += 1
+    stamp = scratch.stamp[0]
+    rows = np.zeros(2, np.int64)
     for item in range(begin, end):
-        if places[item, column] <= place:
-            if at != item:
-                for other in range(columns):
-                    places[at, other] = places[item, other]
-                counts[at] = counts[item]
-                ids[at] = ids[item]
-            at += 1
-        else:
+        side = 0 if places[item, column] <= place else 1
+        if rows[side] == 0:
             for other in range(columns):
-                scratch.places[moved, other] = places[item, other]
-            scratch.counts[moved] = counts[item]
-            scratch.ids[moved] = ids[item]
-            moved += 1
-    for item in range(moved):
+                lows[side, other] = places[item, other]
+                highs[side, other] = places[item, other]
+                distinct[side, other] = 0
+        rows[side] += counts[item]
         for other in range(columns):
-            places[at + item, other] = scratch.places[item, other]
-        counts[at + item] = scratch.counts[item]
-        ids[at + item] = scratch.ids[item]
-    return at
+            at = places[item, other]
+            if at < lows[side, other]:
+                lows[side, other] = at
+            elif at > highs[side, other]:
+                highs[side, other] = at
+            if axes.kinds[other] == SET and scratch.stamps[side, axes.begins[other] + at] != stamp:
+                scratch.stamps[side, axes.begins[other] + at] = stamp
+                distinct[side, other] += 1
+    lost = 0.0
+    for side in range(2):
+        for other in range(columns):
+            share = width(axes, other, lows[side, other], highs[side, other], distinct[side, other])
+            lost += rows[side] * share * axes.weights[other]
+    return lost
+
+
+@njit(cache=True, nogil=True)
+def relaxed_cut(places, counts, begin, end, column, rows, mode, scratch):
+    """The median of a spectrum and how many rows go left, so that both sides are as even as can be.
+
+    Rows of one item may be divided in mode RELAXED; else the item in which the middle lies goes to the fuller side.
+    """
+    half = (rows + 1) // 2
+    below, at = 0, 0
+    while below + scratch.amounts[at] < half:
+        below += scratch.amounts[at]
+        at += 1
+    place = scratch.values[at]
+    if mode == RELAXED:
+        return place, half
+    left = below
+    for item in range(begin, end):
+        if places[item, column] == place:
+            if left + counts[item] - half > half - left:
+                break
+            left += counts[item]
+    return place, left
+
+
+@njit(cache=True, nogil=True)
+def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, widths, order, cuts, lefts):
+    """The columns in which a cut lowers the loss, most first, with their cuts; the answer is their number."""
+    columns = len(widths)
+    sides = np.empty((3, 2, columns), np.int64)
+    losses = np.empty(columns)
+    found = 0
+    for column in range(columns):
+        if widths[column] <= 0.0:
+            continue
+        values = spectrum(places, counts, begin, end, column, lows[column], highs[column], scratch)
+        place, left, _ = loss_cut(axes, column, values, rows, k, scratch)
+        if place < 0:
+            continue
+        cuts[column], lefts[column] = place, left
+        lost = loss_after(places, counts, begin, end, axes, column, place, scratch, sides[0], sides[1], sides[2])
+        at = found
+        while at > 0 and losses[at - 1] > lost:
+            losses[at] = losses[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        losses[at] = lost
+        order[at] = column
+        found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, scratch):
+    """The next cut of a class, so many columns having been tried in vain: column (or -1), place, rows left, tried."""
+    columns = places.shape[1]
+    lows, highs = np.empty(columns, np.int64), np.empty(columns, np.int64)
+    widths, order = np.empty(columns), np.empty(columns, np.int64)
+    rows = measure(places, counts, begin, end, axes, scratch, lows, highs, widths)
+    if rows < 2 * k:
+        return -1, 0, 0, columns
+    cuts, lefts = np.empty(columns, np.int64), np.empty(columns, np.int64)
+    if choice == LOSS:
+        found = by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, widths, order, cuts, lefts)
+        if tried >= found:
+            return -1, 0, 0, columns
+        return order[tried], cuts[order[tried]], lefts[order[tried]], tried + 1
+    found = ranked(widths, choice, path, order)
+    for at in range(tried, found):
+        column = order[at]
+        values = spectrum(places, counts, begin, end, column, lows[column], highs[column], scratch)
+        if mode == STRICT:
+            place, left = even_cut(axes, column, values, rows, k, scratch)
+        else:
+            place, left = relaxed_cut(places, counts, begin, end, column, rows, mode, scratch)
+        if place >= 0 and left >= k and rows - left >= k:
+            return column, place, left, at + 1
+    return -1, 0, 0, columns

@@ -10,8 +10,9 @@ from sfumato.microdata.classes import Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.methods.unattainable import only_top
 from sfumato.microdata.recoding import Recoding, at_node
-from sfumato.plan.methods import FullDomain
+from sfumato.plan.methods import FullDomain, KOptimize, Local, Mondrian
 from sfumato.plan.model import Plan
 
 Progress = Callable[[int, int], None]
@@ -50,14 +51,29 @@ FULL_DOMAIN = {
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for."""
+    if isinstance(plan.method, Mondrian):
+        from sfumato.microdata.methods import mondrian
+
+        return mondrian.search(plan, plan.method, table)
+    if isinstance(plan.method, Local):
+        from sfumato.microdata.methods import local
+
+        return local.search(plan, plan.method, table, progress)
     if isinstance(plan.method, FullDomain):
         return _full_domain(plan, plan.method, table, progress)
+    if isinstance(plan.method, KOptimize):
+        from sfumato.microdata.methods import k_optimize
+
+        return k_optimize.search(plan, plan.method, table, progress)
     raise PlanError(f"method.name: {plan.method.name} is not known.", code="method")
 
 
 def _full_domain(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
     problem = full_domain_problem(plan, method, table, progress)
     found: Found = import_module(FULL_DOMAIN[method.name]).search(problem)
+    empty = only_top(problem, found.best)
+    if empty is not None:
+        raise empty
     grouped = problem.grouper.rolled(problem.grouper.base, found.best.node)
     failing: Mask = problem.failing(grouped)
     return Result(
@@ -101,7 +117,7 @@ def full_domain_problem(
     return Problem(
         table,
         plan.privacy,
-        prepare(method.loss, table, weights, method.aggregate, k),
+        prepare(method.loss, table, weights, method.aggregate, k, method.class_column),
         method.suppression.limit(table.rows),
         tuple(column.min_level for column in columns),
         tuple(

@@ -1,0 +1,44 @@
+"""Losses of classes that cover parts of each column: the loss metric and the normalized certainty penalty.
+
+Where each class has labels of its own, a column's loss is the mean over rows of the share that the row's class covers:
+for numbers (max - min) / range, for categories (M - 1) / (|A| - 1) with M values covered of |A|; a suppressed row
+loses 1. The normalized certainty penalty (Xu, J. et al. (2006). Utility-based anonymization using local recoding,
+https://doi.org/10.1145/1150402.1150504) counts categories as M / |A|, and 0 for a single one.
+
+Like the loss metric of nodes, neither says anything about relations between columns.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.microdata.classes import Counts, Floats
+from sfumato.plan.methods import Aggregate
+
+
+def aggregated(losses: Sequence[float], weights: Sequence[float], how: Aggregate) -> float:
+    """The columns' losses as one.
+
+    >>> aggregated([0.5, 0.0], [1.0, 1.0], "sum"), aggregated([0.5, 0.0], [1.0, 1.0], "mean")
+    (0.5, 0.25)
+    """
+    shares = np.array(weights, np.float64)
+    if how != "sum":
+        shares = shares / max(float(shares.sum()), 1e-300)
+    if how == "geometric":
+        return float(np.expm1(shares @ np.log1p(np.array(losses))))
+    return float(shares @ np.array(losses))
+
+
+def mean_loss(widths: Floats, sizes: Counts) -> float:
+    """The mean over rows of what the classes cover of a column."""
+    return float((widths * sizes).sum() / max(int(sizes.sum()), 1))
+
+
+def certainty_penalties(widths: Floats, values: int) -> Floats:
+    """What classes covering (M - 1) / (|A| - 1) of a column's |A| values lose by the normalized certainty penalty.
+
+    >>> certainty_penalties(np.array([0.0, 1.0 / 3.0]), 4).tolist()
+    [0.0, 0.5]
+    """
+    return np.where(widths > 0, (widths * (values - 1) + 1) / max(values, 1), 0.0)
