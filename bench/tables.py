@@ -233,8 +233,8 @@ def measured_hierarchies(count: int = 1000) -> Iterator[str]:
 HEAD = """# Table protection, measured
 
 Written by `python bench/tables.py`; do not edit. Seconds are wall-clock, processor seconds in brackets or beside,
-on two cores shared with other work. Cost is the sum of the `cost` of secondary cells; single respondents do not attack here.
-Every pattern passed the audit.
+on two cores shared with other work. Cost is the sum of the `cost` of secondary cells; single respondents do not
+attack here. Every pattern passed the audit.
 """
 
 
