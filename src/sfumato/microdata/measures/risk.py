@@ -1,13 +1,25 @@
 """Risk: how likely an attacker who knows the quasi-identifiers finds the right row.
 
-Prosecutor risk: the attacker knows that the person is in the data; the risk of a row is 1 / size of its class. Dankar,
-F., El Emam, K. (2010), https://doi.org/10.1145/1754239.1754271. Rows that were suppressed are not published and carry
-no risk; averages are over the published rows.
+Three attackers, after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
+https://doi.org/10.1145/1754239.1754271:
+
+- the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class;
+- the journalist does not: the risk is 1 / persons of the population with the same values. Where only the size of the
+  population is known, its expectation given the class's size is used (Benedetti, R., Franconi, L. (1998); Franconi, L.,
+  Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20); where not
+  even that is, the data are taken for the population, which is the cautious answer;
+- the marketer wants to find as many as he can: the expected share of rows found is the journalist's mean over rows.
+
+Rows that were suppressed are not published and carry no risk; averages are over the published rows.
 """
 
 from dataclasses import asdict, dataclass
 
-from sfumato.microdata.classes import Counts
+import numpy as np
+
+from sfumato.microdata.classes import Counts, Floats
+
+THRESHOLD = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +30,7 @@ class Risk:
         rows: Rows at hand; classes: their number; smallest, largest: of the classes' sizes.
         highest: Risk of the row most at risk; average: mean over rows (classes / rows).
         uniques: Rows that are alone in their class.
+        rows_above: Rows whose risk is above the threshold; share_above: the same as a share of the rows.
     """
 
     rows: int
@@ -27,12 +40,32 @@ class Risk:
     highest: float
     average: float
     uniques: int
+    threshold: float = THRESHOLD
+    rows_above: int = 0
+    share_above: float = 0.0
 
     def to_dict(self) -> dict[str, float | int]:
         return asdict(self)
 
 
-def prosecutor(sizes: Counts) -> Risk:
+@dataclass(frozen=True, slots=True)
+class Attacker:
+    """What an attacker can expect.
+
+    Attributes:
+        highest: Risk of the row most at risk; average: mean over rows.
+        rows_above, share_above: Rows whose risk is above the threshold.
+        estimated: Whether the population's classes had to be estimated from those at hand.
+    """
+
+    highest: float
+    average: float
+    rows_above: int
+    share_above: float
+    estimated: bool = False
+
+
+def prosecutor(sizes: Counts, threshold: float = THRESHOLD) -> Risk:
     """The prosecutor risk of classes of these sizes.
 
     >>> prosecutor(np.array([1, 3])).average
@@ -40,6 +73,75 @@ def prosecutor(sizes: Counts) -> Risk:
     """
     rows = int(sizes.sum())
     if not rows:
-        return Risk(0, 0, 0, 0, 0.0, 0.0, 0)
+        return Risk(0, 0, 0, 0, 0.0, 0.0, 0, threshold)
     smallest = int(sizes.min())
-    return Risk(rows, len(sizes), smallest, int(sizes.max()), 1 / smallest, len(sizes) / rows, int((sizes == 1).sum()))
+    above = int(sizes[1 / sizes > threshold + 1e-12].sum())
+    return Risk(
+        rows,
+        len(sizes),
+        smallest,
+        int(sizes.max()),
+        1 / smallest,
+        len(sizes) / rows,
+        int((sizes == 1).sum()),
+        threshold,
+        above,
+        above / rows,
+    )
+
+
+def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = False) -> Attacker:
+    """What an attacker can expect of combinations with so many rows, each row at the given risk."""
+    rows = int(counts.sum())
+    if not rows:
+        return Attacker(0.0, 0.0, 0, 0.0, estimated)
+    above = int(counts[risks > threshold + 1e-12].sum())
+    return Attacker(float(risks.max()), float((counts * risks).sum() / rows), above, above / rows, estimated)
+
+
+def expected_risks(sizes: Counts, fraction: float) -> Floats:
+    """The expectation of 1 / (persons of the population) for classes of these sizes in a sample of this fraction.
+
+    With the persons distributed negative-binomially given the size f, r(1) = p/q ln(1/p) and
+    r(f) = p/q (1/(f-1) - r(f-1)) for p the fraction and q = 1 - p; where p > q the recurrence is run downwards, so that
+    errors shrink.
+
+    >>> expected_risks(np.array([1]), 0.5).round(4).tolist()
+    [0.6931]
+    """
+    if fraction >= 1:
+        return 1 / sizes
+    distinct, places = np.unique(sizes, return_inverse=True)
+    most = int(distinct.max(initial=1))
+    odds = fraction / (1 - fraction)
+    risks = _upwards(most, fraction, odds) if odds <= 1 else _downwards(most, fraction, odds)
+    found: Floats = np.clip(risks[distinct], 0.0, 1 / distinct)[places.reshape(-1)]
+    return found
+
+
+# Beyond this size a class's risk is its fraction / size to all digits that matter.
+_LARGE = 5_000
+
+
+def _far(most: int, fraction: float) -> Floats:
+    return fraction / np.maximum(np.arange(most + 1), 1.0)
+
+
+def _upwards(most: int, fraction: float, odds: float) -> Floats:
+    risks = _far(most, fraction)
+    last = odds * np.log(1 / fraction)
+    for size in range(1, min(most, _LARGE) + 1):
+        last = last if size == 1 else odds * (1 / (size - 1) - last)
+        risks[size] = last
+    return risks
+
+
+def _downwards(most: int, fraction: float, odds: float) -> Floats:
+    risks = _far(most, fraction)
+    top = min(most, _LARGE) + 200
+    last = fraction / top
+    for size in range(top - 1, 0, -1):
+        last = 1 / size - last / odds
+        if size <= most:
+            risks[size] = last
+    return risks

@@ -1,0 +1,65 @@
+"""`sfumato risk`: how far the rows of a file can be told apart, and by what."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def command(
+    data: Annotated[Path, typer.Argument(help="The file: CSV, Parquet, JSON lines, Excel, SQLite or DuckDB.")],
+    quasi_identifiers: Annotated[
+        str | None, typer.Option(help="Columns that an attacker may know, separated by commas.")
+    ] = None,
+    plan: Annotated[Path | None, typer.Option(help="A plan with roles and hierarchies.")] = None,
+    population_size: Annotated[int | None, typer.Option(help="Persons in the population.")] = None,
+    sampling_fraction: Annotated[float | None, typer.Option(help="The share of the population in the file.")] = None,
+    threshold: Annotated[float, typer.Option(help="Rows at a greater risk than this are counted.")] = 0.2,
+    missing: Annotated[list[str] | None, typer.Option(help='A text that means "missing".')] = None,
+    on_missing: Annotated[str, typer.Option(help="category, any or drop.")] = "category",
+    separator: Annotated[str | None, typer.Option(help="Of a CSV file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option(help="Print nothing but errors.")] = False,
+) -> None:
+    """Say how far rows can be told apart."""
+    from sfumato.errors import PlanError, did_you_mean
+    from sfumato.microdata.measures.survey import risk
+
+    if on_missing not in ("category", "any", "drop"):
+        hint = did_you_mean(on_missing, ("category", "any", "drop"))
+        raise PlanError(f'"{on_missing}" is no way to take missing values.', hint, "on-missing")
+    if html is not None and html.exists():
+        raise PlanError(f"{html.name} exists already.", "Choose another name or remove it.", "exists")
+    report = risk(
+        data,
+        _named(quasi_identifiers),
+        plan=plan,
+        population_size=population_size,
+        sampling_fraction=sampling_fraction,
+        threshold=threshold,
+        missing=missing or (),
+        on_missing=on_missing,  # type: ignore[arg-type]
+        separator=separator,
+    )
+    _tell(report, html, as_json, quiet)
+
+
+def _named(given: str | None) -> list[str] | None:
+    """The columns named; a comma within a name is written twice."""
+    if given is None:
+        return None
+    return [name.replace("\0", ",") for name in given.replace(",,", "\0").split(",")]
+
+
+def _tell(report: Any, html: Path | None, as_json: bool, quiet: bool) -> None:
+    from sfumato.report.risk import page_of, text
+
+    if html is not None:
+        html.write_text(page_of(report), encoding="utf-8")
+    if as_json:
+        sys.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False) + "\n")
+    elif not quiet:
+        sys.stdout.write(text(report))

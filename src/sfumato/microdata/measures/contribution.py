@@ -1,0 +1,79 @@
+"""Contribution: what each column, and each step of its generalization, adds to the risk.
+
+Each is taken alone: how many rows are unique, and how high the average risk is, when one column is left out or
+generalized to a level and all others stay as they are.
+"""
+
+from dataclasses import dataclass
+
+from sfumato.microdata.classes import Counts
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.grouping import Grouper
+from sfumato.microdata.measures.regrouping import Regrouper
+
+# Combinations times steps that may be gone through, about a second of work.
+MAX_WORK = 60_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What happens to the risk when one column is generalized or left out.
+
+    Attributes:
+        level: The level it is generalized to; None where it is left out.
+        uniques_before, uniques: Unique rows without and with that step; average_before, average: the average risk.
+    """
+
+    column: str
+    level: int | None
+    uniques_before: int
+    uniques: int
+    average_before: float
+    average: float
+
+    def __str__(self) -> str:
+        """The contribution as a sentence.
+
+        >>> str(Contribution("zip", 3, 812, 9, 0.4, 0.1))
+        'zip to level 3: uniques fall from 812 to 9'
+        """
+        what = f"without {self.column}" if self.level is None else f"{self.column} to level {self.level}"
+        return f"{what}: uniques fall from {self.uniques_before:,} to {self.uniques:,}"
+
+
+def of_columns(table: FrequencyTable) -> tuple[Contribution, ...]:
+    """What each column contributes: the risk without it."""
+    grouper = Regrouper(table)
+    every = range(len(table.columns))
+    return tuple(
+        _contribution(table, column, None, grouper.by([other for other in every if other != column])[1])
+        for column in every
+    )
+
+
+def of_steps(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution, ...]:
+    """What each step on each column's ladder takes off the risk; nothing where the table is too large to try all."""
+    steps = sum(ladder.height - 1 for ladder in table.ladders)
+    if steps * len(table.counts) > work:
+        return ()
+    grouper = Grouper(table)
+    found = []
+    for column, ladder in enumerate(table.ladders):
+        below = grouper.base
+        for level in range(1, ladder.height):
+            node = tuple(level if place == column else 0 for place in range(len(table.columns)))
+            below = grouper.rolled(below, node)
+            found.append(_contribution(table, column, level, below.sizes))
+    return tuple(found)
+
+
+def _contribution(table: FrequencyTable, column: int, level: int | None, sizes: Counts) -> Contribution:
+    rows = max(table.rows, 1)
+    return Contribution(
+        table.columns[column],
+        level,
+        int((table.counts == 1).sum()),
+        int((sizes == 1).sum()),
+        len(table.counts) / rows,
+        len(sizes) / rows,
+    )

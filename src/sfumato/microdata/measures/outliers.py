@@ -1,0 +1,78 @@
+"""Outliers: the rows that few columns already single out, and that therefore force generalization.
+
+A row is the more of an outlier the fewer columns make it unique (special uniques: Elliot, M., Manning, A., Ford, R.
+(2002). A computational algorithm for handling the special uniques problem, https://doi.org/10.1142/S0218488502001600).
+A row unique by one column forces that very column up; one that only all columns together make unique yields to a small
+step on any of them.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.measures.regrouping import Regrouper
+
+MOST_COLUMNS = 3
+# Combinations times sets of columns that may be gone through, about a second of work.
+MAX_WORK = 60_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outliers:
+    """Unique rows by the fewest columns that single them out.
+
+    Attributes:
+        by_columns: For 1, 2, … columns, how many rows so many columns are enough for and no fewer.
+        more: Unique rows for which more columns are needed.
+        columns: For each column, how many rows it singles out alone.
+        combinations: Places, in the frequency table, of the rows that one or two columns single out.
+    """
+
+    by_columns: tuple[int, ...]
+    more: int
+    columns: tuple[tuple[str, int], ...]
+    combinations: tuple[int, ...] = ()
+
+
+def outliers(table: FrequencyTable, most_work: int = MAX_WORK) -> Outliers:
+    """Find the outliers of a table, by up to three columns (fewer where the table is very large or wide)."""
+    fewest, alone = _fewest(table, _reach(table, most_work))
+    deepest = int(fewest[fewest < len(table.columns) + 1].max(initial=0))
+    by_columns = tuple(int((fewest == width).sum()) for width in range(1, max(deepest, 1) + 1))
+    unique = int((table.counts == 1).sum())
+    return Outliers(
+        by_columns,
+        unique - sum(by_columns),
+        tuple(zip(table.columns, alone, strict=True)),
+        tuple(np.flatnonzero(fewest <= 2).tolist()),
+    )
+
+
+def _reach(table: FrequencyTable, most_work: int) -> int:
+    """How many columns at once are tried."""
+    width, work = len(table.columns), 0
+    for columns in range(1, min(MOST_COLUMNS, width) + 1):
+        work += comb(width, columns) * len(table.counts)
+        if work > most_work:
+            return max(columns - 1, 1)
+    return min(MOST_COLUMNS, width)
+
+
+def _fewest(table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], list[int]]:
+    """For each combination the fewest columns that make it unique, and for each column how many it makes so."""
+    grouper = Regrouper(table)
+    width = len(table.columns)
+    fewest = np.full(len(table.counts), width + 1)
+    alone = []
+    for columns in range(1, reach + 1):
+        for chosen in combinations(range(width), columns):
+            owners, sizes = grouper.sizes_by(chosen)
+            unique = sizes[owners] == 1
+            fewest[unique & (fewest > columns)] = columns
+            if columns == 1:
+                alone.append(int(unique.sum()))
+    return fewest, alone

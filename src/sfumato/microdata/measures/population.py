@@ -1,0 +1,264 @@
+"""Population uniqueness: how many persons of the population are probably unique, estimated from the sample's classes.
+
+From the sizes of the classes of a sample and the size of the population:
+
+- pitman: the classes follow Pitman's sampling formula with parameters (θ, α), taken by maximum likelihood; then
+  N (θ+α)_(N-1) / (θ+1)_(N-1) persons are unique. Hoshino, N. (2001). Applying Pitman's sampling formula to microdata
+  disclosure risk assessment. Journal of Official Statistics 17(4). Good for small sampling fractions.
+- zayatz: the share of the sample's unique rows that are unique in the population, taking the sample's distribution of
+  class sizes for the population's. Zayatz, L. (1991). Estimation of the percent of unique population elements on a
+  microdata file using the sample. US Census Bureau, Statistical Research Division Report.
+- snb: sizes of the population's classes are 1 + a negative binomial ("slide negative binomial"); its parameters are
+  taken so that the population's size, the sample's classes and its unique rows are met. Chen, G., Keller-McNulty, S.
+  (1998). Estimation of identification disclosure risk in microdata. Journal of Official Statistics 14(1).
+- dankar: which of them to trust: pitman up to a sampling fraction of 0.1; above it the smaller of zayatz and snb, or
+  zayatz where snb has no solution. Dankar, F., El Emam, K., Neisa, A., Roffey, T. (2012). Estimating the
+  re-identification risk of clinical data sets, https://doi.org/10.1186/1472-6947-12-66.
+
+Where an estimator is undefined or does not converge, its value is None and the reason is said.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from sfumato.microdata.classes import Counts
+
+SMALL_FRACTION = 0.1
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_STEPS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate of the persons who are unique in the population.
+
+    Attributes:
+        uniques: Their number, or None; share: of the population.
+        reason: Why there is no estimate, or which estimator was chosen.
+    """
+
+    uniques: float | None
+    share: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Uniqueness:
+    """Population uniqueness by all estimators, for a population of this size."""
+
+    population_size: int
+    sampling_fraction: float
+    pitman: Estimate
+    zayatz: Estimate
+    snb: Estimate
+    dankar: Estimate
+
+
+def uniqueness(sizes: Counts, population_size: int) -> Uniqueness:
+    """All estimates for classes of these sizes, sampled from a population of this size (at least as large)."""
+    rows = int(sizes.sum())
+    fraction = rows / population_size
+    unique = int((sizes == 1).sum())
+    if fraction >= 1:
+        all_of_them = _estimate(unique, population_size, "the data are the whole population")
+        return Uniqueness(population_size, 1.0, all_of_them, all_of_them, all_of_them, all_of_them)
+    if not unique:
+        none = _estimate(0, population_size, "no row is unique in the data, so none is in the population")
+        return Uniqueness(population_size, fraction, none, none, none, none)
+    pitman_, zayatz_, snb_ = pitman(sizes, population_size), zayatz(sizes, population_size), snb(sizes, population_size)
+    chosen = _dankar(fraction, pitman_, zayatz_, snb_)
+    return Uniqueness(population_size, fraction, pitman_, zayatz_, snb_, chosen)
+
+
+def _estimate(uniques: float, population_size: int, reason: str = "") -> Estimate:
+    bounded = min(max(float(uniques), 0.0), float(population_size))
+    return Estimate(bounded, bounded / population_size, reason)
+
+
+def _dankar(fraction: float, pitman_: Estimate, zayatz_: Estimate, snb_: Estimate) -> Estimate:
+    if fraction <= SMALL_FRACTION and pitman_.uniques is not None:
+        return Estimate(pitman_.uniques, pitman_.share, "pitman, because at most a tenth of the population is sampled")
+    if snb_.uniques is not None and zayatz_.uniques is not None and snb_.uniques < zayatz_.uniques:
+        return Estimate(snb_.uniques, snb_.share, "snb, the smaller of snb and zayatz")
+    why = "the smaller of snb and zayatz" if snb_.uniques is not None else "because snb has no solution"
+    return Estimate(zayatz_.uniques, zayatz_.share, f"zayatz, {why}")
+
+
+def zayatz(sizes: Counts, population_size: int) -> Estimate:
+    """The sample's unique rows, each unique in the population with one common probability.
+
+    That of a class of F persons having one row in the sample is hypergeometric: F C(N-F, n-1) / C(N, n).
+    """
+    rows = int(sizes.sum())
+    distinct, classes = np.unique(sizes, return_counts=True)
+    logs = np.array([_log_one_drawn(int(size), rows, population_size) for size in distinct])
+    weights = classes * np.exp(logs - logs.max())
+    unique = int(classes[distinct == 1].sum())
+    share = float(weights[distinct == 1].sum() / weights.sum())
+    return _estimate(unique * share * population_size / rows, population_size)
+
+
+def _log_one_drawn(persons: int, rows: int, population_size: int) -> float:
+    if population_size - persons < rows - 1:
+        return -math.inf
+    return math.log(persons) + _log_choose(population_size - persons, rows - 1) - _log_choose(population_size, rows)
+
+
+def _log_choose(all_of_them: int, chosen: int) -> float:
+    return math.lgamma(all_of_them + 1) - math.lgamma(chosen + 1) - math.lgamma(all_of_them - chosen + 1)
+
+
+def pitman(sizes: Counts, population_size: int) -> Estimate:
+    """Unique persons under Pitman's sampling formula with the parameters of greatest likelihood."""
+    rows, classes = int(sizes.sum()), len(sizes)
+    if classes == rows:
+        return Estimate(None, None, "every row is unique: the likelihood grows without end")
+    if classes == 1:
+        return Estimate(None, None, "there is one class only: the likelihood has no maximum")
+    likelihood = _PitmanLikelihood(sizes)
+    alpha = _highest(lambda value: likelihood.best_theta(value)[1], 1e-4, 1 - 1e-4)
+    log_shift, _ = likelihood.best_theta(alpha)
+    if alpha > 1 - 2e-4 or abs(log_shift) > _PitmanLikelihood.REACH - 0.1:
+        return Estimate(None, None, "the likelihood has its maximum at the edge: the model does not fit")
+    theta = math.exp(log_shift) - alpha
+    log_uniques = (
+        math.log(population_size)
+        + math.lgamma(theta + alpha + population_size - 1)
+        + math.lgamma(theta + 1)
+        - math.lgamma(theta + alpha)
+        - math.lgamma(theta + population_size)
+    )
+    edge = "α = 0, which is Ewens's formula, fits best" if alpha < 2e-4 else ""
+    return _estimate(math.exp(log_uniques), population_size, edge)
+
+
+class _PitmanLikelihood:
+    """The logarithm of the likelihood of class sizes under Pitman's sampling formula, but for a constant."""
+
+    REACH = 40.0
+
+    def __init__(self, sizes: Counts) -> None:
+        self.rows, self.classes = int(sizes.sum()), len(sizes)
+        distinct, counts = np.unique(sizes, return_counts=True)
+        self.sizes = list(zip(distinct.tolist(), counts.tolist(), strict=True))
+
+    def best_theta(self, alpha: float) -> tuple[float, float]:
+        """log(θ + α) of greatest likelihood for an α, and that likelihood."""
+        within = self._within(alpha)
+        best = _highest(lambda log_shift: self._between(alpha, log_shift), -self.REACH, self.REACH)
+        return best, within + self._between(alpha, best)
+
+    def _within(self, alpha: float) -> float:
+        first = math.lgamma(1 - alpha)
+        return math.fsum(count * (math.lgamma(size - alpha) - first) for size, count in self.sizes)
+
+    def _between(self, alpha: float, log_shift: float) -> float:
+        """The part with θ: sum of log(θ + iα) for i < classes, less that of log(θ + i) for i < rows."""
+        theta = math.exp(log_shift) - alpha
+        steps = _log_rising(theta / alpha + 1, self.classes - 1) + (self.classes - 1) * math.log(alpha)
+        return steps - _log_rising(theta + 1, self.rows - 1)
+
+
+def _log_rising(start: float, factors: int) -> float:
+    """log of start (start + 1) … with so many factors; by Stirling's series where lgamma would lose all digits."""
+    if start < 1e9:
+        return math.lgamma(start + factors) - math.lgamma(start)
+    end = start + factors
+    return (end - 0.5) * math.log1p(factors / start) + factors * math.log(start) - factors
+
+
+def _highest(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with one peak is highest, by golden section."""
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = function(left), function(right)
+    for _ in range(_STEPS):
+        if at_left < at_right:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = function(right)
+        else:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = function(left)
+    return (low + high) / 2
+
+
+def snb(sizes: Counts, population_size: int) -> Estimate:
+    """Unique persons where the population's classes have 1 + NB(a, p) members each and rows are drawn independently."""
+    rows, classes = int(sizes.sum()), len(sizes)
+    unique = int((sizes == 1).sum())
+    model = _Slide(population_size, rows / population_size, classes)
+    grid = classes * (population_size / classes) ** np.linspace(1e-6, 1 - 1e-6, 200)
+    gaps = [(count, model.unique_rows(count)) for count in grid.tolist()]
+    known = [(count, expected - unique) for count, expected in gaps if expected is not None]
+    for (low, at_low), (high, at_high) in pairwise(known):
+        if at_low == 0 or at_low * at_high < 0:
+            return _estimate(model.unique_persons(model.solved(low, high, at_low, unique)), population_size)
+    return Estimate(None, None, "no slide negative binomial has these classes and unique rows: it does not converge")
+
+
+@dataclass(frozen=True, slots=True)
+class _Slide:
+    """Population classes of size 1 + NB(a, p), of which a fraction of the members is sampled.
+
+    For a number of population classes the mean a(1-p)/p follows from the population's size, and p from the number of
+    classes that show in the sample; left to choose is the number of classes, to meet the unique rows.
+    """
+
+    population_size: int
+    fraction: float
+    classes: int
+
+    def p_of(self, count: float) -> float | None:
+        """The p with which so many population classes show as many classes in the sample, or None."""
+        mean = self.population_size / count - 1
+        wanted = (1 - self.classes / count) / (1 - self.fraction)
+        low, high = 1e-12, 1 - 1e-9
+        if not self._unseen(mean, high) <= wanted <= self._unseen(mean, low):
+            return None
+        for _ in range(_STEPS):
+            middle = math.sqrt(low * high)
+            if self._unseen(mean, middle) > wanted:
+                low = middle
+            else:
+                high = middle
+        return math.sqrt(low * high)
+
+    def _unseen(self, mean: float, p: float) -> float:
+        """(p / (1 - (1-p)(1-f)))^a with a = mean p / (1-p): that no member but the first's place is sampled."""
+        a = mean * p / (1 - p)
+        return math.exp(a * (math.log(p) - math.log1p(-(1 - p) * (1 - self.fraction))))
+
+    def unique_rows(self, count: float) -> float | None:
+        """The rows expected to be unique in the sample."""
+        p = self.p_of(count)
+        if p is None:
+            return None
+        mean, q, stay = self.population_size / count - 1, 1 - p, 1 - self.fraction
+        more = stay * mean * p / (1 - q * stay)
+        return count * self.fraction * self._unseen(mean, p) * (1 + more)
+
+    def solved(self, low: float, high: float, at_low: float, unique: int) -> float:
+        """The number of classes between two that meets the unique rows."""
+        for _ in range(_STEPS):
+            middle = (low + high) / 2
+            expected = self.unique_rows(middle)
+            if expected is None:
+                break
+            if (expected - unique) * at_low > 0:
+                low = middle
+            else:
+                high = middle
+        return (low + high) / 2
+
+    def unique_persons(self, count: float) -> float:
+        """Population classes of one member: count p^a."""
+        p = self.p_of(count)
+        if p is None:
+            return math.nan
+        mean = self.population_size / count - 1
+        return count * math.exp(mean * p / (1 - p) * math.log(p))

@@ -1,0 +1,112 @@
+"""Distinction and separation: how well each set of columns tells rows apart.
+
+Motwani, R., Xu, Y. (2007). Efficient algorithms for masking and finding quasi-identifiers,
+https://theory.stanford.edu/~xuying/papers/minkey_vldb07.pdf. For a set of columns
+
+- distinction is the number of distinct combinations / rows: the share of rows that would have to stay for the columns
+  to be a key;
+- separation is the share of all pairs of rows that differ in at least one of the columns.
+
+All sets are measured for up to `MAX_COLUMNS` columns, each from the smallest set at hand that holds it. Beyond that,
+and where the table is too large for it, sets are tried best first, the most telling ones being widened by one column
+each, until `limit` sets were measured; the answer says so.
+"""
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from sfumato.microdata.classes import Counts
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.measures.regrouping import Regrouper
+from sfumato.microdata.packing import Words
+
+MAX_COLUMNS = 10
+LIMIT = 1_000
+# Combinations times sets that may be gone through, about a second of work.
+MAX_WORK = 60_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How well a set of columns tells rows apart."""
+
+    columns: tuple[str, ...]
+    classes: int
+    uniques: int
+    distinction: float
+    separation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Subsets:
+    """All sets of columns that were measured, the most telling of each number of columns first.
+
+    Attributes:
+        complete: Whether these are all sets there are; total: how many there are.
+    """
+
+    sets: tuple[Telling, ...]
+    total: int
+    complete: bool
+
+
+def subsets(table: FrequencyTable, limit: int = LIMIT) -> Subsets:
+    """Measure the sets of quasi-identifiers of a table."""
+    width = len(table.columns)
+    total = 2**width - 1
+    if width <= MAX_COLUMNS and total * len(table.counts) <= MAX_WORK * 4:
+        found = list(_all_sets(table))
+    else:
+        found = list(_best_first(table, min(limit, max(width, MAX_WORK // max(len(table.counts), 1)))))
+    found.sort(key=lambda told: (len(told.columns), -told.distinction, -told.separation, told.columns))
+    return Subsets(tuple(found), total, len(found) == total)
+
+
+def _all_sets(table: FrequencyTable) -> Iterator[Telling]:
+    """From all columns down to single ones, each set from the smallest of those with one column more."""
+    grouper = Regrouper(table)
+    everything = tuple(range(len(table.columns)))
+    above: dict[tuple[int, ...], tuple[Words, Counts]] = {everything: (grouper.keys, table.counts)}
+    yield _told(table, everything, table.counts)
+    for width in range(len(everything) - 1, 0, -1):
+        here = {}
+        for chosen in combinations(everything, width):
+            wider = [tuple(sorted((*chosen, more))) for more in everything if more not in chosen]
+            keys, counts = min((above[one] for one in wider), key=lambda held: len(held[1]))
+            here[chosen] = grouper.by(chosen, keys, counts)
+            yield _told(table, chosen, here[chosen][1])
+        above = here
+
+
+def _best_first(table: FrequencyTable, limit: int) -> Iterator[Telling]:
+    """Single columns first, then the most telling sets widened by one column, until the limit."""
+    grouper = Regrouper(table)
+    width = len(table.columns)
+    waiting: list[tuple[float, tuple[int, ...]]] = [(0.0, (column,)) for column in range(width)]
+    seen = {chosen for _, chosen in waiting}
+    measured = 0
+    while waiting and measured < limit:
+        _, chosen = heapq.heappop(waiting)
+        told = _told(table, chosen, grouper.sizes_by(chosen)[1])
+        measured += 1
+        yield told
+        for more in range(width):
+            wider = tuple(sorted({*chosen, more}))
+            if wider not in seen:
+                seen.add(wider)
+                heapq.heappush(waiting, (-told.distinction / len(wider), wider))
+
+
+def _told(table: FrequencyTable, chosen: tuple[int, ...], sizes: Counts) -> Telling:
+    rows = int(sizes.sum())
+    pairs = rows * (rows - 1) / 2
+    same = float((sizes.astype(float) * (sizes - 1)).sum()) / 2
+    return Telling(
+        tuple(table.columns[column] for column in chosen),
+        len(sizes),
+        int((sizes == 1).sum()),
+        len(sizes) / max(rows, 1),
+        1 - same / pairs if pairs else 0.0,
+    )
