@@ -1,0 +1,120 @@
+"""Compiled loops of local recoding: going through nodes until one gives company to rows that are still left.
+
+Shapes: n combinations of m columns; `labels` and `costs` are (m, levels, values): for each column, level and value code
+its label and what a row with it loses. `left` holds the combinations not yet in a class.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-decorators
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ONE = np.uint64(1)
+# A key of labels is exact below this; above it, equal keys are compared label by label.
+_EXACT = 2.0**62
+
+
+class Prices(NamedTuple):
+    """labels (m, levels, values) and costs alike; widths: (m, levels) the number of labels of each level."""
+
+    labels: np.ndarray
+    costs: np.ndarray
+    widths: np.ndarray
+
+
+class Cells(NamedTuple):
+    """Room for the cells of a node: slots, stamps (2^b,), stamp (1,); owner, first, rows, good (n,)."""
+
+    slots: np.ndarray
+    stamps: np.ndarray
+    stamp: np.ndarray
+    keys: np.ndarray
+    owner: np.ndarray
+    first: np.ndarray
+    rows: np.ndarray
+    good: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def next_node(codes, counts, left, nodes, floors, start, k, limit, prices, cells):
+    """The next node at which some cell of the rows left has k rows and costs no more than the limit.
+
+    Args:
+        nodes: (nodes, m) levels, in the order in which they are tried; floors: (nodes,) the least cost of their cells.
+        start: The node to begin with.
+        cells: Receives the cell of each combination left, its rows, first combination, and whether it is good.
+
+    Returns:
+        The node, or the number of nodes when there is none; and the number of cells.
+    """
+    for at in range(start, len(nodes)):
+        if floors[at] > limit:
+            continue
+        found = group_cells(codes, counts, left, nodes[at], prices, cells)
+        some = False
+        for cell in range(found):
+            cells.good[cell] = cells.rows[cell] >= k
+            if cells.good[cell] and limit < np.inf:
+                cells.good[cell] = cost_of(codes, cells.first[cell], nodes[at], prices) <= limit
+            some |= cells.good[cell]
+        if some:
+            return at, found
+    return len(nodes), 0
+
+
+@njit(cache=True, nogil=True)
+def cost_of(codes, row, node, prices):
+    """What a row of a combination loses at a node."""
+    cost = 0.0
+    for column in range(len(node)):
+        cost += prices.costs[column, node[column], codes[row, column]]
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def group_cells(codes, counts, left, node, prices, cells):
+    """Group combinations by their labels at a node; the answer is the number of cells."""
+    size = 1.0
+    for column in range(len(node)):
+        size *= prices.widths[column, node[column]]
+    exact = size < _EXACT
+    cells.stamp[0] += 1
+    stamp = cells.stamp[0]
+    last = np.uint64(len(cells.slots) - 1)
+    found = 0
+    for at in range(len(left)):
+        row = left[at]
+        key = np.uint64(0)
+        for column in range(len(node)):
+            width = np.uint64(prices.widths[column, node[column]])
+            key = key * width + np.uint64(prices.labels[column, node[column], codes[row, column]])
+        slot = ((key * _MIX) >> np.uint64(20)) & last
+        while True:
+            if cells.stamps[slot] != stamp:
+                cells.stamps[slot] = stamp
+                cells.slots[slot] = found
+                cells.keys[found] = key
+                cells.first[found] = row
+                cells.rows[found] = 0
+                found += 1
+                break
+            cell = cells.slots[slot]
+            if cells.keys[cell] == key and (exact or alike(codes, row, cells.first[cell], node, prices)):
+                break
+            slot = (slot + _ONE) & last
+        cell = cells.slots[slot]
+        cells.rows[cell] += counts[row]
+        cells.owner[at] = cell
+    return found
+
+
+@njit(cache=True, nogil=True)
+def alike(codes, one, other, node, prices):
+    """Whether two combinations have the same labels at a node."""
+    for column in range(len(node)):
+        labels = prices.labels[column, node[column]]
+        if labels[codes[one, column]] != labels[codes[other, column]]:
+            return False
+    return True
