@@ -35,6 +35,7 @@ class Seconds:
     search: float = 0.0
     apply: float = 0.0
     verify: float = 0.0
+    measure: float = 0.0
     total: float = 0.0
 
 
@@ -111,9 +112,9 @@ class Report:
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
 
     def _repr_html_(self) -> str:
-        from sfumato.report.release import html
+        from sfumato.report.release import fragment
 
-        return html(self)
+        return fragment(self)
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sfumato.engines.scratch import Scratch
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata import verify
 from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate
-from sfumato.microdata.measures.risk import prosecutor
+from sfumato.microdata.measures.release import Measured, measure
 from sfumato.microdata.methods.search import Result, search
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.population import persons_by_label, with_population, with_texts
@@ -37,6 +37,7 @@ class Release:
         plan: The plan, resolved.
         report: Numbers as attributes.
         recoding: What each value or combination is published as.
+        table: The raw frequency table, from which reports tell what changed.
     """
 
     plan: Plan
@@ -46,6 +47,7 @@ class Release:
     published: Engine
     prediction: Prediction
     workspace: Scratch | None = None
+    table: FrequencyTable | None = None
 
     @property
     def data(self) -> Any:
@@ -133,10 +135,14 @@ class _Run:
             with self._stage("verify"):
                 expected = predict(table, result.recoding, handling)
                 verdict = self._verified(published, expected, table, result.recoding)
+            if not verdict.holds:
+                raise InternalError("the published rows do not keep the promises.", code="promise")
+            with self._stage("measure"):
+                measured = measure(self.plan, table, result.recoding)
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict)
+            report = self._report(table, result, verdict, measured)
             undo.pop_all()
-        return Release(self.plan, report, result.recoding, handling, published, expected, folder)
+        return Release(self.plan, report, result.recoding, handling, published, expected, folder, table)
 
     @contextmanager
     def _stage(self, name: str) -> Any:
@@ -170,11 +176,9 @@ class _Run:
             persons_by_label(table, recoding),
         )
 
-    def _report(self, table: FrequencyTable, result: Result, verdict: verify.Verdict) -> Report:
+    def _report(self, table: FrequencyTable, result: Result, verdict: verify.Verdict, measured: Measured) -> Report:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
-        if not verdict.holds:
-            raise InternalError("the published rows do not keep the promises.", code="promise")
         average = float(kept.mean()) if len(kept) else 0.0
         return Report(
             version=__version__,
@@ -187,8 +191,8 @@ class _Run:
             suppressed_rows=int(recoding.sizes[recoding.suppressed].sum()),
             classes=ClassFigures(len(kept), int(kept.min(initial=table.rows)), int(kept.max(initial=0)), average),
             models=verdict.promises,
-            risk={"before": prosecutor(table.counts).to_dict(), "after": prosecutor(kept).to_dict()},
-            utility={},
+            risk=measured.risk,
+            utility=measured.utility,
             nodes={"total": result.total, "checked": result.checked},
             seconds=Seconds(**self.seconds),
             engine=self.source.name,

@@ -1,5 +1,6 @@
 """The plan of a microdata release, as frozen values."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
 OnInvalid = Literal["error", "missing", "drop"]
 OnMissing = Literal["category", "any", "drop"]
+MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class DataPlan:
         on_invalid: What to do with a value that its type or hierarchy does not accept.
         on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
         table: Table of a database file, or sheet of a workbook.
+        memory_limit: The most memory that the engine may use, for example 2GB; what exceeds it goes to
+        temp_folder: The folder for rows that do not fit in memory, relative to the plan; by default the system's.
     """
 
     source: str | None = None
@@ -41,12 +45,26 @@ class DataPlan:
     on_invalid: OnInvalid = "error"
     on_missing: OnMissing = "category"
     table: str | None = None
+    memory_limit: str | None = None
+    temp_folder: str | None = None
 
     def __post_init__(self) -> None:
+        if self.memory_limit is not None and not self.memory_bytes:
+            raise ValueError("the memory limit must be a number and MB or GB, for example 2GB.")
         if self.separator is not None and len(self.separator) != 1:
             raise ValueError("the separator must be one character.")
         if len(self.quote) != 1:
             raise ValueError("the quote must be one character.")
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory limit in bytes; 0 for none.
+
+        >>> DataPlan(memory_limit="1.5 GB").memory_bytes
+        1500000000
+        """
+        found = MEMORY.fullmatch(self.memory_limit or "")
+        return int(float(found[1]) * {"MB": 10**6, "GB": 10**9}[found[2]]) if found else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +101,17 @@ class OutputPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class UtilityPlan:
+    """What is measured besides what every release is.
+
+    Attributes:
+        target: The column that a model is to predict from the quasi-identifiers.
+    """
+
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A whole plan.
 
@@ -98,6 +127,7 @@ class Plan:
     method: Method = field(default_factory=Optimal)
     seed: int = 1
     output: OutputPlan = field(default_factory=OutputPlan)
+    utility: UtilityPlan = field(default_factory=UtilityPlan)
     folder: Path = field(default_factory=Path)
     text: Mapping[str, Any] = field(default_factory=dict)
 
@@ -111,8 +141,9 @@ class Plan:
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """The sensitive columns that some model judges, in the plan's order."""
+        """The columns that some model judges, and those that the loss and the utility look at, in the plan's order."""
         wanted = {model.column for model in self.privacy}
+        wanted |= {getattr(self.method, "class_column", None), self.utility.target}
         return tuple(name for name in self.columns if name in wanted)
 
     def at(self, folder: Path) -> "Plan":

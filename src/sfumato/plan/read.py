@@ -12,7 +12,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.registry import MODEL, located
 from sfumato.plan import files
 from sfumato.plan.methods import METHOD, FullDomain, KOptimize, Mondrian
-from sfumato.plan.model import ColumnPlan, DataPlan, OutputPlan, Plan
+from sfumato.plan.model import ColumnPlan, DataPlan, OutputPlan, Plan, UtilityPlan
 from sfumato.plan.shapes import (
     Choice,
     Faults,
@@ -45,6 +45,8 @@ DATA = Record(
         "on_invalid": Key(Choice(("error", "missing", "drop"))),
         "on_missing": Key(Choice(("category", "any", "drop"))),
         "table": Key(Text(about="table of a database file, or sheet of a workbook")),
+        "memory_limit": Key(Text(about="the most memory that the engine may use, for example 2GB")),
+        "temp_folder": Key(Text(about="folder for rows that do not fit in memory, relative to the plan")),
     },
     DataPlan,
     about="where the rows lie and how they are read",
@@ -71,6 +73,11 @@ OUTPUT = Record(
     OutputPlan,
     about="how the release is written",
 )
+UTILITY = Record(
+    {"target": Key(Text(about="column to predict from the quasi-identifiers (needs scikit-learn)"))},
+    UtilityPlan,
+    about="what is measured besides what every release is",
+)
 PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), required=True),
@@ -80,6 +87,7 @@ PLAN = Record(
         "method": Key(METHOD),
         "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
         "output": Key(OUTPUT),
+        "utility": Key(UTILITY),
     },
     Plan,
     about="plan of a microdata release",
@@ -130,6 +138,7 @@ def _between(plan: Plan) -> list[Fault]:
         found.extend(_k_optimized(plan))
     for place, model in enumerate(plan.privacy):
         found.extend(_judged(plan, model.column, f"privacy[{place}].column"))
+    found.extend(_predicted(plan))
     if plan.output.class_column in plan.columns:
         found.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
@@ -183,6 +192,22 @@ def _k_optimized(plan: Plan) -> list[Fault]:
     if plan.data.on_missing == "any":
         found.append(Fault("data.on_missing", "any does not go with k-optimize.", "Use category or drop."))
     return found
+
+
+def _predicted(plan: Plan) -> list[Fault]:
+    """Faults of the column that utility is measured by."""
+    target = plan.utility.target
+    if target is None:
+        return []
+    if target not in plan.columns:
+        return [
+            Fault("utility.target", f'there is no column "{target}" in the plan.', did_you_mean(target, plan.columns))
+        ]
+    if plan.columns[target].role not in ("sensitive", "insensitive"):
+        return [
+            Fault("utility.target", f"the column is {plan.columns[target].role}.", "It must be published as it is.")
+        ]
+    return []
 
 
 def plan_schema() -> Schema:

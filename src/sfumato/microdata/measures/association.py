@@ -1,0 +1,158 @@
+"""Association: how much of the relation between two columns a release keeps.
+
+Cramér's V of every pair of columns (Cramér, H. (1946). Mathematical Methods of Statistics), before from the raw values
+and after from the published labels; and for pairs of numbers Pearson's correlation, a label standing for the mean of
+the values it covers. Sensitive columns that a model judges are published as they are and take part, too. A column with
+one value, or one label, is associated with nothing: V and correlation are 0.
+
+V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.classes import Floats
+from sfumato.microdata.measures.view import View
+
+# Pairs of columns times rows of the frequency table that may be gone through.
+MAX_WORK = 20_000_000
+_DENSE = 4_000_000
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """The association of two columns before and after."""
+
+    first: str
+    second: str
+    cramers_v_before: float
+    cramers_v: float
+    correlation_before: float | None = None
+    correlation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Associations:
+    """All pairs that were measured, and how far they moved on average."""
+
+    pairs: tuple[Association, ...]
+    mean_drift: float
+    largest_drift: float
+    mean_correlation_drift: float | None
+    skipped_pairs: int = 0
+
+
+def associations(view: View) -> Associations:
+    """Measure the pairs of columns, as many as the work allows."""
+    width = len(view.columns)
+    chosen = list(combinations(range(width), 2))
+    most = max(MAX_WORK // max(len(view.pieces.rows), 1), 1)
+    pairs = [_between(view, first, second) for first, second in chosen[:most]]
+    pairs += _with_sensitive(view) if most >= len(chosen) else []
+    drifts = [abs(pair.cramers_v - pair.cramers_v_before) for pair in pairs]
+    moved = [abs(pair.correlation - pair.correlation_before) for pair in pairs if _correlates(pair)]  # type: ignore[operator]
+    return Associations(
+        tuple(pairs),
+        float(np.mean(drifts)) if drifts else 0.0,
+        max(drifts, default=0.0),
+        float(np.mean(moved)) if moved else None,
+        max(len(chosen) - most, 0),
+    )
+
+
+def _correlates(pair: Association) -> bool:
+    return pair.correlation is not None and pair.correlation_before is not None
+
+
+def _between(view: View, first: int, second: int) -> Association:
+    one, two = view.columns[first], view.columns[second]
+    codes, pieces = view.table.codes, view.published
+    labels = view.class_labels[pieces.classes]
+    before = cramers_v(codes[:, first], codes[:, second], view.table.counts)
+    after = cramers_v(labels[:, first], labels[:, second], pieces.rows)
+    if one.numbers is None or two.numbers is None:
+        return Association(one.name, two.name, before, after)
+    raw = [_numbers(view, place)[codes[:, place]] for place in (first, second)]
+    guessed = [view.columns[place].means[labels[:, place]] for place in (first, second)]  # type: ignore[index]
+    return Association(
+        one.name,
+        two.name,
+        before,
+        after,
+        correlation(raw[0], raw[1], view.table.counts),
+        correlation(guessed[0], guessed[1], pieces.rows),
+    )
+
+
+def _numbers(view: View, place: int) -> Floats:
+    """The number of each value code of a column."""
+    column = view.columns[place]
+    numbers = np.zeros(view.table.ladders[place].size)
+    numbers[column.values] = column.numbers
+    return numbers
+
+
+def _with_sensitive(view: View) -> Iterator[Association]:
+    """Each quasi-identifier with each judged sensitive column, where no combination is divided between classes."""
+    if len(view.pieces.rows) != len(view.table.counts):
+        return
+    shown = np.zeros(len(view.table.counts), bool)
+    shown[view.published.combinations] = True
+    owner_class = np.zeros(len(shown), np.int64)
+    owner_class[view.pieces.combinations] = view.pieces.classes
+    for name, held in view.table.sensitive.items():
+        owners = held.owners
+        seen = shown[owners]
+        for place, column in enumerate(view.columns):
+            labels = view.class_labels[owner_class[owners[seen]], place]
+            yield Association(
+                column.name,
+                name,
+                cramers_v(view.table.codes[owners, place], held.values, held.counts),
+                cramers_v(labels, held.values[seen], held.counts[seen]),
+            )
+
+
+def cramers_v(one: npt.NDArray[np.integer], two: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]) -> float:
+    """Cramér's V of two columns of codes; 0 where one of them has one value.
+
+    >>> one = np.array([0, 1])
+    >>> cramers_v(one, one, np.array([5, 5])), cramers_v(one, np.array([0, 0]), np.array([5, 5]))
+    (1.0, 0.0)
+    """
+    total = float(rows.sum())
+    width = int(two.max(initial=0)) + 1
+    cells, owners = _cells(one.astype(np.int64) * width + two, (int(one.max(initial=0)) + 1) * width)
+    counts = np.bincount(owners, weights=rows, minlength=len(cells))
+    first, second = cells // width, cells % width
+    by_first, by_second = np.bincount(first, weights=counts), np.bincount(second, weights=counts)
+    smaller = min(int((by_first > 0).sum()), int((by_second > 0).sum()))
+    if smaller < 2 or not total:
+        return 0.0
+    held = counts > 0
+    expected = by_first[first[held]] * by_second[second[held]]
+    excess = float((counts[held] ** 2 / expected).sum()) - 1
+    return float(np.sqrt(min(max(excess, 0.0) / (smaller - 1), 1.0)))
+
+
+def _cells(pairs: Codes, size: int) -> tuple[Codes, Codes]:
+    """The distinct cells of a table, and the cell of each pair."""
+    if size <= _DENSE:
+        return np.arange(size), pairs
+    cells, owners = np.unique(pairs, return_inverse=True)
+    return cells, owners.reshape(-1)
+
+
+def correlation(one: Floats, two: Floats, rows: npt.NDArray[np.integer]) -> float:
+    """Pearson's correlation of weighted pairs; 0 where one of them does not vary."""
+    total = rows.sum()
+    if not total:
+        return 0.0
+    first, second = one - (one * rows).sum() / total, two - (two * rows).sum() / total
+    spread = float(np.sqrt((first**2 * rows).sum() * (second**2 * rows).sum()))
+    return float((first * second * rows).sum()) / spread if spread > 1e-12 else 0.0

@@ -1,0 +1,36 @@
+"""Distribution distance: how far the distribution of a column that a reader would guess is from the true one.
+
+Total variation: half the sum of the differences of shares. For columns of numbers and dates also the earth mover's
+distance: the mean distance that a row's value would have to be moved, as a share of the column's range (Rubner, Y. et
+al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows are not seen by a reader: shares are of what is
+published. With nothing published there is no distance (None).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.microdata.measures.view import ColumnView
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How far a column's distribution moved."""
+
+    column: str
+    total_variation: float | None
+    earth_mover: float | None = None
+
+
+def drift_of(column: ColumnView) -> Drift:
+    """The distances of one column."""
+    published = float(column.after.sum())
+    if not published:
+        return Drift(column.name, None)
+    gaps = column.after / published - column.before / column.before.sum()
+    variation = float(np.abs(gaps).sum()) / 2
+    if column.numbers is None:
+        return Drift(column.name, variation)
+    span = float(column.numbers[-1] - column.numbers[0])
+    moved = float((np.abs(np.cumsum(gaps))[:-1] * np.diff(column.numbers)).sum())
+    return Drift(column.name, variation, moved / span if span else 0.0)

@@ -1,0 +1,34 @@
+"""What forces generalization: for each column, the rows that would break a promise if it stayed one level finer.
+
+Only for recodings by levels: a class recoding generalizes each class for itself.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.grouping import Grouper
+from sfumato.microdata.models.model import of_release
+from sfumato.microdata.recoding import LevelRecoding, Recoding
+from sfumato.plan.model import Plan
+
+
+def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
+    """For each generalized column the level it left and the rows that forced it, in classes that would fail there."""
+    if not isinstance(recoding, LevelRecoding) or plan.data.on_missing == "any":
+        return {}
+    grouper = Grouper(table)
+    found = {}
+    for column, level in enumerate(recoding.node):
+        if level:
+            node = (*recoding.node[:column], level - 1, *recoding.node[column + 1 :])
+            classes = grouper.rolled(grouper.base, node).classes
+            failing = np.zeros(len(classes.sizes), bool)
+            for model in plan.privacy:
+                if of_release(model):
+                    failing |= model.short(classes.sizes)
+                else:
+                    failing |= model.failing(classes, table.whole)
+            found[table.columns[column]] = {"level": level - 1, "rows": int(classes.sizes[failing].sum())}
+    return found

@@ -1,0 +1,69 @@
+"""Random range counts: how far off a reader is who counts rows in a range of values.
+
+Each query asks how many rows lie in random ranges of up to three columns at once (for columns without an order: in a
+random set of values). The answer from the release spreads each label evenly over the values it covers. The error of a
+query is |guess - truth| / max(truth, 1 % of the rows), and the measure is the mean over the queries. LeFevre, K. et al.
+(2008). Workload-aware anonymization techniques for large-scale datasets, https://doi.org/10.1145/1386118.1386123.
+Seeded: the same data, plan and seed give the same queries.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.microdata.classes import Floats, Mask
+from sfumato.microdata.measures.view import ColumnView, View
+
+QUERIES = 100
+MOST_COLUMNS = 3
+FLOOR = 0.01
+# Queries times rows of the frequency table that may be gone through.
+MAX_WORK = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RangeCounts:
+    """The mean and the median relative error of random range counts."""
+
+    queries: int
+    mean_error: float
+    median_error: float
+
+
+def range_counts(view: View, seed: int, queries: int = QUERIES) -> RangeCounts:
+    """Ask random range counts of a release."""
+    random = np.random.default_rng(seed)
+    work = len(view.table.counts) + len(view.class_rows)
+    asked = max(min(queries, MAX_WORK // max(work, 1)), 10)
+    errors = [_error(view, random) for _ in range(asked)]
+    return RangeCounts(asked, float(np.mean(errors)), float(np.median(errors)))
+
+
+def _error(view: View, random: np.random.Generator) -> float:
+    width = len(view.columns)
+    many = int(random.integers(1, min(MOST_COLUMNS, width) + 1))
+    truth: Floats = view.table.counts.astype(np.float64)
+    guess: Floats = view.class_rows.astype(np.float64)
+    for place in sorted(random.choice(width, many, replace=False).tolist()):
+        column = view.columns[place]
+        chosen = _chosen(column, random)
+        by_code = np.zeros(view.table.ladders[place].size)
+        by_code[column.values] = chosen
+        truth = truth * by_code[view.table.codes[:, place]]
+        guess = guess * column.inside(chosen)[view.class_labels[:, place]]
+    wanted = float(truth.sum())
+    return abs(float(guess.sum()) - wanted) / max(wanted, FLOOR * view.table.rows)
+
+
+def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
+    """A random stretch of an ordered column, or a random set of another's values, each a tenth to all of them."""
+    count = len(column.values)
+    length = max(1, round(count * float(random.uniform(0.1, 1.0))))
+    if column.numbers is None:
+        chosen = np.zeros(count, bool)
+        chosen[random.choice(count, length, replace=False)] = True
+        return chosen
+    start = int(random.integers(0, count - length + 1))
+    places = np.arange(count)
+    found: Mask = (places >= start) & (places < start + length)
+    return found

@@ -1,0 +1,74 @@
+"""The measures of every release: risk before and after, what contributes to it, and utility."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.microdata.classes import Counts
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.measures import contribution
+from sfumato.microdata.measures.forcing import forcing
+from sfumato.microdata.measures.outliers import outliers
+from sfumato.microdata.measures.risk import attacker, prosecutor
+from sfumato.microdata.measures.survey import distribution
+from sfumato.microdata.measures.utility import utility
+from sfumato.microdata.models.population import persons_by_label
+from sfumato.microdata.recoding import Recoding, published_labels
+from sfumato.plan.model import Plan
+
+# How much of the frequency table may be gone through for contributions and outliers, in every release.
+MAX_WORK = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was measured of a release, in plain values."""
+
+    risk: Mapping[str, Mapping[str, Any]]
+    utility: Mapping[str, Any]
+
+
+def measure(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Measured:
+    """Measure a release."""
+    kept = recoding.sizes[~recoding.suppressed]
+    found = outliers(table, MAX_WORK)
+    risk: dict[str, Mapping[str, Any]] = {
+        "before": _figures(table.counts),
+        "after": _figures(kept) | _journalist(table, recoding),
+        "contribution": _contributions(table),
+        "outliers": {
+            "singled_out_by_columns": list(found.by_columns),
+            "singled_out_by_more": found.more,
+            "singled_out_alone_by": dict(found.columns),
+        },
+        "forcing": forcing(plan, table, recoding),
+    }
+    return Measured(risk, utility(table, recoding, plan.seed, plan.utility.target).to_dict())
+
+
+def _figures(sizes: Counts) -> dict[str, Any]:
+    """Prosecutor risk, and how many classes have each size."""
+    return prosecutor(sizes).to_dict() | {"sizes": {str(entry.size): entry.classes for entry in distribution(sizes)}}
+
+
+def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
+    """The journalist's risk, where the population is known; else it is the prosecutor's."""
+    persons = persons_by_label(table, recoding)
+    if persons is None:
+        return {}
+    kept = np.flatnonzero(~recoding.suppressed)
+    sizes = recoding.sizes[kept]
+    known = np.array([persons.get(published_labels(recoding, place), 0) for place in kept.tolist()], np.int64)
+    risks = 1 / np.maximum(np.maximum(known, sizes), 1)
+    return {"journalist": asdict(attacker(sizes, risks, prosecutor(sizes).threshold))}
+
+
+def _contributions(table: FrequencyTable) -> dict[str, Any]:
+    """Unique rows without each column, and at each level of it, all others as they are."""
+    return {
+        "uniques": int((table.counts == 1).sum()),
+        "without": {entry.column: entry.uniques for entry in contribution.of_columns(table)},
+        "steps": [asdict(entry) for entry in contribution.of_steps(table, MAX_WORK)],
+    }

@@ -1,0 +1,155 @@
+"""What a reader of a release sees: for each published label the values it may stand for, and the rows that carry it.
+
+Made from the frequency table and the recoding alone. A reader is taken to know which values a column has at all, and to
+think each value that a label covers equally likely; a label of numbers or dates covers all values from its least to its
+greatest. Among numbers a missing value counts as the greatest.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.classes import Counts, Floats, Mask
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.recoding import ClassRecoding, Recoding
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The rows of each combination in each class: combination, class and number of rows, side by side."""
+
+    combinations: Places
+    classes: Places
+    rows: Counts
+
+    def kept(self, keep: Mask) -> "Pieces":
+        return Pieces(self.combinations[keep], self.classes[keep], self.rows[keep])
+
+
+def pieces_of(table: FrequencyTable, recoding: Recoding) -> Pieces:
+    """Which rows lie in which class."""
+    every = np.arange(len(table.counts))
+    division = recoding.division if isinstance(recoding, ClassRecoding) else None
+    if division is None:
+        return Pieces(every, recoding.owners.astype(np.int64), table.counts)
+    whole = np.ones(len(every), bool)
+    whole[division.combinations] = False
+    return Pieces(
+        np.concatenate([every[whole], division.combinations]),
+        np.concatenate([recoding.owners[whole].astype(np.int64), division.classes]),
+        np.concatenate([table.counts[whole], division.rows]),
+    )
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """One column, before and after.
+
+    Attributes:
+        values: Values that the data hold, in their order; numbers: the same as numbers, where they are.
+        before: Rows of each of them.
+        label_rows: Published rows of each label.
+        labels, covered: Side by side, a label and the place of a value it covers.
+    """
+
+    name: str
+    values: Places
+    numbers: Floats | None
+    before: Counts
+    label_rows: Floats
+    labels: Places
+    covered: Places
+
+    @cached_property
+    def widths(self) -> Floats:
+        """How many values each label covers; 1 for labels that stand nowhere."""
+        return np.maximum(np.bincount(self.labels, minlength=len(self.label_rows)), 1).astype(np.float64)
+
+    @cached_property
+    def after(self) -> Floats:
+        """The rows of each value as a reader would guess them."""
+        each = (self.label_rows / self.widths)[self.labels]
+        found: Floats = np.bincount(self.covered, weights=each, minlength=len(self.values)).astype(np.float64)
+        return found
+
+    @cached_property
+    def means(self) -> Floats | None:
+        """The mean of the numbers that each label covers."""
+        if self.numbers is None:
+            return None
+        sums = np.bincount(self.labels, weights=self.numbers[self.covered], minlength=len(self.label_rows))
+        found: Floats = sums / self.widths
+        return found
+
+    def inside(self, chosen: Mask) -> Floats:
+        """For each label, the share of the values it covers that are among the chosen."""
+        held = np.bincount(self.labels, weights=chosen[self.covered].astype(float), minlength=len(self.label_rows))
+        found: Floats = held / self.widths
+        return found
+
+
+@dataclass(frozen=True)
+class View:
+    """A release as its reader sees it.
+
+    Attributes:
+        pieces: Which rows lie in which class; published: those that are not suppressed.
+        class_rows: Published rows of each class; class_labels: label codes, (classes, columns).
+    """
+
+    table: FrequencyTable
+    pieces: Pieces
+    published: Pieces
+    columns: tuple[ColumnView, ...]
+    class_rows: Counts
+    class_labels: npt.NDArray[np.int32]
+
+    @property
+    def rows(self) -> int:
+        return int(self.published.rows.sum())
+
+
+def view_of(table: FrequencyTable, recoding: Recoding) -> View:
+    """The release that a recoding makes of a table."""
+    pieces = pieces_of(table, recoding)
+    published = pieces.kept(~recoding.suppressed[pieces.classes])
+    columns = tuple(_column(table, recoding, published, place) for place in range(len(table.columns)))
+    rows = np.bincount(published.classes, weights=published.rows, minlength=len(recoding.sizes)).astype(np.int64)
+    return View(table, pieces, published, columns, rows, recoding.classes)
+
+
+def _column(table: FrequencyTable, recoding: Recoding, published: Pieces, place: int) -> ColumnView:
+    ladder = table.ladders[place]
+    marginal = table.marginal(place)
+    values = np.flatnonzero(marginal)
+    numbers = None if ladder.numbers is None else ladder.numbers[values]
+    if numbers is not None and np.isnan(numbers).any():
+        numbers = None if np.isnan(numbers).all() else np.where(np.isnan(numbers), np.nanmax(numbers), numbers)
+    if numbers is not None:
+        order = np.argsort(numbers, kind="stable")
+        values, numbers = values[order], numbers[order]
+    rank = np.zeros(ladder.size, np.int64)
+    rank[values] = np.arange(len(values))
+    count = len(recoding.labels[place])
+    labels = recoding.classes[published.classes, place].astype(np.int64)
+    label_rows = np.bincount(labels, weights=published.rows, minlength=count).astype(np.float64)
+    pairs = np.unique(labels * len(values) + rank[table.codes[published.combinations, place]])
+    covered = (pairs // max(len(values), 1), pairs % max(len(values), 1))
+    if numbers is not None:
+        covered = _stretched(*covered, count)
+    return ColumnView(table.columns[place], values, numbers, marginal[values], label_rows, *covered)
+
+
+def _stretched(labels: Places, ranks: Places, count: int) -> tuple[Places, Places]:
+    """Covers widened to all values between the least and the greatest of each label."""
+    low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
+    np.minimum.at(low, labels, ranks)
+    np.maximum.at(high, labels, ranks)
+    lengths = np.where(high >= 0, high - low + 1, 0)
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    owners = np.repeat(np.arange(count), lengths)
+    return owners, low[owners] + np.arange(int(lengths.sum())) - starts
