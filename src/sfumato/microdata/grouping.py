@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.microdata import kernels
 from sfumato.microdata.classes import Classes, Counts, Histogram
@@ -84,9 +85,15 @@ class Grouper:
         """The label codes of each class, shape (classes, columns)."""
         return self.packing.unpack(grouped.keys)
 
+    def hash_table(self, uses: int) -> tuple[npt.NDArray[np.int64], int]:
+        """The hash table of `kernels.group`, and the last stamp used before so many uses are reserved."""
+        last = self._stamp
+        self._stamp += uses
+        return self._hashed, last
+
     def _roll(self, source: Grouped, node: Node, changed: Sequence[int]) -> int:
         rows = len(source.sizes)
-        tables = [self._step(column, source.node[column], node[column]) for column in changed]
+        tables = [self.step(column, source.node[column], node[column]) for column in changed]
         offsets = np.cumsum([0, *(len(table) for table in tables)])
         relabeled = self._relabeled[:, :rows]
         packing = self.packing
@@ -112,7 +119,7 @@ class Grouper:
         starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, classes, held.size)
         return Histogram(starts, values, counts, held.size)
 
-    def _step(self, column: int, low: int, high: int) -> Words:
+    def step(self, column: int, low: int, high: int) -> Words:
         """For each label of a level its label at a higher one, shifted to where it lies in a key."""
         key = (column, low, high)
         if key not in self._steps:

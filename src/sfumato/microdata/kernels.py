@@ -1,7 +1,7 @@
 """Compiled loops: relabeling and grouping packed combinations, and pricing what is suppressed.
 
-Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that each word's
-keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's lock.
+Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
+each word's keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's lock.
 """
 
 import numpy as np
@@ -148,21 +148,27 @@ def tally(sizes, failing):
 
 
 @njit(cache=True, nogil=True)
-def surcharges(keys, sizes, failing, word, shift, mask, node, charges, offsets):
+def surcharges(keys, sizes, failing, word, shift, mask, node, charges, offsets, constant):
     """What suppression adds for each column: the sum over failing classes of rows times their label's charge.
 
     Args:
         keys, sizes: the classes, (w, n) and (n,); failing: (n,) which are suppressed.
-        node: (m,) the level of each column; charges: for each column, level and label its charge, in one array;
-            offsets: (m, levels) where each column's level begins.
+        node: (m,) the level of each column; charges, offsets, constant: see `losses.loss.Charges`.
     """
+    places = np.flatnonzero(failing)
+    rows = 0
+    for place in places:
+        rows += sizes[place]
     total = np.zeros(len(word))
     for column in range(len(word)):
+        same = constant[column, node[column]]
+        if same == same:
+            total[column] = rows * same
+            continue
         lane, by, bits = keys[word[column]], shift[column], mask[column]
         offset = np.uint64(offsets[column, node[column]])
-        for row in range(len(sizes)):
-            if failing[row]:
-                total[column] += sizes[row] * charges[offset + ((lane[row] >> by) & bits)]
+        for place in places:
+            total[column] += sizes[place] * charges[offset + ((lane[place] >> by) & bits)]
     return total
 
 
@@ -190,28 +196,33 @@ def pick(open_nodes, ranks, where):
 
 
 @njit(cache=True, nogil=True)
-def pair_tables(codes, counts, first, second, first_size, second_size, out):
-    """Rows of each pair of values of two columns, added into `out` (first_size * second_size)."""
+def rare_rows(codes, counts, first, second, first_levels, second_levels, k):
+    """Rows in pairs of labels rarer than k, for every pair of levels of two columns.
+
+    Args:
+        codes: (n, m) raw combinations; counts: (n,) rows of each; first, second: the columns.
+        first_levels, second_levels: (levels, values) the label of each value at each level.
+    """
+    sizes = first_levels.shape[1], second_levels.shape[1]
+    pairs = np.zeros(sizes, np.int64)
     for row in range(len(counts)):
-        out[codes[row, first] * second_size + codes[row, second]] += counts[row]
-
-
-@njit(cache=True, nogil=True)
-def rows_below(table, first_step, second_step, first_labels, second_labels, scratch, k):
-    """Rows in pairs of labels rarer than k, after generalizing a pair table; scratch holds first_labels*second_labels."""
-    size = first_labels * second_labels
-    for place in range(size):
-        scratch[place] = 0
-    second_size = len(second_step)
-    for one in range(len(first_step)):
-        base = first_step[one] * second_labels
-        for two in range(second_size):
-            scratch[base + second_step[two]] += table[one * second_size + two]
-    rows = 0
-    for place in range(size):
-        if scratch[place] < k:
-            rows += scratch[place]
-    return rows
+        pairs[codes[row, first], codes[row, second]] += counts[row]
+    rare = np.zeros((len(first_levels), len(second_levels)), np.int64)
+    for low in range(len(first_levels)):
+        half = np.zeros((first_levels[low].max() + 1, sizes[1]), np.int64)
+        for one in range(sizes[0]):
+            for two in range(sizes[1]):
+                half[first_levels[low, one], two] += pairs[one, two]
+        for high in range(len(second_levels)):
+            labels = second_levels[high]
+            merged = np.zeros((len(half), labels.max() + 1), np.int64)
+            for one in range(len(half)):
+                for two in range(sizes[1]):
+                    merged[one, labels[two]] += half[one, two]
+            for size in merged.ravel():
+                if size < k:
+                    rare[low, high] += size
+    return rare
 
 
 @njit(cache=True, nogil=True)

@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.microdata.classes import Floats, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped
-from sfumato.microdata.losses.loss import Terms, summed_over_lattice
+from sfumato.microdata.losses.loss import Swept, Terms, summed_over_lattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,9 @@ class _ClassLoss:
         """Steps as shares of the ladders."""
         heights = [ladder.height for ladder in self.table.ladders]
         return summed_over_lattice([np.arange(height) / max(height - 1, 1) for height in heights])
+
+    def charges(self) -> None:
+        return None
 
     def value(self, total: float) -> float:
         return total
@@ -62,6 +65,10 @@ class Discernibility(_ClassLoss):
         added = sizes[failing] * (self.table.rows - least[failing])
         return Terms(float((sizes * least).sum()), float(added.sum()))
 
+    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+        added = self.table.rows * swept.suppressed_rows - swept.lost_squares
+        return swept.squares.astype(np.float64), added.astype(np.float64)
+
 
 @dataclass(frozen=True, slots=True)
 class AverageClassSize(_ClassLoss):
@@ -70,8 +77,11 @@ class AverageClassSize(_ClassLoss):
     suppression_falls: ClassVar[bool] = False
 
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
-        rows = self.table.rows
-        suppressed = int(failing.sum())
-        classes = len(failing) - suppressed + (suppressed > 0)
-        plain = rows / max(len(failing), 1)
-        return Terms(plain, rows / max(classes, 1) - plain)
+        failed = int(failing.sum())
+        plain = self.table.rows / max(len(failing), 1)
+        return Terms(plain, self.table.rows / max(len(failing) - failed + (failed > 0), 1) - plain)
+
+    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+        plain = self.table.rows / swept.all_classes
+        published = swept.classes + (swept.suppressed_rows > 0)
+        return plain, self.table.rows / published - plain

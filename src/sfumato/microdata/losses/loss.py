@@ -7,11 +7,11 @@ never rises when a node gets coarser. That is all a search needs to know to prun
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.microdata.classes import Floats, Mask
+from sfumato.microdata.classes import Counts, Floats, Mask
 from sfumato.microdata.grouping import Grouped
 
 
@@ -25,6 +25,42 @@ class Terms:
     @property
     def total(self) -> float:
         return self.generalization + self.suppression
+
+
+@dataclass(frozen=True, slots=True)
+class Charges:
+    """What suppressing a row adds, for each column, level and label of the row.
+
+    Attributes:
+        values: All of them in one array; offsets: (columns, levels) where each column's level begins.
+        constant: (columns, levels) the charge where it is the same for every label of the level, else NaN.
+    """
+
+    values: Floats
+    offsets: Counts
+    constant: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep knows of the nodes of one height when classes below k are suppressed; an entry a node.
+
+    Attributes:
+        levels: Of each node, (nodes, columns).
+        all_classes: Classes before suppression; classes: those kept, smallest and largest their sizes.
+        squares: Sum over all classes of size * max(size, k); lost_squares: the same over the suppressed ones.
+        charges: What suppression adds for each column, summed over rows, (nodes, columns).
+    """
+
+    levels: Counts
+    all_classes: Counts
+    suppressed_rows: Counts
+    classes: Counts
+    smallest: Counts
+    largest: Counts
+    squares: Counts
+    lost_squares: Counts
+    charges: Floats
 
 
 class Prepared(Protocol):
@@ -56,6 +92,19 @@ class Prepared(Protocol):
 
     def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:
         """The loss of each column, where the loss is made of columns; else nothing."""
+        ...
+
+
+@runtime_checkable
+class Sweepable(Prepared, Protocol):
+    """A loss that needs no more of a node than a sweep over the lattice knows: sizes and labels of its classes."""
+
+    def charges(self) -> Charges | None:
+        """What suppressing a row adds, for losses that are made of columns."""
+        ...
+
+    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+        """Both parts of the loss at the nodes of a sweep."""
         ...
 
 

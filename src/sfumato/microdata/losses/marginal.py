@@ -16,13 +16,12 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.microdata import kernels
 from sfumato.microdata.classes import Floats, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped, Node
-from sfumato.microdata.losses.loss import Terms, summed_over_lattice
+from sfumato.microdata.losses.loss import Charges, Swept, Terms, summed_over_lattice
 from sfumato.microdata.packing import Packing, packing_of
 from sfumato.plan.methods import Aggregate
 
@@ -91,8 +90,7 @@ class Marginal:
 
     def _added(self, grouped: Grouped, failing: Mask) -> Floats:
         """What suppression adds to each column's loss."""
-        charges, offsets = self._charges
-        packing = self.packing
+        charges, packing = self._charges, self.packing
         total = kernels.surcharges(
             grouped.keys,
             grouped.sizes,
@@ -101,31 +99,46 @@ class Marginal:
             packing.shift,
             packing.mask,
             np.array(grouped.node),
-            charges,
-            offsets,
+            charges.values,
+            charges.offsets,
+            charges.constant,
         )
         added: Floats = np.maximum(total, 0.0) / max(self.table.rows, 1)
         return added
 
+    def charges(self) -> Charges:
+        return self._charges
+
     @cached_property
-    def _charges(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """What suppressing a row adds for each column, level and label, in one array, and where each level begins."""
+    def _charges(self) -> Charges:
         ladders = self.table.ladders
-        offsets = np.zeros((len(ladders), max(ladder.height for ladder in ladders)), np.int64)
+        shape = (len(ladders), max(ladder.height for ladder in ladders))
+        offsets, constant = np.zeros(shape, np.int64), np.full(shape, np.nan)
         parts: list[Floats] = []
         for column, ladder in enumerate(ladders):
             for level in range(ladder.height):
+                charge = self.losses.suppressed(column, level) - self.losses.kept(column, level)
                 offsets[column, level] = sum(map(len, parts))
-                parts.append(self.losses.suppressed(column, level) - self.losses.kept(column, level))
-        return np.concatenate(parts), offsets
+                if len(charge) and (charge == charge[0]).all():
+                    constant[column, level] = charge[0]
+                parts.append(charge)
+        return Charges(np.concatenate(parts), offsets, constant)
 
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
-        kept = self._at(grouped.node)
+        return self._terms(grouped.node, self._added(grouped, failing) if suppressed_rows else None)
+
+    def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
+        kept = np.column_stack([means[swept.levels[:, column]] for column, means in enumerate(self.generalization)])
+        plain = self._spaced(kept) @ self.shares
+        added = np.maximum(swept.charges, 0.0) / max(self.table.rows, 1)
+        return plain, self._spaced(kept + added) @ self.shares - plain
+
+    def _terms(self, node: Node, added: Floats | None) -> Terms:
+        kept = self._at(node)
         plain = float(self.shares @ self._spaced(kept))
-        if not suppressed_rows:
+        if added is None:
             return Terms(plain, 0.0)
-        whole = float(self.shares @ self._spaced(kept + self._added(grouped, failing)))
-        return Terms(plain, whole - plain)
+        return Terms(plain, float(self.shares @ self._spaced(kept + added)) - plain)
 
     def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:
         losses = self._at(grouped.node) + self._added(grouped, failing)

@@ -3,6 +3,7 @@
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.losses import steps
 from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
+from sfumato.microdata.losses.classification import Classification
 from sfumato.microdata.losses.entropy import NonUniformEntropy
 from sfumato.microdata.losses.loss import Prepared
 from sfumato.microdata.losses.loss_metric import LossMetric
@@ -11,9 +12,16 @@ from sfumato.plan.methods import Aggregate, LossName
 
 
 def prepare(
-    name: LossName, table: FrequencyTable, weights: tuple[float, ...], aggregate: Aggregate = "sum", k: int = 1
+    name: LossName,
+    table: FrequencyTable,
+    weights: tuple[float, ...],
+    aggregate: Aggregate = "sum",
+    k: int = 1,
+    class_column: str | None = None,
 ) -> Prepared:
     """A loss made ready for a table; `k` is the least size of a class that is kept."""
+    if name == "classification" and class_column is not None:
+        return Classification(table, class_column)
     if name == "discernibility":
         return Discernibility(table, k)
     if name == "average-class-size":

@@ -1,28 +1,65 @@
 """Exhaustive: every node of the lattice is judged; the answer includes the table of all of them.
 
-Nodes are taken by height, each rolled up from the smallest of its finer neighbors, so that only two heights are in
-memory at a time.
+For k-anonymity alone the lattice is swept in compiled loops; other promises are judged node by node. Either way nodes
+are taken by height, each rolled up from the smallest of its finer neighbors.
 """
 
-from collections import defaultdict
+from collections.abc import Iterator
 
 from sfumato.microdata.grouping import Grouped, Node
+from sfumato.microdata.losses.loss import Sweepable, Swept, Terms
 from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.methods.sweep import by_height, sweep
 from sfumato.microdata.methods.unattainable import unattainable
 
 
 def judge_all(problem: Problem) -> tuple[Judged, ...]:
     """Every node judged, in the order of their levels."""
+    loss = problem.loss
+    if problem.sizes_alone and isinstance(loss, Sweepable):
+        judged = _swept(problem, loss)
+    else:
+        judged = _one_by_one(problem)
+    return tuple(judged[node] for node in problem.nodes())
+
+
+def _swept(problem: Problem, loss: Sweepable) -> dict[Node, Judged]:
+    judged: dict[Node, Judged] = {}
+    for swept in sweep(problem.grouper, by_height(problem.nodes()), problem.k, loss.charges()):
+        judged.update((node.node, node) for node in _judged(problem, loss, swept))
+        problem.progress(len(judged), problem.size)
+    return judged
+
+
+def _judged(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judged]:
+    """The nodes of a height as a search sees them."""
+    generalization, suppression = loss.swept_terms(swept)
+    figures = (swept.suppressed_rows, swept.classes, swept.smallest, swept.largest)
+    rows = zip(
+        swept.levels.tolist(),
+        generalization.tolist(),
+        suppression.tolist(),
+        *(figure.tolist() for figure in figures),
+        strict=True,
+    )
+    for levels, plain, added, suppressed, kept, smallest, largest in rows:
+        terms = Terms(plain, added)
+        value = loss.value(terms.total)
+        holds = suppressed <= problem.limit and kept > 0
+        yield Judged(tuple(levels), terms, value, suppressed, suppressed, kept, smallest, largest, holds)
+
+
+def _one_by_one(problem: Problem) -> dict[Node, Judged]:
     judged: dict[Node, Judged] = {}
     below: dict[Node, Grouped] = {}
-    for nodes in _by_height(problem):
+    for nodes in by_height(problem.nodes()):
         here = {}
         for node in nodes:
             here[node] = problem.grouper.rolled(_smallest(problem, below, node), node)
             judged[node] = problem.judged(here[node])
         below = here
         problem.progress(len(judged), problem.size)
-    return tuple(judged[node] for node in problem.nodes())
+    return judged
 
 
 def search(problem: Problem) -> Found:
@@ -36,13 +73,6 @@ def search(problem: Problem) -> Found:
     if not releasable:
         raise unattainable(problem)
     return Found(min(releasable, key=lambda node: node.rank), True, len(nodes), problem.size, nodes)
-
-
-def _by_height(problem: Problem) -> list[list[Node]]:
-    heights: dict[int, list[Node]] = defaultdict(list)
-    for node in problem.nodes():
-        heights[sum(node)].append(node)
-    return [heights[height] for height in sorted(heights)]
 
 
 def _smallest(problem: Problem, below: dict[Node, Grouped], node: Node) -> Grouped:

@@ -13,6 +13,7 @@ from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped, Grouper, Node
 from sfumato.microdata.losses.loss import Prepared, Terms
 from sfumato.microdata.methods.assessment import ALL, Assessed, assess
+from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.population import with_persons
 from sfumato.microdata.wildcards import failing_classes
@@ -105,10 +106,18 @@ class Problem:
 
     def _assessed(self, grouped: Grouped, enough: int = ALL) -> Assessed:
         """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
+        if self.sizes_alone:
+            failing = grouped.sizes < self.k
+            return Assessed(failing, kernels.tally(grouped.sizes, failing)[0])
         if self.missing_matches:
             failing = self._failing_with_matches(grouped)
             return Assessed(failing, int(grouped.sizes[failing].sum()))
         return assess(self.classes(grouped), self.table.whole, self.models, enough)
+
+    @cached_property
+    def sizes_alone(self) -> bool:
+        """Whether the promises are about class sizes alone: k-anonymity, the usual case, judged in one step."""
+        return not self.missing_matches and all(isinstance(model, KAnonymity) for model in self.models)
 
     def classes(self, grouped: Grouped) -> Classes:
         """The classes of a node as the models judge them: with the population that each stands for, where known."""

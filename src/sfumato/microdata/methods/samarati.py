@@ -5,11 +5,10 @@ greater height. Samarati, P. (2001), https://doi.org/10.1109/69.971193. Lowest h
 search of the same problem tells by how much the answer could be better.
 """
 
-from collections import defaultdict
-
 from sfumato.microdata.grouping import Node
 from sfumato.microdata.methods import optimal
 from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.methods.sweep import by_height
 from sfumato.microdata.methods.unattainable import unattainable
 
 
@@ -20,7 +19,7 @@ def search(problem: Problem) -> Found:
         UnattainableError: No node keeps the promises within the budget.
     """
     judged: dict[Node, Judged] = {}
-    heights = _by_height(problem)
+    heights = by_height(problem.nodes())
     low, high = 0, len(heights) - 1
     if not _some(problem, heights[high], judged):
         raise unattainable(problem)
@@ -37,13 +36,6 @@ def search(problem: Problem) -> Found:
     remarks = _remarks(problem, releasable, best, better.best, proved)
     worse = None if proved else better.best
     return Found(best, proved, len(judged), problem.size, tuple(releasable), worse, remarks)
-
-
-def _by_height(problem: Problem) -> list[list[Node]]:
-    heights: dict[int, list[Node]] = defaultdict(list)
-    for node in problem.nodes():
-        heights[sum(node)].append(node)
-    return [heights[height] for height in sorted(heights)]
 
 
 def _some(problem: Problem, nodes: list[Node], judged: dict[Node, Judged]) -> bool:

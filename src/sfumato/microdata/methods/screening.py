@@ -6,12 +6,12 @@ than the budget lie in pairs rarer than k, no node with these levels can be rele
 The tables of pairs are tiny beside the frequency table, and they cut most of a lattice when little may be suppressed.
 """
 
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 
 from sfumato.microdata import kernels
-from sfumato.microdata.classes import Counts, Mask
+from sfumato.microdata.classes import Mask
 from sfumato.microdata.methods.problem import Problem
 
 MAX_PAIR_CELLS = 200_000
@@ -19,26 +19,16 @@ MAX_PAIR_CELLS = 200_000
 
 def screened(problem: Problem) -> Mask:
     """Which nodes two columns do not rule out, one axis a column."""
-    alive = np.ones([ladder.height for ladder in problem.table.ladders], bool)
+    ladders = problem.table.ladders
+    alive = np.ones([ladder.height for ladder in ladders], bool)
     # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
     if problem.k > 1 and not problem.missing_matches:
+        levels = [np.array(ladder.codes) for ladder in ladders]
         for first, second in combinations(range(alive.ndim), 2):
-            sizes = [problem.table.ladders[column].size for column in (first, second)]
-            if sizes[0] * sizes[1] <= MAX_PAIR_CELLS:
-                _rule_out(problem, alive, first, second)
+            if ladders[first].size * ladders[second].size <= MAX_PAIR_CELLS:
+                codes, counts = problem.table.codes, problem.table.counts
+                rare = kernels.rare_rows(codes, counts, first, second, levels[first], levels[second], problem.k)
+                shape = [1] * alive.ndim
+                shape[first], shape[second] = rare.shape
+                alive &= (rare <= problem.limit).reshape(shape)
     return alive[problem.window()]
-
-
-def _rule_out(problem: Problem, alive: Mask, first: int, second: int) -> None:
-    one, two = problem.table.ladders[first], problem.table.ladders[second]
-    pairs: Counts = np.zeros(one.size * two.size, np.int64)
-    kernels.pair_tables(problem.table.codes, problem.table.counts, first, second, one.size, two.size, pairs)
-    scratch = np.empty_like(pairs)
-    where: list[slice | int] = [slice(None)] * alive.ndim
-    for low, high in product(range(one.height), range(two.height)):
-        rare = kernels.rows_below(
-            pairs, one.codes[low], two.codes[high], len(one.labels[low]), len(two.labels[high]), scratch, problem.k
-        )
-        if rare > problem.limit:
-            where[first], where[second] = low, high
-            alive[tuple(where)] = False

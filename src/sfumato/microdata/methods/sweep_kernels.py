@@ -1,0 +1,86 @@
+"""Compiled loops of the sweep over a whole lattice: a height is rolled up from the one below in one go.
+
+Shapes: a height has n nodes of m columns; the classes of its nodes lie one node after the other, keys (w, classes).
+"""
+
+import numpy as np
+from numba import njit
+
+from sfumato.microdata.kernels import group, relabel, surcharges, tally
+
+
+@njit(cache=True, nogil=True)
+def roll_up_height(
+    keys,
+    counts,
+    begins,
+    ends,
+    columns,
+    tables,
+    offsets,
+    word,
+    shift,
+    mask,
+    table,
+    stamp,
+    lane,
+    owner,
+    out_keys,
+    out_counts,
+):
+    """Roll every node of a height up from a node below it, by one step of one column.
+
+    Args:
+        keys, counts: classes of the height below; begins, ends: (n,) where each node's source lies in them.
+        columns: (n,) the column that takes a step; tables, offsets: its labels one level up, shifted, and where they
+            begin, as in `relabel`.
+        table, stamp: the hash table of `group`, and the last stamp used; lane: (w, longest source), owner: scratch.
+        out_keys, out_counts: receive the classes, one node after the other.
+
+    Returns:
+        (n + 1,) where each node's classes begin.
+    """
+    starts = np.zeros(len(columns) + 1, np.int64)
+    changed = np.zeros(1, np.int64)
+    offset = np.zeros(1, np.int64)
+    at = 0
+    for node in range(len(columns)):
+        begin, end = begins[node], ends[node]
+        changed[0], offset[0] = columns[node], offsets[node]
+        relabeled = lane[:, : end - begin]
+        relabel(keys[:, begin:end], word, shift, mask, changed, tables, offset, relabeled)
+        stamp += 1
+        at += group(relabeled, counts[begin:end], table, stamp, out_keys[:, at:], out_counts[at:], owner)
+        starts[node + 1] = at
+    return starts
+
+
+@njit(cache=True, nogil=True)
+def tally_height(keys, counts, starts, k, nodes, word, shift, mask, charges, offsets, constant, priced):
+    """What each node of a height comes to when classes below k are suppressed.
+
+    Args:
+        keys, counts, starts: the classes as `roll_up_height` leaves them; nodes: (n, m) levels.
+        charges, offsets, constant: what suppression adds, as in `surcharges`; priced: whether it is wanted.
+
+    Returns:
+        (6, n): suppressed rows, kept classes, smallest and largest of them, sum over all classes of
+        size * max(size, k), and the same over the suppressed ones; and (n, m) what suppression adds for each column.
+    """
+    figures = np.zeros((6, len(nodes)), np.int64)
+    added = np.zeros((len(nodes), len(word)))
+    for node in range(len(nodes)):
+        sizes = counts[starts[node] : starts[node + 1]]
+        squares, lost = 0, 0
+        for size in sizes:
+            pays = size * max(size, k)
+            squares += pays
+            if size < k:
+                lost += pays
+        failing = sizes < k
+        figures[0, node], figures[1, node], figures[2, node], figures[3, node] = tally(sizes, failing)
+        figures[4, node], figures[5, node] = squares, lost
+        if priced and figures[0, node]:
+            labels = keys[:, starts[node] : starts[node + 1]]
+            added[node] = surcharges(labels, sizes, failing, word, shift, mask, nodes[node], charges, offsets, constant)
+    return figures, added
