@@ -11,12 +11,13 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.plan.tables import TablePlan, read_table_plan
-from sfumato.tables.audit import Audit, Promise, Publication, audit_publication
+from sfumato.tables.audit import Audit, audit_publication
 from sfumato.tables.build import build, read_source
 from sfumato.tables.cells import Mask, Status, Table, make_relations, make_table
 from sfumato.tables.fast import fast
 from sfumato.tables.problem import make_problem
 from sfumato.tables.protect import run
+from sfumato.tables.publication import Promise, Publication
 from sfumato.tables.source import Columns
 from sfumato.tables.suppression import Suppression, optimal
 
@@ -123,7 +124,8 @@ def measured_grids() -> Iterator[str]:
             problem = make_problem(grid(rows, columns, share, seed))
             best, wall, processor = timed(lambda: optimal(problem, 30.0))  # noqa: B023
             quality = "proved" if best.proved else f"gap {100 * best.gap:.2f} %"
-            yield f"| optimal, {rows}×{columns}, {share:.0%} unsafe, seed {seed} | {quality} | {wall:.1f} | {processor:.1f} |"
+            what = f"optimal, {rows}×{columns}, {share:.0%} unsafe, seed {seed}"
+            yield f"| {what} | {quality} | {wall:.1f} | {processor:.1f} |"
     for share in (0.05, 0.1):
         table = grid(100, 100, share, 1)
         quick, wall, processor = timed(lambda: fast(make_problem(table)))  # noqa: B023

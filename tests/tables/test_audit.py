@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.audit import Knowledge, Promise, Publication, Verdict, audit_publication
+from sfumato.tables.audit import Verdict, audit_publication
 from sfumato.tables.cells import make_relations
+from sfumato.tables.publication import Knowledge, Promise, Publication
 from sfumato.tables.review import audit
 
 NONE = np.nan

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.tables.audit import Knowledge, Promise, Publication, audit_publication
+from sfumato.tables.audit import audit_publication
 from sfumato.tables.cells import Status, make_relations, make_table
 from sfumato.tables.fast import fast
 from sfumato.tables.problem import make_problem
+from sfumato.tables.publication import Knowledge, Promise, Publication
 from sfumato.tables.suppression import optimal
 
 

@@ -12,6 +12,9 @@ def command(
     table: Annotated[Path, typer.Argument(help="The published table (CSV).")],
     plan: Annotated[Path, typer.Option("--plan", help="The table plan with dimensions and rules.")],
     integer: Annotated[bool, typer.Option("--integer", help="The attacker knows that all values are whole.")] = False,
+    own: Annotated[
+        bool, typer.Option("--own-contribution", help="Single respondents attack with their value.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
 ) -> int:
@@ -19,7 +22,7 @@ def command(
     from sfumato.report.tables import review_figures, review_lines
     from sfumato.tables.review import audit
 
-    review = audit(table, plan, integer=True if integer else None)
+    review = audit(table, plan, integer=integer or None, own_contribution=own or None)
     if as_json:
         sys.stdout.write(json.dumps(review_figures(review), indent=2, ensure_ascii=False) + "\n")
     elif not quiet:

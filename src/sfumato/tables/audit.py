@@ -5,15 +5,16 @@ agree with the exact cells, the published ranges, the relations and the bounds t
 model what an attacker knows beyond that, save the single respondent of a cell when asked.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from sfumato.errors import InternalError, missing_extra
-from sfumato.tables.cells import Mask, Numbers, Places, Relations
+from sfumato.tables.cells import Mask, Numbers, Places
+from sfumato.tables.publication import Knowledge, Promise, Publication
 
 Ends = tuple[Numbers, Numbers]
 # So few masked cells are attacked together: taking them apart would cost more than it saves.
@@ -26,63 +27,6 @@ class Verdict(StrEnum):
     SAFE = "safe"
     TOO_NARROW = "too narrow"
     EXACT = "exact"
-
-
-@dataclass(frozen=True, slots=True)
-class Equation:
-    """An equation between cells that an attacker knows besides the relations: Σ coefs · values = side."""
-
-    cells: tuple[int, ...]
-    coefs: tuple[float, ...]
-    side: float
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """What is published of a table, and what anyone knows of it.
-
-    Attributes:
-        exact: The published values; not a number where masked.
-        range_low: Lower ends of published ranges; not a number where there is none.
-        range_high: Upper ends.
-        floor: The least value that anyone would hold possible for a cell.
-        ceiling: The greatest.
-        relations: The additive relations, which everyone knows.
-        names: A name for each cell.
-        equations: What the publication says besides, to one who knows how it was made.
-    """
-
-    exact: Numbers
-    range_low: Numbers
-    range_high: Numbers
-    floor: Numbers
-    ceiling: Numbers
-    relations: Relations
-    names: tuple[str, ...]
-    equations: tuple[Equation, ...] = ()
-
-    def matrix(self) -> Any:
-        """Relations and equations, one a row, by cells."""
-        from scipy.sparse import csr_matrix, vstack
-
-        size = len(self.exact)
-        rows = [place for place, equation in enumerate(self.equations) for _ in equation.cells]
-        cells = [cell for equation in self.equations for cell in equation.cells]
-        coefs = [coef for equation in self.equations for coef in equation.coefs]
-        more = csr_matrix((coefs, (rows, cells)), shape=(len(self.equations), size))
-        return vstack([self.relations.matrix(size), more]).tocsr() if rows else self.relations.matrix(size)
-
-    def sides(self) -> Numbers:
-        """The right-hand sides of those rows."""
-        return np.concatenate([np.zeros(len(self.relations)), [equation.side for equation in self.equations]])
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """What the attacker's range of each cell must contain; not a number where nothing is promised."""
-
-    low: Numbers
-    high: Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,30 +82,6 @@ class Audit:
         """The figures of the report."""
         figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
         return figures | ({"contradictory": len(self.contradictions)} if self.contradictions else {})
-
-
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What the attacker has besides the publication.
-
-    Attributes:
-        integer: Whether he knows that all values are whole numbers.
-        alone: Cells with one respondent, each of whom attacks the others with his own value.
-        own_values: What those respondents know.
-        rounding: How far the published totals may be off their parts.
-    """
-
-    integer: bool = False
-    alone: Mask | None = None
-    own_values: Numbers | None = None
-    rounding: float = 0.0
-
-
-def false_ranges(publication: Publication, values: Numbers) -> tuple[str, ...]:
-    """The masked cells whose published range does not hold their true value."""
-    slack = 1e-6 * np.maximum(1.0, np.abs(values))
-    wrong = (values < publication.range_low - slack) | (values > publication.range_high + slack)
-    return tuple(publication.names[cell] for cell in np.flatnonzero(wrong & np.isnan(publication.exact)))
 
 
 def audit_publication(
@@ -261,11 +181,11 @@ class _Attack:
 
     def _finding(self, place: int, cells: Places, rows: Places, program: "_Program") -> Finding:
         cell = int(cells[place])
-        lower, least = program.extreme(place, 1.0)
-        upper, most = program.extreme(place, -1.0)
-        verdict = self._verdict(cell, lower, upper)
-        used = () if verdict is Verdict.SAFE else self._certificate(rows, np.abs(least) + np.abs(most), least, most)
-        return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
+        least, most = program.extreme(place, 1.0), program.extreme(place, -1.0)
+        verdict = self._verdict(cell, least.value, most.value)
+        proofs = () if verdict is Verdict.SAFE else (least, most)
+        used = self._certificate(cell, cells, rows, proofs)
+        return Finding(cell, self.publication.names[cell], least.value, most.value, verdict, used)
 
     def _verdict(self, cell: int, lower: float, upper: float) -> Verdict:
         low, high = self.promise.low[cell], self.promise.high[cell]
@@ -278,14 +198,14 @@ class _Attack:
             return Verdict.EXACT
         return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
 
-    def _certificate(self, rows: Places, used: Numbers, *combinations: Numbers) -> tuple[str, ...]:
-        """The published cells in the combination of relations that bounds the cell."""
-        if not used.any():
-            return ()
+    def _certificate(self, cell: int, cells: Places, rows: Places, proofs: Sequence["_Extreme"]) -> tuple[str, ...]:
+        """The published cells, and the masked ones with their ranges, in the combination that bounds a cell."""
         named = np.zeros(len(self.masked), bool)
-        for combination in combinations:
-            named |= np.abs(self.matrix[rows].T @ combination) > 1e-9
-        return tuple(self.publication.names[cell] for cell in np.flatnonzero(named & ~self.masked))
+        for proof in proofs:
+            named |= (np.abs(self.matrix[rows].T @ proof.relations) > 1e-9) & ~self.masked
+            named[cells[np.abs(proof.bounds) > 1e-9]] = True
+        named[cell] = False
+        return tuple(self.publication.names[other] for other in np.flatnonzero(named))
 
     def _with_insiders(
         self, findings: list[Finding], cells: Places, rows: Places, program: "_Program"
@@ -307,9 +227,16 @@ class _Attack:
 
 
 def _by_insider(finding: Finding, insider: str) -> Finding:
-    return Finding(
-        finding.cell, finding.name, finding.lower, finding.upper, finding.verdict, finding.certificate, insider
-    )
+    return replace(finding, insider=insider)
+
+
+@dataclass(frozen=True, slots=True)
+class _Extreme:
+    """An extreme value of a cell, with the multipliers of the relations and of the bounds that prove it."""
+
+    value: float
+    relations: Numbers
+    bounds: Numbers
 
 
 class _Program:
@@ -345,21 +272,23 @@ class _Program:
         self._highs.run()
         return bool(self._highs.getModelStatus() == self._solver.HighsModelStatus.kOptimal)
 
-    def extreme(self, place: int, direction: float) -> tuple[float, Numbers]:
-        """The least (direction 1) or greatest (-1) value of a cell, and the multipliers of the relations."""
+    def extreme(self, place: int, direction: float) -> _Extreme:
+        """The least (direction 1) or greatest (-1) value of a cell, and why."""
         highs, statuses = self._highs, self._solver.HighsModelStatus
         highs.changeColCost(place, direction)
         highs.run()
         status = highs.getModelStatus()
         highs.changeColCost(place, 0.0)
-        rows = highs.getNumRow()
+        nothing = _Extreme(-direction * np.inf, np.zeros(highs.getNumRow()), np.zeros(highs.getNumCol()))
         if status in (statuses.kUnbounded, statuses.kUnboundedOrInfeasible):
-            return -direction * np.inf, np.zeros(rows)
+            return nothing
         if status != statuses.kOptimal:
             raise InternalError("the attacker's program was not solved.", code="audit")
         solution = highs.getSolution()
-        duals = np.zeros(rows) if self._integer else np.array(solution.row_dual)
-        return float(solution.col_value[place]), duals
+        value = float(solution.col_value[place])
+        if self._integer:
+            return replace(nothing, value=value)
+        return _Extreme(value, np.array(solution.row_dual), np.array(solution.col_dual))
 
     def fix(self, place: int, value: float) -> None:
         """Let the attacker know a cell."""

@@ -113,8 +113,9 @@ class Proofs:
         room = self._finder.room_up, self._finder.room_down
         return next((flow for flow in candidates if flow is not None and flow.fits(*room)), None)
 
-    def get(self, threat: Threat) -> Flow | None:
-        return self._flows.get(threat)
+    def put(self, threat: Threat, flow: Flow) -> None:
+        """Remember a flow that was found elsewhere."""
+        self._flows[threat] = flow
 
     def users(self, cell: int, threats: Iterable[Threat]) -> list[Threat]:
         """The threats whose flow moves a cell."""

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.audit import Audit, Equation, Knowledge, Promise, Publication, audit_publication
+from sfumato.tables.audit import Audit, audit_publication
 from sfumato.tables.build import Part
 from sfumato.tables.cells import Mask
+from sfumato.tables.publication import Equation, Knowledge, Promise, Publication
 
 _FOLLOWING = re.compile(r"^C\d+$")
 _CANDIDATE = re.compile(r"^A(\d+)1$")

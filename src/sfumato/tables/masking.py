@@ -8,13 +8,14 @@ import numpy as np
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.plan.tables import TablePlan
 from sfumato.tables import intervals, words
-from sfumato.tables.audit import Audit, Knowledge, Promise, Publication, Verdict, false_ranges
+from sfumato.tables.audit import Audit, Verdict
 from sfumato.tables.build import Part
 from sfumato.tables.cells import Mask, Numbers, Status, Table
 from sfumato.tables.fast import fast
 from sfumato.tables.insight import attack
 from sfumato.tables.primary import Range
 from sfumato.tables.problem import make_problem
+from sfumato.tables.publication import Knowledge, Promise, Publication, false_ranges
 from sfumato.tables.ranges import narrow
 from sfumato.tables.suppression import Progress, Suppression, optimal
 

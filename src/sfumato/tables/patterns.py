@@ -5,6 +5,8 @@ Each threat in turn gets the cheapest deviations that withstand it, where cells 
 threat needs.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sfumato.errors import UnattainableError
@@ -43,7 +45,7 @@ class PatternSearch:
         while True:
             for threat in (*self._threats, *self._insiders):
                 self._mask(threat, masked, wished)
-            pruning = Pruning(self.problem, masked, [*self._threats, *self._insiders])
+            pruning = Pruning(self.problem, masked, [*self._threats, *self._insiders], self._flows)
             new = [threat for threat in pruning.insiders() if threat not in set(self._insiders)]
             if not new:
                 return pruning.run()
@@ -78,15 +80,23 @@ class PatternSearch:
 class Pruning:
     """Publishes again, the dearest first, the masked cells that no threat needs."""
 
-    def __init__(self, problem: Problem, masked: Mask, threats: list[Threat]) -> None:
+    def __init__(self, problem: Problem, masked: Mask, threats: list[Threat], flows: Mapping[Threat, Flow]) -> None:
         self._masked = masked
         self._cells = np.flatnonzero(masked)
         self._problem = problem.part(self._cells, threats)
         prices = self._problem.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
         self._finder = FlowFinder(self._problem, prices, GENEROUS)
         self._proofs = Proofs(self._finder)
+        self._recall(threats, flows)
         self._threats = [threat for threat in self._problem.threats if self._proofs.hold(threat)]
         self._seen = {threat for threat in self._threats if threat.known}
+
+    def _recall(self, threats: list[Threat], flows: Mapping[Threat, Flow]) -> None:
+        """Take over the flows that run through masked cells."""
+        for threat, own in zip(threats, self._problem.threats, strict=True):
+            flow = flows.get(threat)
+            if flow is not None and self._masked[flow.cells].all():
+                self._proofs.put(own, Flow(np.searchsorted(self._cells, flow.cells), flow.amounts))
 
     def insiders(self) -> list[Threat]:
         """The attacks of single respondents that this pattern may not withstand, in the cells of the whole problem."""

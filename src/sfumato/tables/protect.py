@@ -88,6 +88,11 @@ class ProtectedTable:
 
         write_release(self, Path(folder))
 
+    def _repr_html_(self) -> str:
+        from sfumato.report.tables import html
+
+        return html(self)
+
     def _new(self) -> dict[str, tuple[str, ...]]:
         prefix = self.plan.output.prefix or self.plan.table.value
         rows: list[tuple[str, ...]] = [()] * len(self.source)

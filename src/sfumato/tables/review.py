@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.plan.tables import TablePlan, read_table_plan
-from sfumato.tables.audit import Audit, Finding, Knowledge, Promise, Publication, false_ranges
+from sfumato.tables.audit import Audit, Finding
 from sfumato.tables.build import Part, build, build_unvalued
 from sfumato.tables.cells import Numbers
 from sfumato.tables.insight import attack
 from sfumato.tables.masking import insiders, promise_of
 from sfumato.tables.primary import Range
-from sfumato.tables.protect import NAMES
+from sfumato.tables.protect import NAMES, ProtectedTable
+from sfumato.tables.publication import Knowledge, Promise, Publication, false_ranges
 from sfumato.tables.source import Columns, read_columns
 
 _RANGE = re.compile(r"^\s*(-?\d+(?:\.\d+)?)\s*[-–]\s*(-?\d+(?:\.\d+)?)\s*$")
@@ -51,30 +52,51 @@ class Review:
         }
 
 
-def audit(table: Any, plan: str | Path | Mapping[str, Any] | TablePlan, integer: bool | None = None) -> Review:
+def audit(
+    table: Any,
+    plan: str | Path | Mapping[str, Any] | TablePlan | None = None,
+    *,
+    integer: bool | None = None,
+    own_contribution: bool | None = None,
+) -> Review:
     """Attack a published table.
 
     Args:
-        table: A frame or the path of a CSV file, with the plan's dimensions and what was published: columns
-            `<value>_published`, `_lower`, `_upper` (or the original's), or the value column itself with masks in it.
-        plan: The plan with the dimensions and rules.
+        table: What `protect` returned, or a frame or the path of a CSV file, with the plan's dimensions and what was
+            published: columns `<value>_published`, `_lower`, `_upper` (or the original's), or the value column itself with masks in it.
+        plan: The plan with the dimensions and rules; not needed for what `protect` returned.
         integer: Whether the attacker knows that values are whole; as the plan says by default.
+        own_contribution: Whether single respondents attack with their own value; as the plan says by default.
 
     Raises:
         PlanError: The plan is not one, or a column is missing.
         DataError: The published totals do not add up.
     """
-    made = read_table_plan(plan)
-    if isinstance(table, str | Path):
-        columns = read_columns(Path(table), made.table.separator)
-    else:
-        from sfumato.engines.tabulation import columns_of
-
-        columns = Columns(columns_of(table))
+    if isinstance(table, ProtectedTable):
+        table, plan = table.columns, plan or table.plan
+    if plan is None:
+        raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
+    made = _attacked_by(read_table_plan(plan), integer, own_contribution)
+    columns = _columns(table, made)
     seen = _Seen.of(columns, made)
-    whole = made.attacker.integer if integer is None else integer
     parts = build(made, columns) if seen.valued else build_unvalued(made, columns, seen.exact)
-    return Review(tuple(_review(part, made, seen, whole) for part in parts))
+    return Review(tuple(_review(part, made, seen) for part in parts))
+
+
+def _attacked_by(plan: TablePlan, integer: bool | None, own_contribution: bool | None) -> TablePlan:
+    attacker = plan.attacker if integer is None else replace(plan.attacker, integer=integer)
+    method = plan.method if own_contribution is None else replace(plan.method, insiders=own_contribution)
+    return replace(plan, attacker=attacker, method=method)
+
+
+def _columns(table: Any, plan: TablePlan) -> Columns:
+    if isinstance(table, Columns):
+        return table
+    if isinstance(table, str | Path):
+        return read_columns(Path(table), plan.table.separator)
+    from sfumato.engines.tabulation import columns_of
+
+    return Columns(columns_of(table))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +137,7 @@ def _spans(texts: tuple[str, ...]) -> tuple[Numbers, Numbers]:
     return np.array(low), np.array(high)
 
 
-def _review(part: Part, plan: TablePlan, seen: _Seen, integer: bool) -> Audit:
+def _review(part: Part, plan: TablePlan, seen: _Seen) -> Audit:
     rows, table = part.rows, part.table
     publication = Publication(
         exact=seen.exact[rows],
@@ -128,7 +150,7 @@ def _review(part: Part, plan: TablePlan, seen: _Seen, integer: bool) -> Audit:
     )
     promise = promise_of(table) if seen.valued else _promise_by_rule(part, plan, seen)
     alone = table.alone & table.unsafe if seen.valued and insiders(plan) else None
-    knowledge = Knowledge(integer, alone, table.values, plan.table.tolerance)
+    knowledge = Knowledge(plan.attacker.integer, alone, table.values, plan.table.tolerance)
     found = attack(publication, promise, knowledge, part, [seen.case[row] for row in rows])
     return found.with_contradictions(false_ranges(publication, table.values)) if seen.valued else found
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.tables.attackers import WHISPER, Attackers
 from sfumato.tables.cells import Mask, Numbers
-from sfumato.tables.flows import FlowFinder, Proofs
+from sfumato.tables.guards import Guards
 from sfumato.tables.master import Bridges, Cut, Master, capacity_cut, relation_cuts
 from sfumato.tables.patterns import PatternSearch, unprotectable
 from sfumato.tables.problem import Problem, Threat
@@ -74,12 +74,12 @@ class _Search:
         self._master = Master(problem)
         self._bridges = Bridges(problem)
         self._patterns = PatternSearch(problem)
-        self._finder = FlowFinder(problem, np.ones(problem.size))
-        self._proofs = Proofs(self._finder)
+        self._guards = Guards(problem)
         self._cutters = Attackers(problem)
         self._wide: Attackers | None = None
         self._insiders: list[Threat] = []
         self._whispers = _whispers(problem.costs)
+        self._guided = False
         self._best: Mask | None = None
 
     def run(self) -> Suppression:
@@ -107,7 +107,9 @@ class _Search:
                 break
         else:
             return False
-        self._offer(self._patterns.complete(shares > 0.99, shares))
+        if not self._guided:
+            self._guided = True
+            self._offer(self._patterns.complete(shares > 0.99, shares))
         return not self._finished() and self._integer_round()
 
     def _integer_round(self) -> bool:
@@ -128,21 +130,18 @@ class _Search:
         learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
         if learnt and not integer:
             return learnt
-        self._finder.open(shares)
-        failed = [threat for threat in self._threats() if not self._proofs.hold(threat)]
+        self._guards.open(shares)
+        failed = self._guards.failed([*self._problem.threats, *self._insiders])
         if not failed and self._problem.alone.any():
             failed = self._failed_insiders()
         taught = sum(self._teach(threat, shares, self._whispers[: None if integer else 1]) for threat in failed)
         return learnt + taught
 
-    def _threats(self) -> list[Threat]:
-        return [*self._problem.threats, *self._insiders]
-
     def _failed_insiders(self) -> list[Threat]:
         known = set(self._insiders)
-        new = [threat for threat in self._proofs.insiders(self._problem) if threat not in known]
+        new = [threat for threat in self._guards.insiders() if threat not in known]
         self._insiders.extend(new)
-        return [threat for threat in new if not self._proofs.hold(threat)]
+        return self._guards.failed(new)
 
     def _teach(self, threat: Threat, shares: Numbers, whispers: Sequence[Numbers]) -> bool:
         """Add the cuts with which a failed threat answers: several where each costs an integer program less."""
