@@ -183,6 +183,7 @@ def test_the_release_folder_is_as_promised(sfumato, tmp_path) -> None:
     assert {path.name for path in folder.iterdir()} == {
         "data.csv",
         "report.html",
+        "report-external.html",
         "report.json",
         "plan.yaml",
         "recoding.json",

@@ -23,12 +23,12 @@ def save(release: Any, folder: Path) -> Path:
         EngineError: The folder cannot be written.
     """
     from sfumato.plan.write import plan_dict, plan_text
-    from sfumato.report.release import html
+    from sfumato.report.release import files
 
     with staged(folder) as stage:
         _write_data(release, stage)
-        write_text(stage / "report.json", json.dumps(release.report.to_dict(), indent=2, ensure_ascii=False) + "\n")
-        write_text(stage / "report.html", html(release.report, release.plan))
+        for name, text in files(release).items():
+            write_text(stage / name, text)
         write_text(stage / "plan.yaml", plan_text(release.plan, folder))
         recoding = to_dict(release.recoding) | {"plan": plan_dict(release.plan)}
         write_text(stage / "recoding.json", json.dumps(recoding, indent=1, ensure_ascii=False) + "\n")

@@ -1,17 +1,23 @@
-"""The report of a release, as text for the terminal and as one HTML page."""
+"""The report of a release: text for the terminal, the page for the house, a fragment for notebooks, the files."""
 
+import json
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 from sfumato.microdata.outcome import Report
 from sfumato.plan.model import Plan
-from sfumato.report.page import page, paragraph, section, table
+from sfumato.report import sections
+from sfumato.report.evidence import Evidence, gather
+from sfumato.report.page import page, paragraph
+from sfumato.report.tradeoff import Alternative, alternatives
 
-CHECKED = "Checked on the written rows themselves: they were read back, counted anew and judged apart from the search."
+if TYPE_CHECKING:
+    from sfumato.microdata.release import Release
 
 
 def text(report: Report) -> str:
     """A summary in plain text."""
-    lines = [f"{_promise_text(report)}", ""]
+    lines = [f"{promise_text(report)}", ""]
     lines += [f"  method        {report.method}{' (proved optimal)' if report.proved_optimal else ''}"]
     if report.levels:
         lines += ["  levels        " + ", ".join(f"{name} {level}" for name, level in report.levels.items())]
@@ -33,7 +39,8 @@ def text(report: Report) -> str:
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
 
 
-def _promise_text(report: Report) -> str:
+def promise_text(report: Report) -> str:
+    """All promises, and whether they hold, in a line."""
     said = ", ".join(_promise(promise.model, promise.asked, promise.column) for promise in report.models)
     return f"{said}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
 
@@ -46,57 +53,57 @@ def _percent(share: float) -> str:
     return f"{share:.3%}" if share < 0.01 else f"{share:.1%}"
 
 
-def html(report: Report, plan: Plan | None = None) -> str:
-    """The report as one page."""
-    tone = "verdict" if report.holds else "verdict bad"
-    verdict = f'<div class="{tone}"><strong>{escape(_promise_text(report))}</strong>'
+def html(
+    report: Report,
+    plan: Plan | None = None,
+    evidence: Evidence | None = None,
+    others: tuple[Alternative, ...] = (),
+) -> str:
+    """The report for the house as one page; the more is known of the release, the more it tells."""
     body = [
         "<h1>Release report</h1>",
-        paragraph(f"{report.rows - report.suppressed_rows:,} rows published by {report.method}.", soft=True),
-        verdict + paragraph(CHECKED) + "</div>",
-        section("Promises", table(["model", "column", "asked", "reached", "holds"], _promises(report))),
-        section("What was done to each column", table(["column", "level", "loss"], _columns(report, plan))),
-        section("Risk", table(["", "before", "after"], _risks(report))),
-        section("Figures", table(["", ""], _figures(report))),
+        paragraph(sections.subtitle(report, plan), soft=True),
+        sections.verdict(report),
+        sections.key_figures(report),
+        sections.columns(report, plan, evidence),
+        sections.risk(report, evidence),
+        sections.utility(report, evidence),
+        sections.trade_off(report, plan, others),
+        sections.limits(report),
+        sections.notes(report),
+        sections.origin(report, plan),
     ]
-    if report.remarks:
-        body.append(section("Notes", *(paragraph(remark) for remark in report.remarks)))
-    return page("Sfumato: release report", body)
+    return page("Sfumato: release report", [part for part in body if part])
 
 
-def _promises(report: Report) -> list[tuple[object, ...]]:
-    return [(p.model, p.column or "", p.asked, p.reached, p.holds) for p in report.models]
+def fragment(report: Report) -> str:
+    """A few lines for a notebook: no page of its own, no style that leaks into others."""
+    color = "#1f7a4d" if report.holds else "#b3261e"
+    rows = "".join(
+        f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
+        f'<td style="text-align:left">{escape(value)}</td></tr>'
+        for value, words in sections.figures(report)
+    )
+    return (
+        f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
+        f"<p><b>{escape(promise_text(report))}</b></p><table>{rows}</table></div>"
+    )
 
 
-def _columns(report: Report, plan: Plan | None) -> list[tuple[object, ...]]:
-    names = list(plan.columns) if plan else list(report.levels)
-    rows: list[tuple[object, ...]] = []
-    for name in names:
-        role = plan.columns[name].role if plan else "quasi-identifier"
-        done = {"identifier": "removed (published as *)", "sensitive": "unchanged", "insensitive": "unchanged"}.get(
-            role
-        )
-        rows.append((name, done or report.levels.get(name, "recoded"), report.loss.per_column.get(name)))
-    return rows
+def files(release: "Release") -> dict[str, str]:
+    """The reports of a release folder by their names: for the house, to hand out, and for programs."""
+    from sfumato.report import external
+
+    evidence = gather(release.plan, release.table, release.recoding) if release.table is not None else None
+    others = alternatives(release.plan, release.table, release.recoding) if release.table is not None else ()
+    return {
+        "report.html": html(release.report, release.plan, evidence, others),
+        "report-external.html": external.html(release.report, release.plan),
+        "report.json": json.dumps(figures(release.report, evidence, others), indent=2, ensure_ascii=False) + "\n",
+    }
 
 
-def _risks(report: Report) -> list[tuple[object, ...]]:
-    before, after = report.risk["before"], report.risk["after"]
-    return [
-        (name.replace("_", " "), before[name], after.get(name)) for name in before if not isinstance(before[name], dict)
-    ]
-
-
-def _figures(report: Report) -> list[tuple[object, ...]]:
-    return [
-        ("loss", f"{report.loss.value:.6g} ({report.loss.name})"),
-        ("rows suppressed", report.suppressed_rows),
-        ("rows dropped (missing or invalid values)", report.dropped_rows),
-        ("proved optimal", report.proved_optimal),
-        ("combinations of levels", report.nodes["total"]),
-        ("of them checked", report.nodes["checked"]),
-        ("engine", report.engine),
-        ("seed", str(report.seed)),
-        ("SHA-256 of the data", report.input_sha256),
-        ("Sfumato", report.version),
-    ]
+def figures(report: Report, evidence: Evidence | None = None, others: tuple[Alternative, ...] = ()) -> dict[str, Any]:
+    """The report in plain values: what report.json holds."""
+    more = evidence.to_dict() if evidence else {}
+    return report.to_dict() | more | ({"alternatives": [entry.to_dict() for entry in others]} if others else {})

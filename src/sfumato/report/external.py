@@ -1,0 +1,78 @@
+"""The report to hand out with a release: it holds nothing that weakens the protection.
+
+Left out on purpose: raw values and their counts, sizes of single classes beyond what is promised, exact numbers of
+suppressed rows, the seed (it would undo a shuffled order), the hash of the raw data (it would confirm a guess), the
+exact loss and whether it is the least (who knows that a release is minimal can rule out what it might have come from:
+Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing, VLDB), and the plan's hierarchies.
+"""
+
+import re
+from html import escape
+
+from sfumato.microdata.outcome import Report
+from sfumato.microdata.verify import Promise
+from sfumato.plan.model import Plan
+from sfumato.report import texts
+from sfumato.report.page import listing, page, paragraph, raw_table, section, table
+
+
+def html(report: Report, plan: Plan) -> str:
+    """The report to hand out, as one page."""
+    word = "The promises hold." if report.holds else "A promise does not hold."
+    tone = "verdict" if report.holds else "verdict bad"
+    said = [_promised(promise) for promise in report.models]
+    body = [
+        "<h1>About these data</h1>",
+        paragraph(
+            f"Rows about persons, released with Sfumato {report.version} so that nobody can be singled out.", True
+        ),
+        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{paragraph(texts.CHECKED)}</div>',
+        section("What was done to each column", _columns(report, plan)),
+        section("Rows", paragraph(_suppressed(report))),
+        section("Promises", table(["model", "column", "asked"], _promises(report))),
+        section("Limits", listing(texts.limits(tuple(promise.model for promise in report.models)))),
+    ]
+    return page("Sfumato: about these data", body)
+
+
+def _promised(promise: Promise) -> str:
+    """A promise with what was asked alone: what was reached tells of single classes."""
+    known = texts.PROMISES.get(promise.model)
+    pattern = _without_reached(known[0]) if known else promise.model + ": {asked}."
+    sentence = pattern.format(asked=f"{promise.asked:g}", column=promise.column or "the sensitive column")
+    return sentence if promise.holds else sentence + " This does not hold."
+
+
+def _without_reached(pattern: str) -> str:
+    """A promise's pattern without the brackets or clause that names what was reached."""
+    for found in (r" \([^()]*\{reached\}[^()]*\)", r", reached: \{reached\}"):
+        pattern = re.sub(found, "", pattern)
+    return pattern
+
+
+def _columns(report: Report, plan: Plan) -> str:
+    rows = []
+    for name, column in plan.columns.items():
+        judged = any(promise.column == name for promise in report.models)
+        words = texts.untouched(column.role, judged) or _fate(report, name)
+        rows.append((f"<td><b>{escape(name)}</b></td>", f"<td>{escape(column.role)}</td>", f"<td>{escape(words)}</td>"))
+    return raw_table(["column", "role", "what"], rows)
+
+
+def _fate(report: Report, name: str) -> str:
+    if name not in report.levels:
+        return "Generalized class by class, only as far as each class needs."
+    level = report.levels[name]
+    return "Published as it is." if level == 0 else f"Generalized to level {level} of its hierarchy."
+
+
+def _suppressed(report: Report) -> str:
+    share = report.suppressed_rows / max(report.rows, 1)
+    if not report.suppressed_rows:
+        return "No row was left out because of the promises."
+    bound = next((bound for bound in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if share <= bound), 1.0)
+    return f"At most {100 * bound:.0f} % of the rows were left out, because they could not be protected otherwise."
+
+
+def _promises(report: Report) -> list[tuple[object, ...]]:
+    return [(promise.model, promise.column or "", f"{promise.asked:g}") for promise in report.models]

@@ -1,0 +1,96 @@
+"""Plots for reports, drawn as plain SVG and HTML: no script, no font, no further package."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
+LEGEND = '<p class="legend"><i class="before"></i>before<i></i>after</p>'
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One thing measured before and after, as shares of a whole; `after` alone where there is no before."""
+
+    name: str
+    before: float | None
+    after: float | None
+
+
+def percent(share: float) -> str:
+    """A share as people write it, with more digits where it is small.
+
+    >>> percent(0.5), percent(0.004), percent(0.0)
+    ('50.0 %', '0.40 %', '0 %')
+    """
+    if share == 0:
+        return "0 %"
+    if share < 0.0001:
+        return "< 0.01 %"
+    return f"{100 * share:.2f} %" if share < 0.01 else f"{100 * share:.1f} %"
+
+
+def meters(pairs: Sequence[Pair]) -> str:
+    """For each pair its name, and a rail for each of its shares."""
+    lines = "".join(
+        f'<div class="name" title="{escape(pair.name)}">{escape(pair.name)}</div>{_rails(pair)}' for pair in pairs
+    )
+    return f'<div class="bars">{lines}</div>'
+
+
+def _rails(pair: Pair) -> str:
+    shown = [(share, kind) for share, kind in ((pair.before, "before"), (pair.after, "after")) if share is not None]
+    return "<div>" + "".join(meter(share, kind) for share, kind in shown) + "</div>"
+
+
+def meter(share: float, kind: str = "after") -> str:
+    """One rail, filled as far as the share says."""
+    width = 100 * min(max(share, 0.0), 1.0)
+    return (
+        f'<div class="measure"><div class="rail {kind}"><i style="width:{width:.2f}%"></i></div>'
+        f"<span>{percent(share)}</span></div>"
+    )
+
+
+def histogram(pairs: Sequence[Pair], below: str, about: str) -> str:
+    """Bars side by side, before and after, over named bins.
+
+    Args:
+        below: What the bins are.
+        about: What a person who cannot see the picture should know.
+    """
+    highest = max((share for pair in pairs for share in (pair.before, pair.after) if share), default=1.0)
+    top = min(-(-highest * 10 // 1) / 10, 1.0)
+    step = (WIDTH - LEFT) / max(len(pairs), 1)
+    parts = [_rule(share, top) for share in (0.0, top / 2, top)]
+    for place, pair in enumerate(pairs):
+        parts += _columns(LEFT + place * step, step, pair, top)
+    parts.append(f'<text x="{(WIDTH + LEFT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(below)}</text>')
+    box = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(about)}"'
+    return f"<svg {box}>{''.join(parts)}</svg>"
+
+
+def _height(share: float, top: float) -> float:
+    return share / top * (HEIGHT - FOOT - HEAD)
+
+
+def _rule(share: float, top: float) -> str:
+    y = HEIGHT - FOOT - _height(share, top)
+    return (
+        f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{100 * share:.0f} %</text>'
+    )
+
+
+def _columns(x: float, step: float, pair: Pair, top: float) -> list[str]:
+    width = step * 0.34
+    middle = x + step / 2
+    found = [f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>']
+    for share, kind, left in ((pair.before, "before", middle - width), (pair.after, "after", middle)):
+        if share:
+            height = max(_height(share, top), 1.0)
+            found.append(
+                f'<rect class="{kind}" x="{left:.1f}" y="{HEIGHT - FOOT - height:.1f}" width="{width - 1:.1f}" '
+                f'height="{height:.1f}" rx="2"><title>{kind}: {percent(share)} ({escape(pair.name)})</title></rect>'
+            )
+    return found

@@ -1,0 +1,77 @@
+"""The JSON Schema of report.json: what programs may rely on; more keys may be added, none of these goes away."""
+
+from typing import Any
+
+Schema = dict[str, Any]
+NUMBER: Schema = {"type": "number"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+TEXT: Schema = {"type": "string"}
+
+
+def _object(required: dict[str, Schema], more: dict[str, Schema] | None = None, about: str = "") -> Schema:
+    found: Schema = {"type": "object", "properties": required | (more or {}), "required": list(required)}
+    return found | ({"description": about} if about else {})
+
+
+def _map(value: Schema, about: str = "") -> Schema:
+    return {"type": "object", "additionalProperties": value} | ({"description": about} if about else {})
+
+
+def _list(value: Schema, about: str = "") -> Schema:
+    return {"type": "array", "items": value} | ({"description": about} if about else {})
+
+
+LEVELS = _map(COUNT, "the level of each quasi-identifier, for methods that choose one")
+RISK = _object(
+    {"rows": COUNT, "classes": COUNT, "smallest": COUNT, "largest": COUNT}
+    | {"highest": NUMBER, "average": NUMBER, "uniques": COUNT}
+)
+PROMISE = _object(
+    {"model": TEXT, "asked": NUMBER, "reached": {"type": ["number", "null"]}, "holds": {"type": "boolean"}},
+    {"column": TEXT, "parameters": {"type": "object"}},
+)
+ALTERNATIVE = _object(
+    {"levels": LEVELS, "loss": NUMBER, "suppressed_rows": COUNT},
+    {
+        "finer": TEXT | {"description": "the column that is one level finer than in the release"},
+        "budget": NUMBER | {"description": "the share of rows that might be suppressed"},
+    },
+    "a release that was not chosen",
+)
+SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
+SIZES = _list(_object({"rows": TEXT, "before": SHARE, "after": SHARE}), "share of rows by the size of their class")
+COLUMN = _object(
+    {"level": {"type": ["integer", "null"]}, "top": COUNT, "distinct_before": COUNT, "distinct_after": COUNT}
+)
+
+
+def report_schema() -> Schema:
+    """The JSON Schema of report.json."""
+    required = {
+        "version": TEXT,
+        "method": TEXT,
+        "proved_optimal": {"type": "boolean"},
+        "levels": LEVELS,
+        "loss": _object({"name": TEXT, "value": NUMBER, "per_column": _map(NUMBER)}),
+        "rows": COUNT,
+        "dropped_rows": COUNT,
+        "suppressed_rows": COUNT,
+        "classes": _object({"count": COUNT, "smallest": COUNT, "largest": COUNT, "average": NUMBER}),
+        "models": _list(PROMISE, "each promise, as found in the published rows"),
+        "risk": _object({"before": RISK, "after": RISK}),
+        "utility": {"type": "object"},
+        "nodes": _object({"total": COUNT, "checked": COUNT}),
+        "seconds": _map(NUMBER),
+        "engine": TEXT,
+        "seed": COUNT,
+        "input_sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        "remarks": _list(TEXT),
+    }
+    more = {
+        "candidates": _list({"type": "object"}, "nodes that the method compared"),
+        "class_sizes": SIZES,
+        "columns": _map(COLUMN, "what happened to each quasi-identifier"),
+        "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
+    }
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato release report"}
+    return head | _object(required, more)

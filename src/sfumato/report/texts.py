@@ -1,0 +1,133 @@
+"""What reports say in words: about promises, their limits, roles, and what a level does to a column."""
+
+from sfumato.hierarchies.dates import LEVELS, Dates
+from sfumato.hierarchies.digits import Digits
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.verify import Promise
+
+CHECKED = "Checked on the written rows themselves: they were read back, counted anew and judged apart from the search."
+# For each model: what it promises, with what was asked and reached; and what it does not protect against.
+PROMISES: dict[str, tuple[str, str]] = {
+    "k-anonymity": (
+        "Nobody can be singled out by the quasi-identifiers: every combination that is published stands for at least "
+        "{asked} rows (the smallest has {reached}).",
+        "k-anonymity does not hide a sensitive value that all rows of a class share, nor does it help against someone "
+        "who knows more of a person than the quasi-identifiers.",
+    ),
+    "k-map": (
+        "Every combination that is published stands for at least {asked} persons of the population "
+        "(reached: {reached}).",
+        "k-map rests on the population table, and is weaker against someone who knows that a person is in the data.",
+    ),
+    "alpha-k-anonymity": (
+        "No value of {column} makes up more than a share of {asked} in any class (highest: {reached}).",
+        "(α,k)-anonymity does not bound what is learned of a value that is rare overall and frequent in a class.",
+    ),
+    "l-diversity": (
+        "In every class {column} has at least {asked} well-represented values (reached: {reached}), so that being "
+        "found in a class does not tell the value.",
+        "l-diversity does not help where different values mean much the same, nor against skewed classes.",
+    ),
+    "t-closeness": (
+        "In every class {column} is distributed nearly as in the whole table: a distance of at most {asked} "
+        "(largest: {reached}).",
+        "t-closeness does not hinder singling out, and bounds distances, not the gain about a rare value.",
+    ),
+    "delta-disclosure": (
+        "In every class every value of {column} is about as frequent as overall: δ at most {asked} "
+        "(reached: {reached}).",
+        "δ-disclosure privacy says nothing about singling out: it belongs with k-anonymity.",
+    ),
+    "beta-likeness": (
+        "In no class is a value of {column} more frequent than overall by a factor beyond β = {asked} "
+        "(reached: {reached}).",
+        "β-likeness bounds what is gained about a value, not what its absence tells.",
+    ),
+    "delta-presence": (
+        "From no class can it be told with more certainty than asked whether a person is in the study ({column}; "
+        "asked: {asked}, reached: {reached}).",
+        "δ-presence does not protect other sensitive values, nor against someone with a better list of persons.",
+    ),
+    "average-risk": (
+        "On average a published row is found with a probability of at most {asked} (reached: {reached}).",
+        "An average says nothing of single persons: some may still be unique.",
+    ),
+    "sample-uniqueness": (
+        "At most a share of {asked} of the published rows is alone in its class (reached: {reached}).",
+        "Rows that remain unique are not protected at all.",
+    ),
+}
+ROLES = {
+    "identifier": "identifier",
+    "quasi-identifier": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+}
+FATES = {
+    "identifier": "Removed: every row has * here.",
+    "sensitive": "Published as it is. No promise is made about it beyond those for whole rows.",
+    "insensitive": "Published as it is: the plan says that nobody can be found by it.",
+}
+JUDGED = "Published as it is, under the promise made about it above."
+FIGURES = {
+    "rows": "rows",
+    "classes": "classes",
+    "smallest": "rows of the smallest class",
+    "largest": "rows of the largest class",
+    "highest": "highest risk of a row",
+    "average": "average risk of a row",
+    "uniques": "rows that are unique",
+    "rows_above": "rows above the risk threshold",
+    "share_above": "their share",
+    "threshold": "risk threshold",
+}
+LIMITS = (
+    "What counts as a quasi-identifier is a decision of the plan. A column that others know of a person, and that the "
+    "plan does not treat as one, can still single that person out.",
+    "The promises are for this release alone. Together with another release of the same persons it may tell more.",
+    "Technical measures do not replace the legal assessment of whether the data may be published.",
+)
+
+
+def promised(promise: Promise) -> str:
+    """A promise in a sentence."""
+    known = PROMISES.get(promise.model)
+    column = promise.column or "the sensitive column"
+    if known is None:
+        return f"{promise.model}: asked {promise.asked:g}, reached {promise.reached:g}."
+    return known[0].format(asked=f"{promise.asked:g}", reached=_figure(promise.reached), column=column)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def limits(models: tuple[str, ...]) -> list[str]:
+    """What the promises do not protect against, and what no promise does."""
+    own = [PROMISES[model][1] for model in dict.fromkeys(models) if model in PROMISES]
+    return [*own, *LIMITS]
+
+
+def untouched(role: str, judged: bool) -> str | None:
+    """What happens to a column that is no quasi-identifier; None for one that is."""
+    return JUDGED if judged else FATES.get(role)
+
+
+def fate(hierarchy: Hierarchy | None, level: int, top: int) -> str:
+    """What a level does to a column, in words."""
+    if level == 0:
+        return "Published as it is."
+    if level == top:
+        return "Withheld: every row has * here."
+    if isinstance(hierarchy, Dates):
+        return f"Published by {_rung(hierarchy, level)} instead of the day (level {level} of {top})."
+    if isinstance(hierarchy, Digits):
+        side = "last" if hierarchy.side == "right" else "first"
+        shown = "character is" if level == 1 else f"{level} characters are"
+        return f"The {side} {shown} masked (level {level} of {top})."
+    return f"Published in groups (level {level} of {top})."
+
+
+def _rung(hierarchy: Dates, level: int) -> str:
+    named = [name for name in hierarchy.levels or LEVELS if name not in ("day", "any")]
+    return named[level - 1].replace("-", " ") if level <= len(named) else "a coarser period"
