@@ -1,0 +1,213 @@
+"""K-Optimize: the set of published values, or of cuts between values, of least loss among all sets, proved.
+
+An anonymization is a set of features (see k_optimize_features.py); rows that agree in all of them are a class, and the
+rows of classes smaller than k are suppressed. The search goes through the tree of sets: a node is a head, which its
+whole subtree has, and a tail, from which the subtree takes more. Bayardo, R., Agrawal, R. (2005). Data privacy through
+optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in k_optimize_bounds_kernels.py.
+
+A strong first incumbent comes from local search. Then nodes are taken from a queue, the least bound first, a few at a
+time, and each is searched in depth for a limited number of nodes; what that leaves open goes back into the queue. So the
+least bound in the queue, which only rises, bounds the optimum at any time, and the answer depends neither on the number
+of threads nor on their pace, unless the time runs out.
+
+It protects as k-anonymity does, and against nothing more.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.methods.k_optimize_features import Space, space_of
+from sfumato.microdata.methods.k_optimize_incumbent import Incumbent
+from sfumato.microdata.methods.k_optimize_kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, TAIL, penalties
+from sfumato.microdata.methods.k_optimize_labels import published, recoding_of
+from sfumato.microdata.methods.k_optimize_workers import Crew, Dived, Open, Worker
+from sfumato.microdata.methods.search import Result
+from sfumato.microdata.recoding import ClassRecoding
+from sfumato.plan.methods import KOptimize
+from sfumato.plan.model import Plan
+
+Progress = Callable[[int, int], None]
+# Local searches before the first dive, and how many more may follow, one a round.
+FIRST_CLIMBS = 4
+MOST_CLIMBS = 40
+# Nodes of the queue that are searched at a time, and how many nodes each of these dives may see.
+DIVES = 8
+DIVE_NODES = 800
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """What the search found.
+
+    Attributes:
+        best: The best head, and its cost.
+        bound: What no head can cost less than; the cost itself when it is proved.
+        nodes: Nodes searched; left: nodes still open.
+    """
+
+    best: Incumbent
+    bound: float
+    nodes: int
+    left: int
+    interrupted: bool = False
+
+    @property
+    def proved(self) -> bool:
+        return self.left == 0
+
+    @property
+    def gap(self) -> float:
+        """How much less than the cost the optimum may be, as a share of the cost."""
+        return 0.0 if self.best.cost <= 0 else max(0.0, 1.0 - self.bound / self.best.cost)
+
+
+def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """The best recoding that can be found in time.
+
+    Raises:
+        UnattainableError: There are fewer rows than a class needs.
+    """
+    for model in plan.privacy:
+        why = model.limits(table.whole)
+        if why:
+            raise UnattainableError(why, "Ask for less, or add rows.", model.name)
+    space = space_of(plan, method, table)
+    optimum = optimize(space, method.time_limit, progress)
+    recoding = recoding_of(space, optimum.best.state, table)
+    scale = table.rows if method.loss == "loss-metric" else 1
+    return Result(
+        recoding,
+        method.loss,
+        optimum.best.cost / scale,
+        _per_column(space, optimum, recoding),
+        optimum.proved,
+        optimum.nodes,
+        optimum.nodes + optimum.left,
+        remarks=(_remark(optimum, method, scale),),
+        details=_details(space, optimum, method, scale),
+    )
+
+
+def optimize(space: Space, seconds: float, progress: Progress | None = None) -> Optimum:
+    """The head of least cost, or the best found in so many seconds."""
+    crew = Crew(space, seconds)
+    try:
+        return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
+    finally:
+        crew.close()
+
+
+class _Queue:
+    """The nodes still to be searched, the least bound first."""
+
+    def __init__(self, space: Space, crew: Crew, progress: Progress) -> None:
+        self.crew = crew
+        self.progress = progress
+        inst = space.instance
+        self.best = Incumbent(np.inf, space.empty())
+        self.nodes = 0
+        self._climbs = 0
+        self._serial = 0
+        self._open: list[tuple[float, int, Open]] = []
+        self._push(Open(0.0, np.full(len(inst.features), TAIL, np.int8)))
+
+    def optimum(self) -> Optimum:
+        self._climb(FIRST_CLIMBS)
+        while self._open and not self.crew.stopped:
+            self._round()
+            self.progress(int(min(self.bound, self.best.cost)), int(self.best.cost))
+        return Optimum(self.best, self.bound, self.nodes, len(self._open), self.crew.interrupted)
+
+    @property
+    def bound(self) -> float:
+        """What no head can cost less than."""
+        return min(self._open[0][0], self.best.cost) if self._open else self.best.cost
+
+    def _push(self, node: Open) -> None:
+        self._serial += 1
+        heappush(self._open, (node.bound, self._serial, node))
+
+    def _climb(self, count: int) -> None:
+        starts = range(self._climbs, self._climbs + count)
+        self._climbs += count
+        jobs = [partial(Worker.climb, start=start, stop=self.crew.stop) for start in starts]
+        for found in self.crew.run(jobs):
+            self._improve(found)
+
+    def _improve(self, found: Incumbent | None) -> None:
+        if found is not None and found.cost < self.best.cost:
+            self.best = found
+
+    def _round(self) -> None:
+        """Search below the nodes of least bound, and climb once more beside it."""
+        taken = [heappop(self._open)[2] for _ in range(min(DIVES, len(self._open)))]
+        jobs: list[Callable[[Worker], Any]] = [
+            partial(Worker.dive, node=node, best=self.best.cost, nodes=DIVE_NODES, stop=self.crew.stop)
+            for node in taken
+        ]
+        if self._climbs < MOST_CLIMBS and self.nodes:
+            jobs.append(partial(Worker.climb, start=self._climbs, stop=self.crew.stop))
+            self._climbs += 1
+        found = self.crew.run(jobs)
+        for dived in found[: len(taken)]:
+            self._take(dived)
+        for climbed in found[len(taken) :]:
+            self._improve(climbed)
+        self._forget()
+
+    def _take(self, dived: Dived) -> None:
+        self.nodes += dived.nodes
+        self._improve(dived.better)
+        for node in dived.left:
+            self._push(node)
+
+    def _forget(self) -> None:
+        """Drop nodes that cannot hold anything better than what is known."""
+        if self._open and max(entry[0] for entry in self._open) >= self.best.cost:
+            self._open = sorted(entry for entry in self._open if entry[0] < self.best.cost)
+
+
+def _per_column(space: Space, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
+    """The loss metric of each column, when that is the loss."""
+    inst = space.instance
+    if inst.params[KIND] != LOSS_METRIC:
+        return {}
+    penalty = np.zeros(len(inst.values))
+    penalties(inst._replace(weights=np.ones(len(inst.weights))), optimum.best.state, HEAD, penalty)
+    owners = np.zeros(len(space.codes), np.int64)
+    owners[space.owners] = recoding.owners
+    hidden = recoding.suppressed[owners]
+    losses = {}
+    for column, alphabet in enumerate(space.alphabets):
+        kept = penalty[inst.columns[column, BASE] + space.codes[:, column]]
+        losses[alphabet.name] = float((np.where(hidden, 1.0, kept) * inst.counts).sum() / inst.params[ROWS])
+    return losses
+
+
+def _remark(optimum: Optimum, method: KOptimize, scale: int) -> str:
+    if optimum.proved:
+        return f"No other choice of {method.features} features costs less: every one was searched or ruled out."
+    why = "It was interrupted" if optimum.interrupted else f"The time limit of {method.time_limit:g} s was reached"
+    return (
+        f"{why}: the loss is the best found; the optimum is at least {optimum.bound / scale:.6g}, "
+        f"so that it may lie {optimum.gap:.1%} lower."
+    )
+
+
+def _details(space: Space, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:
+    """What else the report says: the proof, and what each column is published as."""
+    labels = published(space, optimum.best.state)
+    return {
+        "bound": optimum.bound / scale,
+        "gap": optimum.gap,
+        "interrupted": optimum.interrupted,
+        "features": {"kind": method.features, "count": space.features},
+        "published": {alphabet.name: list(names) for alphabet, names in zip(space.alphabets, labels, strict=True)},
+    }

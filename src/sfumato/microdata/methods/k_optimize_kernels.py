@@ -1,0 +1,202 @@
+"""Compiled loops on one node of K-Optimize: blocks of values, merging rows, splitting classes, prices and penalties.
+
+A node is a state for each feature (`OUT`, `TAIL` or `HEAD`). Its rows are the combinations that the head and the tail
+together can tell apart, packed in words, side by side for each class of the head. Rows of classes that are settled
+(suppressed, or of one row that nothing can split) are gone; what they cost is in a sum.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+OUT, TAIL, HEAD = 0, 1, 2
+DISCERNIBILITY, CLASSIFICATION, LOSS_METRIC = 0, 1, 2
+WORD, SHIFT, MASK, FIRST, BASE, SIZE, DOMAIN, MISSING = 0, 1, 2, 3, 4, 5, 6, 7
+COLUMN, VALUE = 0, 1
+LOW, HIGH, LEAVES = 0, 1, 2
+KIND, ORDERED, K, ROWS, LIMIT = 0, 1, 2, 3, 4
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Instance(NamedTuple):
+    """The problem as arrays: m columns, n rows (distinct combinations) in w words, f features, v codes in all.
+
+    Few arrays with named places, since every function that takes many compiles slowly.
+
+    keys (n, w), counts (n,), held (n, c): the rows, how often each occurs, and with which label (c = 0 unless judged).
+    columns (m + 1, 8): where a column lies in a key (WORD, SHIFT, MASK); its FIRST feature, and the BASE of its codes in
+        tables of codes (the last row: where the next would begin); the SIZE of its codes, of which one more stands for
+        the rest of `isolate`; the values of its DOMAIN; the code of the MISSING value, or -1.
+    features (f, 2): the COLUMN and the VALUE that a feature asks for.
+    values (v, 3): values of the domain before a code (LOW), up to it (HIGH), and under it (LEAVES).
+    weights (m,): of each column in the loss.
+    params (5,): the KIND of cost, whether features are ORDERED, K, all ROWS, and the LIMIT of suppressed rows.
+    """
+
+    keys: Any
+    counts: Any
+    held: Any
+    columns: Any
+    features: Any
+    values: Any
+    weights: Any
+    params: Any
+
+
+@njit(cache=True, nogil=True)
+def code_of(inst, keys, row, column):
+    """The code of a column in the key of a row."""
+    return (keys[row, inst.columns[column, WORD]] >> inst.columns[column, SHIFT]) & inst.columns[column, MASK]
+
+
+@njit(cache=True, nogil=True)
+def blocks(inst, state, least, column, out, base):
+    """For each code of a column, from `base` on, the code of its block, when features of at least a state are used.
+
+    Ordered: a block is named by its first value; isolate: by its value, or by the highest code for the rest.
+    """
+    size, first = inst.columns[column, SIZE], inst.columns[column, FIRST]
+    if inst.params[ORDERED]:
+        block = 0
+        for code in range(size):
+            if code > 0 and state[first + code - 1] >= least:
+                block = code
+            out[base + code] = block
+    else:
+        for code in range(size):
+            out[base + code] = code if state[first + code] >= least else size
+    out[base + size] = size
+
+
+@njit(cache=True, nogil=True)
+def penalties(inst, state, least, out):
+    """For each column and code the weighted loss (M-1)/(|A|-1) of its block, when features of at least a state are used.
+
+    A block of one value of the data is that value; a block of all of them, or of the missing value and others, is `*`
+    and loses all. Splitting a block never makes a loss greater.
+    """
+    for column in range(len(inst.weights)):
+        size, base = inst.columns[column, SIZE], inst.columns[column, BASE]
+        block = np.empty(size + 1, np.int64)
+        blocks(inst, state, least, column, block, 0)
+        members = np.zeros(size + 1, np.int64)
+        low = np.zeros(size + 1, np.int64)
+        high = np.zeros(size + 1, np.int64)
+        apart, single = 0, 0
+        for code in range(size):
+            if members[block[code]] == 0:
+                low[block[code]] = inst.values[base + code, LOW]
+            members[block[code]] += 1
+            high[block[code]] = inst.values[base + code, HIGH]
+            if block[code] == size:
+                single = inst.values[base + code, LEAVES]
+            else:
+                apart += inst.values[base + code, LEAVES]
+        for code in range(size + 1):
+            name = block[code]
+            covered = high[name] - low[name]
+            if name == size:
+                covered = single if members[size] == 1 else inst.columns[column, DOMAIN] - apart
+            loss = max(covered - 1, 0) / max(inst.columns[column, DOMAIN] - 1, 1)
+            mixed = inst.columns[column, MISSING] >= 0 and block[inst.columns[column, MISSING]] == name
+            if members[name] > 1 and (members[name] == size or mixed):
+                loss = 1.0
+            out[base + code] = inst.weights[column] * loss
+
+
+@njit(cache=True, nogil=True)
+def relabel(inst, state, keys, start, stop, touched):
+    """Give rows the blocks that head and tail still tell apart, in the columns that are touched."""
+    block = np.empty(inst.columns[-1, BASE], np.int64)
+    for column in range(len(inst.weights)):
+        if not touched[column]:
+            continue
+        blocks(inst, state, TAIL, column, block, 0)
+        word, shift, mask = inst.columns[column, WORD], inst.columns[column, SHIFT], inst.columns[column, MASK]
+        stay = ~(mask << shift)
+        for row in range(start, stop):
+            key = keys[row, word]
+            keys[row, word] = (key & stay) | (block[(key >> shift) & mask] << shift)
+
+
+@njit(cache=True, nogil=True)
+def merge(keys, counts, held, start, stop, write, table, stamp):
+    """Merge the equal rows of one class, writing them from `write` on.
+
+    Args:
+        table: (2, 2^b) a hash table of rows, and the stamp of each: an entry is there when that is the given one.
+
+    Returns:
+        Where the next class is written.
+    """
+    last = np.uint64(table.shape[1] - 1)
+    begin = write
+    for row in range(start, stop):
+        mixed = np.uint64(0)
+        for word in range(keys.shape[1]):
+            mixed = (mixed ^ np.uint64(keys[row, word])) * _MIX
+            mixed ^= mixed >> np.uint64(29)
+        place = mixed & last
+        found = -1
+        while table[1, place] == stamp:
+            other = table[0, place]
+            same = True
+            for word in range(keys.shape[1]):
+                same = same and keys[other, word] == keys[row, word]
+            if same:
+                found = other
+                break
+            place = (place + np.uint64(1)) & last
+        if found >= begin:
+            counts[found] += counts[row]
+            for label in range(held.shape[1]):
+                held[found, label] += held[row, label]
+            continue
+        table[0, place], table[1, place] = write, stamp
+        move(keys, counts, held, row, write)
+        write += 1
+    return write
+
+
+@njit(cache=True, nogil=True)
+def move(keys, counts, held, row, to):
+    """Copy a row to another place."""
+    for word in range(keys.shape[1]):
+        keys[to, word] = keys[row, word]
+    counts[to] = counts[row]
+    for label in range(held.shape[1]):
+        held[to, label] = held[row, label]
+
+
+@njit(cache=True, nogil=True)
+def has(inst, keys, row, feature):
+    """Whether a row has a feature; its block lies whole on one side, since the feature is in head or tail."""
+    code = code_of(inst, keys, row, inst.features[feature, COLUMN])
+    return code >= inst.features[feature, VALUE] if inst.params[ORDERED] else code == inst.features[feature, VALUE]
+
+
+@njit(cache=True, nogil=True)
+def suppressed_cost(inst, rows):
+    """What suppressed rows pay."""
+    if inst.params[KIND] == DISCERNIBILITY:
+        return np.float64(rows) * inst.params[ROWS]
+    if inst.params[KIND] == CLASSIFICATION:
+        return np.float64(rows)
+    weight = 0.0
+    for column in range(len(inst.weights)):
+        weight += inst.weights[column]
+    return rows * weight
+
+
+@njit(cache=True, nogil=True)
+def minority(held, start, stop):
+    """Rows of a class that do not have its most frequent label."""
+    total, most = 0, 0
+    for label in range(held.shape[1]):
+        rows = 0
+        for row in range(start, stop):
+            rows += held[row, label]
+        total += rows
+        most = max(most, rows)
+    return total - most
