@@ -163,3 +163,29 @@ def test_ranges_are_no_wider_than_suppression(make_plan):
     }
     assert ranged.holds
     assert width["ranged"] <= width["blank"]
+
+
+@pytest.mark.parametrize("method", ["intervals", "optimal", "fast", "ranges"])
+def test_nothing_unsafe_leaves_the_table_as_it_is(make_city, make_plan, method):
+    cells = make_city({"1": [12, 30], "2": [9, 44]})
+    protected = run(make_plan(method), cells)
+    assert protected.columns.text("Wert_published") == cells.text("Wert")
+    assert protected.report["masked"] == 0
+
+
+@pytest.mark.parametrize("method", ["intervals", "optimal", "fast", "ranges"])
+def test_range_of_one_value_promises_nothing_more(make_city, make_plan, method):
+    cells = make_city({"1": [2, 30], "2": [9, 44]})
+    assert run(make_plan(method, low=2, high=2), cells).holds
+
+
+def test_audit_of_what_protect_returned(known, make_plan):
+    protected = run(make_plan(), known)
+    assert audit(protected).counts() == {"checked": 4, "exact": 0, "too_narrow": 0, "contradictory": 0}
+    assert "Protected table" in protected._repr_html_()
+
+
+def test_costly_levels_stay_open(make_city, make_plan):
+    cells = make_city({"1": [2, 3, 40], "2": [30, 44]})
+    dear = run(make_plan({"name": "optimal", "cost": "unit", "level_factor": 100}), cells)
+    assert dear.columns.text("Wert_case")[:2] == ("", "")

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
+from sfumato.tables import guards
 from sfumato.tables.audit import audit_publication
 from sfumato.tables.cells import Status, make_relations, make_table
 from sfumato.tables.fast import fast
@@ -190,3 +191,13 @@ def test_cells_to_be_published_stay_open():
     fixed = table.with_columns(status=np.where(table.unsafe, Status.UNSAFE, Status.PUBLISH).astype(np.int8))
     with pytest.raises(UnattainableError):
         optimal(make_problem(fixed))
+
+
+def test_two_guards_find_the_same_as_one(monkeypatch):
+    problem = make_problem(random_square(2, 14, 14, 0.3))
+    assert len(problem.threats) >= guards.MANY
+    two = optimal(problem)
+    monkeypatch.setattr(guards, "COUNT", 1)
+    one = optimal(problem)
+    assert two.proved
+    assert one.cost == two.cost

@@ -63,7 +63,8 @@ def audit(
 
     Args:
         table: What `protect` returned, or a frame or the path of a CSV file, with the plan's dimensions and what was
-            published: columns `<value>_published`, `_lower`, `_upper` (or the original's), or the value column itself with masks in it.
+            published: columns `<value>_published`, `_lower`, `_upper` (or the original's), or the value column itself
+            with masks in it.
         plan: The plan with the dimensions and rules; not needed for what `protect` returned.
         integer: Whether the attacker knows that values are whole; as the plan says by default.
         own_contribution: Whether single respondents attack with their own value; as the plan says by default.
