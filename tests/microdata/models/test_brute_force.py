@@ -173,7 +173,9 @@ def classes_at(chosen, codes, node):
     """The rows of each class, by their numbers."""
     classes: dict = {}
     for row, combination in enumerate(codes):
-        key = tuple(int(ladder.codes[level][code]) for ladder, level, code in zip(chosen, node, combination, strict=True))
+        key = tuple(
+            int(ladder.codes[level][code]) for ladder, level, code in zip(chosen, node, combination, strict=True)
+        )
         classes.setdefault(key, []).append(row)
     return list(classes.values())
 
@@ -264,8 +266,7 @@ def suppressed_with_k(chosen, codes, sensitive, node, name):
     kept = [
         rows
         for rows in classes_at(chosen, codes, node)
-        if len(rows) >= 2
-        and (name not in CASES or CASES[name][1]([sensitive[row] for row in rows], sensitive))
+        if len(rows) >= 2 and (name not in CASES or CASES[name][1]([sensitive[row] for row in rows], sensitive))
     ]
     if name in TOGETHER:
         kept = smallest_off(kept, TOGETHER[name])

@@ -62,7 +62,9 @@ def test_the_second_inpatient_table_is_3_diverse():
     assert LDiversity(2.9, "s", "entropy").failing(classes, whole).all()
 
 
-@pytest.mark.parametrize(("c", "l", "holds"), [(3, 2, True), (1, 2, False), (1.1, 2, True), (2, 3, False), (2.1, 3, True)])
+@pytest.mark.parametrize(
+    ("c", "l", "holds"), [(3, 2, True), (1, 2, False), (1.1, 2, True), (2, 3, False), (2.1, 3, True)]
+)
 def test_recursive_diversity_compares_the_first_with_the_tail(c, l, holds):
     # Counts 2, 1, 1: for l = 2 the tail is 2, for l = 3 it is 1.
     classes, whole = classes_of(["a", "a", "b", "c"])
@@ -248,4 +250,6 @@ def test_a_long_line_is_measured_as_a_short_one():
     classes, whole = classes_of([values[3], values[150]], [value for value in values if value not in ("3", "150")])
     table = np.array(sorted(map(int, values)))
     shares = np.cumsum(np.isin(table, [3, 150]) / 2) - np.arange(1, 201) / 200
-    assert TCloseness(0.1, "s", "ordered").distances(classes, whole)[0] == pytest.approx(np.abs(shares[:-1]).sum() / 199)
+    assert TCloseness(0.1, "s", "ordered").distances(classes, whole)[0] == pytest.approx(
+        np.abs(shares[:-1]).sum() / 199
+    )

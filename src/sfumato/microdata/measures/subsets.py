@@ -16,6 +16,7 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 
 from sfumato.microdata.classes import Counts
 from sfumato.microdata.frequencies import FrequencyTable
@@ -84,7 +85,7 @@ def _best_first(table: FrequencyTable, limit: int) -> Iterator[Telling]:
     """Single columns first, then the most telling sets widened by one column, until the limit."""
     grouper = Regrouper(table)
     width = len(table.columns)
-    waiting: list[tuple[float, tuple[int, ...]]] = [(0.0, (column,)) for column in range(width)]
+    waiting: list[tuple[float, tuple[int, ...]]] = [(-inf, (column,)) for column in range(width)]
     seen = {chosen for _, chosen in waiting}
     measured = 0
     while waiting and measured < limit:

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.classes import Counts, Floats, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.recoding import ClassRecoding, Recoding
@@ -126,9 +127,7 @@ def _column(table: FrequencyTable, recoding: Recoding, published: Pieces, place:
     ladder = table.ladders[place]
     marginal = table.marginal(place)
     values = np.flatnonzero(marginal)
-    numbers = None if ladder.numbers is None else ladder.numbers[values]
-    if numbers is not None and np.isnan(numbers).any():
-        numbers = None if np.isnan(numbers).all() else np.where(np.isnan(numbers), np.nanmax(numbers), numbers)
+    numbers = _numbers(ladder, values)
     if numbers is not None:
         order = np.argsort(numbers, kind="stable")
         values, numbers = values[order], numbers[order]
@@ -142,6 +141,28 @@ def _column(table: FrequencyTable, recoding: Recoding, published: Pieces, place:
     if numbers is not None:
         covered = _stretched(*covered, count)
     return ColumnView(table.columns[place], values, numbers, marginal[values], label_rows, *covered)
+
+
+def _numbers(ladder: Ladder, values: Places) -> Floats | None:
+    """The values of a column as numbers: those of its ladder, or whole numbers that are written as such."""
+    found = ladder.numbers[values] if ladder.numbers is not None else _whole([ladder.values[code] for code in values])
+    if found is None or not len(found) or np.isnan(found).all():
+        return None
+    numbers: Floats = np.where(np.isnan(found), np.nanmax(found), found)
+    return numbers
+
+
+def _whole(texts: list[str | None]) -> Floats | None:
+    """Texts as whole numbers, missing ones as NaN; None where some text is not exactly a number's (as 007 is not)."""
+    numbers = []
+    for text in texts:
+        if text is None:
+            numbers.append(np.nan)
+        elif text.lstrip("-").isdecimal() and str(int(text)) == text:
+            numbers.append(float(int(text)))
+        else:
+            return None
+    return np.array(numbers)
 
 
 def _stretched(labels: Places, ranks: Places, count: int) -> tuple[Places, Places]:

@@ -1,0 +1,172 @@
+"""Risk: known figures, attackers, missing values, and that neither row order nor index matters."""
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.errors import PlanError
+from sfumato.microdata.measures.risk import expected_risks, prosecutor
+from sfumato.microdata.measures.survey import SizeCount, risk
+
+# Sweeney (2002), the voter example in short: zip, birth, sex.
+ROWS = pl.DataFrame(
+    {
+        "zip": ["02141", "02141", "02138", "02138", "02139", "02139"],
+        "birth": ["1965", "1965", "1964", "1964", "1964", "1967"],
+        "sex": ["f", "f", "m", "m", "f", "m"],
+        "illness": ["flu", "cold", "flu", "flu", "cold", "flu"],
+    }
+)
+
+
+def test_figures_of_a_small_table():
+    found = risk(ROWS, ["zip", "birth", "sex"])
+    assert (found.figures.rows, found.figures.classes, found.figures.uniques) == (6, 4, 2)
+    assert found.prosecutor.highest == 1
+    assert found.prosecutor.average == pytest.approx(4 / 6)
+    assert (found.prosecutor.rows_above, found.prosecutor.share_above) == (6, 1.0)
+    assert found.sizes == (SizeCount(1, 2, 2), SizeCount(2, 2, 4))
+    assert found.journalist == found.prosecutor and not found.journalist.estimated
+
+
+def test_the_threshold_is_not_above_itself():
+    found = risk(ROWS, ["zip", "birth", "sex"], threshold=0.5)
+    assert found.prosecutor.rows_above == 2
+
+
+def test_distinction_and_separation_of_every_set_of_columns():
+    found = risk(ROWS, ["zip", "birth", "sex"]).subsets
+    assert found.complete and found.total == len(found.sets) == 7
+    told = {entry.columns: entry for entry in found.sets}
+    # Three zips of two rows each: 3 of 15 pairs share one.
+    assert told["zip",].distinction == 0.5
+    assert told["zip",].separation == pytest.approx(12 / 15)
+    # Birth: 1965 twice, 1964 three times, 1967 once: 1 + 3 pairs are alike.
+    assert told["birth",].separation == pytest.approx(11 / 15)
+    assert told["zip", "birth", "sex"].classes == 4
+
+
+def test_sets_of_many_columns_are_tried_best_first_up_to_the_limit():
+    frame = pl.DataFrame({f"c{place}": [(row * (place + 1)) % (place + 2) for row in range(40)] for place in range(12)})
+    found = risk(frame, frame.columns, subset_limit=50).subsets
+    assert (len(found.sets), found.total, found.complete) == (50, 4095, False)
+    assert {(name,) for name in frame.columns} <= {entry.columns for entry in found.sets}
+
+
+def test_what_each_column_and_step_contributes():
+    plan = {
+        "version": 1,
+        "columns": {
+            "zip": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
+            "birth": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "illness": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    found = risk(ROWS, plan=plan)
+    assert [(entry.column, entry.uniques) for entry in found.columns] == [("zip", 2), ("birth", 2), ("sex", 2)]
+    steps = {(entry.column, entry.level): str(entry) for entry in found.steps}
+    assert steps["zip", 5] == "zip to level 5: uniques fall from 2 to 2"
+    assert set(steps) == {("zip", level) for level in range(1, 6)} | {("birth", 1), ("sex", 1)}
+
+
+def test_outliers_are_counted_and_their_rows_told_to_the_caller_alone():
+    found = risk(ROWS, ["zip", "birth", "sex"], row_numbers=True)
+    # 1967 stands once: one column singles the last row out; the fifth needs zip and birth, or zip and sex.
+    assert found.outliers.by_columns == (1, 1)
+    assert found.outliers.more == 0
+    assert dict(found.outliers.columns) == {"zip": 0, "birth": 1, "sex": 0}
+    assert found.outlier_rows == (5, 6)
+    assert "outlier_rows" not in found.to_dict() and "combinations" not in found.to_dict()["outliers"]
+    assert "outlier_rows" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("policy", "rows", "classes", "dropped", "with_missing", "average"),
+    [("category", 4, 3, 0, 1, 3 / 4), ("drop", 3, 2, 1, 0, 2 / 3), ("any", 4, 3, 0, 1, (2 / 3 + 1 / 2 + 1 / 4) / 4)],
+)
+def test_a_missing_value_is_a_policy_and_no_row_is_lost(policy, rows, classes, dropped, with_missing, average):
+    frame = pl.DataFrame({"sex": ["m", "m", "f", None], "age": ["30", "30", "40", "?"]})
+    found = risk(frame, ["sex", "age"], missing=["?"], on_missing=policy)
+    assert (found.figures.rows, found.figures.classes, found.dropped_rows) == (rows, classes, dropped)
+    assert found.rows_with_missing == with_missing
+    assert found.figures.rows + found.dropped_rows == len(frame)
+    assert found.prosecutor.average == pytest.approx(average)
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["1", "2", None])), min_size=1, max_size=20), st.randoms()
+)
+def test_order_of_rows_and_index_of_the_frame_do_not_matter(rows, random):
+    frame = pd.DataFrame(rows, columns=["x", "y"], dtype=object)
+    shuffled = list(range(len(rows)))
+    random.shuffle(shuffled)
+    other = frame.iloc[shuffled].set_index(pd.Index([7] * len(rows)))
+    assert risk(frame, ["x", "y"]).to_dict() == risk(other, ["x", "y"]).to_dict()
+
+
+def test_the_journalist_is_estimated_from_the_size_of_the_population():
+    found = risk(ROWS, ["zip", "birth", "sex"], population_size=60)
+    # Fraction 0.1: r(1) = 1/9 ln 10, r(2) = 1/9 (1 - r(1)).
+    one = 2.302585093 / 9
+    assert found.journalist.estimated
+    assert found.journalist.highest == pytest.approx(one)
+    assert found.marketer.average == pytest.approx((2 * one + 4 * (1 - one) / 9) / 6)
+    assert risk(ROWS, ["zip", "birth", "sex"], sampling_fraction=0.1).journalist == found.journalist
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.3, 0.5, 0.8, 0.99])
+def test_the_expected_risk_is_the_integral_it_stands_for(fraction):
+    import numpy as np
+
+    sizes = np.array([1, 2, 3, 7, 40])
+    found = expected_risks(sizes, fraction)
+    t = (np.arange(200_000) + 0.5) / 200_000
+    for size, value in zip(sizes, found, strict=True):
+        inside = t ** (size - 1) * (fraction / (1 - (1 - fraction) * t)) ** size
+        assert value == pytest.approx(inside.mean(), rel=1e-4)
+
+
+def test_no_rows_no_risk():
+    import numpy as np
+
+    assert prosecutor(np.zeros(0, np.int64)).highest == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"quasi_identifiers": ["zipp"]}, 'Did you mean "zip"'),
+        ({"quasi_identifiers": []}, "no quasi-identifier"),
+        ({"quasi_identifiers": ["zip"], "population_size": 2}, "smaller than"),
+        ({"quasi_identifiers": ["zip"], "sampling_fraction": 0.0}, "above 0"),
+        ({"quasi_identifiers": ["zip"], "population_size": 9, "sampling_fraction": 0.5}, "Give one"),
+        ({"quasi_identifiers": ["zip"], "threshold": 2}, "from 0 to 1"),
+    ],
+)
+def test_wrong_use_is_refused(arguments, message):
+    with pytest.raises(PlanError, match=message):
+        risk(ROWS, **arguments)
+
+
+def test_it_shows_itself_in_a_notebook():
+    shown = risk(ROWS, ["zip", "birth", "sex"], population_size=60)._repr_html_()
+    assert "Unique in the population" in shown and "<table>" in shown
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(
+    ("left_out", "classes", "uniques", "average"),
+    [((), 19_502, 15_512, 0.6465751608), (("salary-class",), 18_109, 14_021, 0.6003912207)],
+)
+def test_the_census_file(shared, left_out, classes, uniques, average):
+    path = shared / "adult.csv"
+    names = [name for name in path.read_text().splitlines()[0].split(";") if name not in left_out]
+    found = risk(path, names, separator=";")
+    assert (found.figures.classes, found.figures.uniques) == (classes, uniques)
+    assert found.prosecutor.average == pytest.approx(average, abs=1e-10)
+    assert found.subsets.complete
