@@ -265,3 +265,24 @@ def test_separator_and_mark_of_order(tmp_path):
     path = tmp_path / "cells.csv"
     path.write_bytes("\ufeffKreis;Wert\n'Höngg';3\n".encode())
     assert read_columns(path).texts == {"Kreis": ("'Höngg'",), "Wert": ("3",)}
+
+
+def test_attacker_who_knows_the_rule_is_withstood_too(make_city, make_plan):
+    cells = make_city({"1": [2, 4], "2": [30, 44]})
+    plain = run(make_plan(), cells)
+    wary = run(make_plan(attacker={"rule": True}), cells)
+    assert build(wary.plan, cells)[0].table.lower[3] == 4
+    assert wary.holds
+    assert wary.report["cost"] > plain.report["cost"]
+
+
+def test_unprotectable_cell_is_named_with_its_row(make_plan):
+    cells = Columns({"area": ("a", "b", "Total"), "n": ("2", "7", "9"), "keep": ("", "z", "z"), "Jahr": ("1",) * 3})
+    plan = make_plan(
+        table={"value": "n"},
+        dimensions={"area": {"column": "area"}},
+        primary=[{"rule": "range", "min": 1, "max": 3}, {"rule": "status", "column": "keep"}],
+    )
+    with pytest.raises(UnattainableError, match="area a: ") as caught:
+        run(plan, cells)
+    assert caught.value.rows == (1,)

@@ -107,11 +107,20 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class AttackerModel:
-    """What anyone is assumed to know besides what is published."""
+    """What anyone is assumed to know besides what is published.
+
+    Attributes:
+        lower: The least value that a cell can have.
+        upper: The greatest.
+        integer: Whether all values are known to be whole.
+        rule: Whether the range rule is known so well that a masked finest cell that is not marked as primary is
+            known to lie above the range.
+    """
 
     lower: float | None = None
     upper: float | None = None
     integer: bool = False
+    rule: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +274,9 @@ _METHOD = Record(
     _make_method,
 )
 _PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent": Key(_POSITIVE)}, Protection)
-_ATTACKER = Record({"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag())}, AttackerModel)
+_ATTACKER = Record(
+    {"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag()), "rule": Key(Flag())}, AttackerModel
+)
 _COLUMNS = Choice(("plain", "original"))
 _LANGUAGE = Choice(("en", "de"))
 _OUTPUT = Record({"columns": Key(_COLUMNS), "prefix": Key(Text()), "language": Key(_LANGUAGE)}, Output)

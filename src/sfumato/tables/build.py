@@ -10,7 +10,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.plan.tables import Dimension, Protection, TablePlan
 from sfumato.tables.cells import Mask, Numbers, Places, Relations, Status, Table, make_relations, make_table
 from sfumato.tables.dimensions import Code, Tree, file_tree, flat_tree, level_codes, level_tree
-from sfumato.tables.primary import Facts, Judgment, combine
+from sfumato.tables.primary import Facts, Judgment, Range, combine
 from sfumato.tables.relations import Key, check, derive, describe
 from sfumato.tables.source import Columns, read_columns
 
@@ -180,6 +180,8 @@ def _table(plan: TablePlan, facts: Facts, relations: Relations, names: tuple[str
     if plan.protection is not None:
         found = overruled(found, values, plan.protection)
     floor, ceiling = _bounds(plan, values)
+    if plan.attacker.rule:
+        floor = np.maximum(floor, _above_ranges(plan, facts, found.unsafe))
     lower, upper = np.maximum(floor, found.floor), np.minimum(ceiling, found.ceiling)
     return Table(
         values=values,
@@ -223,6 +225,16 @@ def _bounds(plan: TablePlan, values: Numbers) -> tuple[Numbers, Numbers]:
             "a value lies outside the bounds of the attacker.", "Correct attacker.lower or upper.", "bounds"
         )
     return np.full(len(values), floor), np.full(len(values), ceiling)
+
+
+def _above_ranges(plan: TablePlan, facts: Facts, unsafe: Mask) -> Numbers:
+    """What one who knows the range rules concludes of finest cells that are masked but not primary."""
+    floor = np.full(len(facts.values), -np.inf)
+    step = 1.0 if (facts.values == np.round(facts.values)).all() else 0.0
+    for rule in plan.primary:
+        if isinstance(rule, Range):
+            floor[facts.finest & ~unsafe & (facts.values > rule.max)] = rule.max + step
+    return floor
 
 
 def overruled(found: Judgment, values: Numbers, protection: Protection) -> Judgment:

@@ -81,10 +81,23 @@ def mask_part(part: Part, plan: TablePlan, seconds: float, progress: Progress | 
         "intervals": lambda: _original(part, plan, seconds),
     }
     faithful = method.name == "intervals" and not method.repair
-    if not faithful:
-        _refuse_chains(part.table)
-    draft = methods[method.name]()
+    try:
+        if not faithful:
+            _refuse_chains(part.table)
+        draft = methods[method.name]()
+    except UnattainableError as error:
+        raise _named(error, part) from None
     return _audited(part, plan, draft, faithful)
+
+
+def _named(error: UnattainableError, part: Part) -> UnattainableError:
+    """The same error with the names of the cells, and their rows in the source."""
+    cells = [row - 1 for row in error.rows]
+    names = ", ".join(part.table.names[cell] for cell in cells)
+    what = f"{names}: {error.what}" if names else error.what
+    return UnattainableError(
+        what, error.do, error.code.partition(".")[2], rows=[int(part.rows[cell]) + 1 for cell in cells]
+    )
 
 
 def insiders(plan: TablePlan) -> bool:
@@ -235,7 +248,7 @@ def _refuse_chains(table: Table) -> None:
             top = above[top]
         if top != cell and top not in parts:
             raise UnattainableError(
-                f"the unsafe cell in row {cell + 1} is the grand total: every total above it has a single part.",
+                "this unsafe cell is the grand total: every total above it has a single part.",
                 "A table with one unsafe entry cannot be published; join it with others.",
                 "single-part",
                 rows=[int(cell) + 1],
