@@ -102,7 +102,9 @@ def test_the_table_of_all_nodes_holds_the_other_known_node(sfumato, tmp_path) ->
 @pytest.mark.parametrize(
     ("k", "levels", "score", "reached", "satisfying"), [(2, (3, 2, 0), 0.6333, 2, 56), (4, (6, 5, 0), 1.4333, 4, 12)]
 )
-def test_known_answers_on_the_original_patients(sfumato, tmp_path, shared, k, levels, score, reached, satisfying) -> None:
+def test_known_answers_on_the_original_patients(
+    sfumato, tmp_path, shared, k, levels, score, reached, satisfying
+) -> None:
     plan = written(
         tmp_path, shared / "patients20.csv", PATIENT_COLUMNS, k, {"name": "exhaustive"}, data={"on_invalid": "drop"}
     )
@@ -256,9 +258,7 @@ def released(sfumato, folder: Path) -> Path:
 
 def test_a_recoding_is_applied_to_the_same_rows_alike(sfumato, tmp_path) -> None:
     folder = released(sfumato, tmp_path)
-    ran = sfumato(
-        "anonymize", "--apply", folder / "recoding.json", tmp_path / "rows.csv", "--out", tmp_path / "again"
-    )
+    ran = sfumato("anonymize", "--apply", folder / "recoding.json", tmp_path / "rows.csv", "--out", tmp_path / "again")
     assert ran.code == 0, ran.err
     assert (tmp_path / "again" / "data.csv").read_bytes() == (folder / "data.csv").read_bytes()
 
@@ -279,7 +279,9 @@ def test_a_recoding_that_breaks_a_promise_on_new_rows_says_so(sfumato, tmp_path)
 def test_a_value_outside_the_recoding_is_refused(sfumato, tmp_path) -> None:
     folder = released(sfumato, tmp_path)
     patients(20, seed=3).write(tmp_path / "new.csv")
-    text = (tmp_path / "new.csv").read_text(encoding="utf-8").replace(";female;", ";other;").replace(";male;", ";other;")
+    text = (
+        (tmp_path / "new.csv").read_text(encoding="utf-8").replace(";female;", ";other;").replace(";male;", ";other;")
+    )
     (tmp_path / "new.csv").write_text(text, encoding="utf-8")
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     recoding["plan"]["columns"]["sex"]["hierarchy"] = {"type": "order", "size": 2}

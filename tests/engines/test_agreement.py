@@ -100,7 +100,11 @@ def published_rows(release) -> list[tuple]:
         return duckdb.connect().execute(f"SELECT * FROM {table}").fetchall()
     if isinstance(data, pd.DataFrame):
         return [tuple(None if pd.isna(v) else v for v in row) for row in data.itertuples(index=False, name=None)]
-    return list(zip(*(data[name].to_pylist() for name in data.column_names))) if isinstance(data, pa.Table) else data.rows()
+    return (
+        list(zip(*(data[name].to_pylist() for name in data.column_names)))
+        if isinstance(data, pa.Table)
+        else data.rows()
+    )
 
 
 def test_the_release_is_as_written_by_hand(source) -> None:
@@ -133,7 +137,9 @@ def test_frames_and_files_give_the_same_rows_in_the_same_order(tmp_path, order, 
         "method": {"name": "optimal", "suppression": 1.0},
         "output": {"order": order},
     }
-    releases = [anonymize(kind, plan) for kind in (pandas_frame(), polars_frame(), arrow_table(), parquet_file(tmp_path))]
+    releases = [
+        anonymize(kind, plan) for kind in (pandas_frame(), polars_frame(), arrow_table(), parquet_file(tmp_path))
+    ]
     rows = [published_rows(release) for release in releases]
     assert rows[0]
     assert all(other == rows[0] for other in rows[1:])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
 from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.frequencies import Coding, FrequencyTable
 from sfumato.microdata.classes import histogram
+from sfumato.microdata.frequencies import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods import exhaustive, optimal, samarati
 from sfumato.microdata.methods.problem import Problem
@@ -63,7 +63,12 @@ def problem_of(table: FrequencyTable, loss: str, models, share: float, aggregate
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
     weights = weights or (1.0,) * len(tops)
     return Problem(
-        table, tuple(models), prepare(loss, table, weights, aggregate, k), int(share * table.rows), (0,) * len(tops), tops
+        table,
+        tuple(models),
+        prepare(loss, table, weights, aggregate, k),
+        int(share * table.rows),
+        (0,) * len(tops),
+        tops,
     )
 
 
@@ -73,7 +78,10 @@ def brute_force(table: FrequencyTable, loss: str, models, share: float, aggregat
     best = None
     for node in product(*(range(ladder.height) for ladder in table.ladders)):
         labels = [
-            tuple(int(ladder.codes[level][table.codes[row, column]]) for column, (ladder, level) in enumerate(zip(table.ladders, node)))
+            tuple(
+                int(ladder.codes[level][table.codes[row, column]])
+                for column, (ladder, level) in enumerate(zip(table.ladders, node))
+            )
             for row in range(len(table.counts))
         ]
         classes: dict = {}

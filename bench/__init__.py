@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench [name …]` measures what the issues of the day ask for, and prints it."""

@@ -1,0 +1,1 @@
+"""Pages in the browser, on the same server as the API."""

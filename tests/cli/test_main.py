@@ -1,0 +1,55 @@
+"""The entry point: version, help, wrong use, the demo; and that importing stays light."""
+
+import subprocess
+import sys
+
+import pytest
+
+import sfumato as package
+from sfumato.cli.main import COMMANDS
+
+
+def test_version(sfumato) -> None:
+    assert sfumato("--version").out == f"sfumato {package.__version__}\n"
+
+
+def test_help_names_every_command(sfumato) -> None:
+    ran = sfumato("--help")
+    assert ran.code == 0
+    assert all(name in ran.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(sfumato, name) -> None:
+    ran = sfumato(name, "--help")
+    assert (ran.code, "Usage" in ran.out) == (0, True)
+
+
+@pytest.mark.parametrize("arguments", [("anonymise",), ("anonymize",), ("anonymize", "p.yaml", "--outt", "x")])
+def test_wrong_use_ends_with_2(sfumato, arguments) -> None:
+    assert sfumato(*arguments).code == 2
+
+
+def test_importing_the_package_and_asking_its_version_load_nothing_heavy() -> None:
+    script = (
+        "import sys, sfumato\nfrom sfumato.cli.main import run\nrun(['--version'])\n"
+        "print(sorted({'numpy', 'numba', 'duckdb', 'typer', 'rich', 'yaml', 'narwhals'} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_demo_says_where_release_and_report_lie(sfumato, tmp_path) -> None:
+    ran = sfumato("demo", "--out", tmp_path / "release")
+    assert ran.code == 0, ran.err
+    assert str(tmp_path / "release" / "report.html") in ran.out
+    assert (tmp_path / "release" / "data.csv").exists()
+    assert sfumato("verify", tmp_path / "release").code == 0
+    again = sfumato("anonymize", tmp_path / "demo-plan.yaml", "--out", tmp_path / "again")
+    assert again.code == 0
+    assert (tmp_path / "again" / "data.csv").read_bytes() == (tmp_path / "release" / "data.csv").read_bytes()
+
+
+def test_every_public_name_is_there() -> None:
+    for name in package.__all__:
+        assert getattr(package, name) is not None
