@@ -1,0 +1,57 @@
+"""`sfumato compare` from the command line."""
+
+import json
+
+import pytest
+
+from sfumato import datasets
+
+
+@pytest.fixture
+def plan(tmp_path):
+    rows = datasets.census(300)
+    rows.write(tmp_path / "rows.csv")
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(rows.plan("rows.csv", 3)), encoding="utf-8")
+    return path
+
+
+def test_writes_the_folder_and_prints_the_table(sfumato, plan, tmp_path):
+    ran = sfumato("compare", plan, "--methods", "optimal,local,mondrian", "--k", "2,5", "--out", tmp_path / "out")
+    assert ran.code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["compare.csv", "compare.html", "compare.json"]
+    assert ran.out.startswith("Choose ") and "mondrian" in ran.out
+    assert "compare.html" in ran.err
+
+
+def test_json_and_quiet(sfumato, plan, tmp_path):
+    out = tmp_path / "out"
+    ran = sfumato("compare", plan, "--k", "2", "--suppression", "0,0.1", "--out", out, "--json", "--quiet")
+    runs = json.loads(ran.out)["runs"]
+    assert [run["suppression"] for run in runs] == [0.0, 0.1] * 4
+    assert ran.err == ""
+
+
+def test_no_answer_at_all(sfumato, plan, tmp_path):
+    ran = sfumato("compare", plan, "--k", "9999", "--methods", "mondrian", "--out", tmp_path / "out")
+    assert ran.code == 4 and "No method has an answer" in ran.out
+    assert (tmp_path / "out" / "compare.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--methods", "optimum"), "Did you mean"),
+        (("--k", "two"), "separated by commas"),
+        (("--engine", "abacus"), "is no engine"),
+    ],
+)
+def test_wrong_use(sfumato, plan, tmp_path, options, words):
+    ran = sfumato("compare", plan, *options, "--out", tmp_path / "out")
+    assert ran.code == 2 and words in ran.err and not (tmp_path / "out").exists()
+
+
+def test_nothing_is_overwritten(sfumato, plan, tmp_path):
+    (tmp_path / "out").mkdir()
+    ran = sfumato("compare", plan, "--out", tmp_path / "out")
+    assert ran.code == 2 and "exists" in ran.err
