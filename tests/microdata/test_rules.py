@@ -84,7 +84,8 @@ def test_verify_shares_nothing_with_the_search() -> None:
     import subprocess
     import sys
 
-    script = "import sys, sfumato.microdata.verify; print([m for m in sys.modules if m.startswith('sfumato.microdata.methods')])"
+    search = "[m for m in sys.modules if m.startswith('sfumato.microdata.methods')]"
+    script = f"import sys, sfumato.microdata.verify; print({search})"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
 
