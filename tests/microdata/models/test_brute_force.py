@@ -16,7 +16,7 @@ from sfumato.hierarchies.tree import SHAPE as TREE
 from sfumato.microdata.classes import histogram
 from sfumato.microdata.frequencies import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods import exhaustive, optimal
+from sfumato.microdata.methods import exhaustive, optimal, samarati
 from sfumato.microdata.methods.problem import Problem
 from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.average_risk import AverageRisk
@@ -44,9 +44,9 @@ def entropy(rows):
     return -sum(share * math.log(share) for share in shares(rows).values())
 
 
-def recursive(rows, l, c):
+def recursive(rows, least, c):
     counts = sorted(Counter(rows).values(), reverse=True)
-    return counts[0] < c * sum(counts[l - 1 :]) - 1e-9
+    return counts[0] < c * sum(counts[least - 1 :]) - 1e-9
 
 
 def variation(one, two):
@@ -259,6 +259,8 @@ def test_optimal_is_the_best_of_all_nodes(name, share, made, loss):
     assert found.best.node in releasable
     assert round(found.best.loss, 9) == min(releasable.values())
     assert exhaustive.search(problem).best.node == found.best.node
+    lowest = samarati.search(problem).best
+    assert lowest.node in releasable and sum(lowest.node) == min(map(sum, releasable))
 
 
 def suppressed_with_k(chosen, codes, sensitive, node, name):

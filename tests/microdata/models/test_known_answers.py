@@ -63,12 +63,12 @@ def test_the_second_inpatient_table_is_3_diverse():
 
 
 @pytest.mark.parametrize(
-    ("c", "l", "holds"), [(3, 2, True), (1, 2, False), (1.1, 2, True), (2, 3, False), (2.1, 3, True)]
+    ("c", "least", "holds"), [(3, 2, True), (1, 2, False), (1.1, 2, True), (2, 3, False), (2.1, 3, True)]
 )
-def test_recursive_diversity_compares_the_first_with_the_tail(c, l, holds):
+def test_recursive_diversity_compares_the_first_with_the_tail(c, least, holds):
     # Counts 2, 1, 1: for l = 2 the tail is 2, for l = 3 it is 1.
     classes, whole = classes_of(["a", "a", "b", "c"])
-    assert LDiversity(l, "s", "recursive", c).failing(classes, whole).tolist() == [not holds]
+    assert LDiversity(least, "s", "recursive", c).failing(classes, whole).tolist() == [not holds]
 
 
 # Li, Li, Venkatasubramanian (2007), section 4: salaries 3k to 11k, and the classes {3,4,5}k, {6,8,11}k and {7,9,10}k.

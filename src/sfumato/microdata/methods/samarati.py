@@ -1,8 +1,9 @@
 """Samarati: the lowest height at which some node can be released, and there the one of least loss.
 
 Binary search on the height: with monotone promises, if some node of a height can be released, so can one of every
-greater height. Samarati, P. (2001), https://doi.org/10.1109/69.971193. Lowest height is not least loss; the optimal
-search of the same problem tells by how much the answer could be better.
+greater height (where suppression breaks that, heights are tried from the bottom up). Samarati, P. (2001),
+https://doi.org/10.1109/69.971193. Lowest height is not least loss; the optimal search of the same problem tells by how
+much the answer could be better.
 """
 
 from sfumato.microdata.grouping import Node
@@ -20,22 +21,32 @@ def search(problem: Problem) -> Found:
     """
     judged: dict[Node, Judged] = {}
     heights = by_height(problem.nodes())
-    low, high = 0, len(heights) - 1
-    if not _some(problem, heights[high], judged):
+    lowest = _lowest(problem, heights, judged)
+    if lowest is None:
         raise unattainable(problem)
-    while low < high:
-        middle = (low + high) // 2
-        if _some(problem, heights[middle], judged):
-            high = middle
-        else:
-            low = middle + 1
-    releasable = [node for node in _all(problem, heights[high], judged) if node.holds]
+    releasable = [node for node in _all(problem, heights[lowest], judged) if node.holds]
     best = min(releasable, key=lambda node: node.rank)
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
     remarks = _remarks(problem, releasable, best, better.best, proved)
     worse = None if proved else better.best
     return Found(best, proved, len(judged), problem.size, tuple(releasable), worse, remarks)
+
+
+def _lowest(problem: Problem, heights: list[list[Node]], judged: dict[Node, Judged]) -> int | None:
+    """The lowest height with a releasable node: by halving where promises are monotone, else from the bottom up."""
+    if problem.limit > 0 and not problem.prunes_suppression:
+        return next((height for height, nodes in enumerate(heights) if _some(problem, nodes, judged)), None)
+    low, high = 0, len(heights) - 1
+    if not _some(problem, heights[high], judged):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if _some(problem, heights[middle], judged):
+            high = middle
+        else:
+            low = middle + 1
+    return high
 
 
 def _some(problem: Problem, nodes: list[Node], judged: dict[Node, Judged]) -> bool:

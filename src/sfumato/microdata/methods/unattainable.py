@@ -34,41 +34,43 @@ def unattainable(problem: Problem) -> UnattainableError:
 
 
 def only_top(problem: Problem, best: Judged) -> UnattainableError | None:
-    """The error for a promise about a sensitive column that only `*` in every column keeps: that tells nothing."""
-    top = tuple(ladder.height - 1 for ladder in problem.table.ladders)
-    if best.node != top or not any(model.column for model in problem.models) or len(problem.table.counts) == 1:
+    """The error for a promise about a sensitive column that is kept only where all rows look alike."""
+    if not any(model.column for model in problem.models) or len(problem.table.counts) == 1 or _tells(problem, best):
         return None
     what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
-    nearest = least_suppression(problem, top)
-    below = _below(problem, top)
-    if nearest is None or nearest.suppressed_rows >= problem.table.rows or not below:
+    nearest = least_suppression(problem, problem.highest)
+    if nearest is None or nearest.suppressed_rows >= problem.table.rows:
         return UnattainableError(f"{what}.", "Ask for less, or leave the quasi-identifiers out of the release.", "top")
-    reachable = min(below, key=lambda node: problem.judge(node).suppressed_rows)
     return UnattainableError(
         f"{what}; {_share(nearest.suppressed_rows, problem)} would.",
-        f"Allow {nearest.suppressed_rows} rows to be suppressed, or ask for less{_reachable(problem, reachable)}.",
+        f"Allow {nearest.suppressed_rows} rows to be suppressed, or ask for less{_reachable(problem, nearest.node)}.",
         "top",
     )
 
 
 def least_suppression(problem: Problem, top: Node) -> Judged | None:
-    """The node that suppresses the fewest rows, from a top node down (the top itself only where it is not all `*`).
+    """The node that suppresses the fewest rows, from a top node down, among those that tell rows apart.
 
     A node is passed over when finer nodes are certain to lose more rows than the best found.
     """
-    whole = tuple(ladder.height - 1 for ladder in problem.table.ladders)
     waiting, seen = [top], {top}
     best: Judged | None = None
     for node in waiting:
         judged = problem.judge(node)
-        if node != whole and judged.classes and (best is None or judged.suppressed_rows < best.suppressed_rows):
+        fewer = best is None or judged.suppressed_rows < best.suppressed_rows
+        if fewer and judged.classes and _tells(problem, judged):
             best = judged
         if best is not None and judged.certain_rows >= best.suppressed_rows:
             continue
         finer = [below for below in _below(problem, node) if below not in seen]
         seen.update(finer)
-        waiting.extend(finer[: MAX_NODES - len(waiting)])
+        waiting.extend(finer[: max(MAX_NODES - len(waiting), 0)])
     return best
+
+
+def _tells(problem: Problem, judged: Judged) -> bool:
+    """Whether a node tells rows apart at all."""
+    return len(problem.grouper.at(judged.node).sizes) > 1
 
 
 def _below(problem: Problem, node: Node) -> list[Node]:
