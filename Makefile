@@ -12,7 +12,7 @@ demo: $(CORE)
 	$(BIN)/sfumato demo --out demo-release
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules $(or $(TESTS),src tests)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -1,0 +1,50 @@
+"""The README's tour runs as it is written."""
+
+import re
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+import sfumato as package
+from sfumato.plan.read import read_plan
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_tour(sfumato, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    commands = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("sfumato ")]
+    assert len(commands) == 4
+    for command in commands:
+        line, _, target = command.partition(" > ")
+        ran = sfumato(*shlex.split(line)[1:])
+        assert ran.code == 0, (command, ran.err)
+        if target:
+            suggested = yaml.safe_load(ran.out)
+            assert read_plan(suggested).quasi_identifiers == ("date_of_birth", "sex", "zip")
+            Path(target).write_text(blocks("yaml")[0], encoding="utf-8")
+    python = next(block for block in blocks("python")).replace('"release"', '"release2"')
+    exec(python, {"frame": pl.read_csv("patients.csv", separator=";", infer_schema=False)})  # noqa: S102
+    assert (tmp_path / "release2" / "report.html").exists()
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_links_lead_somewhere(page) -> None:
+    for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_architecture_names_what_is_there() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    home = ROOT / "src" / "sfumato"
+    for path in re.findall(r"`((?:microdata|plan|engines|hierarchies)/[\w/]+\.py)`", text):
+        assert (home / path).exists(), path
+    assert package.__version__
