@@ -43,17 +43,26 @@ def counting(table: str, columns: Sequence[str], reading: Reading, strip: bool) 
         f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
         for place in range(len(columns))
     )
-    ranks = sql.listed(
-        f"CAST(dense_rank() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER) AS c{place}"
-        for place in range(len(columns))
-    )
     return Counting(
         group,
         texts,
-        f"SELECT {ranks}, n FROM combinations",
+        _coded(len(columns)),
         f"SELECT count(*) FROM {table}",
         "DROP TABLE combinations",
     )
+
+
+def _coded(columns: int) -> str:
+    """The combinations with codes for texts; each column's few texts are numbered apart, which is far cheaper than
+    ranking all combinations by each column."""
+    codes = sql.listed(f"e{place}.code AS c{place}" for place in range(columns))
+    joins = [
+        f" JOIN (SELECT t{place} AS text, CAST(row_number() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER) AS code"
+        f" FROM (SELECT DISTINCT t{place} FROM combinations)) AS e{place}"
+        f" ON combinations.t{place} IS NOT DISTINCT FROM e{place}.text"
+        for place in range(columns)
+    ]
+    return f"SELECT {codes}{', ' if columns else ''}n FROM combinations{''.join(joins)}"
 
 
 def _required(reading: Reading, strip: bool) -> str:
@@ -107,10 +116,11 @@ class Application:
     def lookups(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The tables to be loaded: one a column, and the one of classes."""
         for place in range(len(self.recoding.columns)):
-            yield f"d{place}", self._column_lookup(place)
-        yield "classes", self._class_lookup()
+            yield f"d{place}", self.column_lookup(place)
+        yield "classes", self.class_lookup()
 
-    def _column_lookup(self, place: int) -> dict[str, Any]:
+    def column_lookup(self, place: int) -> dict[str, Any]:
+        """Text and code of each value of a column whose rows are not dropped."""
         coding = self.recoding.codings[place]
         kept = np.flatnonzero(coding.codes != DROPPED)
         codes = coding.codes[kept]
@@ -119,7 +129,8 @@ class Application:
         texts = np.array([coding.texts[row] for row in kept], object)
         return {"text": texts, "code": codes.astype(np.uint64)}
 
-    def _class_lookup(self) -> dict[str, Any]:
+    def class_lookup(self) -> dict[str, Any]:
+        """Packed codes and labels of each class, or of each combination, or of each share of a divided one."""
         recoding = self.recoding
         shares: dict[str, Any] = {}
         if isinstance(recoding, LevelRecoding):
