@@ -21,7 +21,7 @@ import numpy as np
 from sfumato.microdata.classes import Floats, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped
-from sfumato.microdata.losses.loss import Swept, Terms, summed_over_lattice
+from sfumato.microdata.losses.loss import Swept, Terms, Window, summed_over_lattice
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class _ClassLoss:
 
     table: FrequencyTable
 
-    def floors(self) -> Floats:
-        return np.zeros([ladder.height for ladder in self.table.ladders])
+    def floors(self, window: Window) -> Floats:
+        return np.zeros([levels.stop - levels.start for levels in window])
 
-    def ranks(self) -> Floats:
+    def ranks(self, window: Window) -> Floats:
         """Steps as shares of the ladders."""
         heights = [ladder.height for ladder in self.table.ladders]
-        return summed_over_lattice([np.arange(height) / max(height - 1, 1) for height in heights])
+        return summed_over_lattice([np.arange(height) / max(height - 1, 1) for height in heights], window)
 
     def charges(self) -> None:
         return None

@@ -15,6 +15,10 @@ from sfumato.microdata.classes import Counts, Floats, Mask
 from sfumato.microdata.grouping import Grouped
 
 
+# The levels of each column that may be used.
+Window = tuple[slice, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """The two parts of a loss at a node; their sum, transformed by `Prepared.value`, is the loss."""
@@ -74,12 +78,12 @@ class Prepared(Protocol):
     @property
     def suppression_falls(self) -> bool: ...
 
-    def floors(self) -> Floats:
-        """For every node of the whole lattice a lower bound of its generalization part, one axis a column."""
+    def floors(self, window: Window) -> Floats:
+        """For every node of a part of the lattice a lower bound of its generalization part, one axis a column."""
         ...
 
-    def ranks(self) -> Floats:
-        """For every node something that rises from fine to coarse and tells a search where the middle is."""
+    def ranks(self, window: Window) -> Floats:
+        """For each of them something that rises from fine to coarse and tells a search where the middle is."""
         ...
 
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
@@ -108,9 +112,9 @@ class Sweepable(Prepared, Protocol):
         ...
 
 
-def summed_over_lattice(columns: Sequence[Floats]) -> Floats:
-    """For every node the sum of what each column has at the node's level; one axis a column."""
+def summed_over_lattice(columns: Sequence[Floats], window: Window) -> Floats:
+    """For every node of a part of the lattice the sum of what each column has at its level; one axis a column."""
     total = np.zeros(())
-    for column in columns:
-        total = total[..., None] + column
+    for column, levels in zip(columns, window, strict=True):
+        total = total[..., None] + column[levels]
     return total

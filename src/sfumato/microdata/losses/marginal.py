@@ -21,7 +21,7 @@ from sfumato.microdata import kernels
 from sfumato.microdata.classes import Floats, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped, Node
-from sfumato.microdata.losses.loss import Charges, Swept, Terms, summed_over_lattice
+from sfumato.microdata.losses.loss import Charges, Swept, Terms, Window, summed_over_lattice
 from sfumato.microdata.packing import Packing, packing_of
 from sfumato.plan.methods import Aggregate
 
@@ -78,12 +78,12 @@ class Marginal:
     def value(self, total: float) -> float:
         return float(np.expm1(total)) if self.aggregate == "geometric" else total
 
-    def floors(self) -> Floats:
+    def floors(self, window: Window) -> Floats:
         columns = [share * self._spaced(means) for share, means in zip(self.shares, self.generalization, strict=True)]
-        return summed_over_lattice(columns)
+        return summed_over_lattice(columns, window)
 
-    def ranks(self) -> Floats:
-        return self.floors()
+    def ranks(self, window: Window) -> Floats:
+        return self.floors(window)
 
     def _at(self, node: Node) -> Floats:
         return np.array([means[level] for means, level in zip(self.generalization, node, strict=True)])

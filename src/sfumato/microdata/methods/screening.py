@@ -20,7 +20,8 @@ MAX_PAIR_CELLS = 200_000
 def screened(problem: Problem) -> Mask:
     """Which nodes two columns do not rule out, one axis a column."""
     ladders = problem.table.ladders
-    alive = np.ones([ladder.height for ladder in ladders], bool)
+    window = problem.window()
+    alive = np.ones(problem.shape, bool)
     # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
     if problem.k > 1 and not problem.missing_matches:
         levels = [np.array(ladder.codes) for ladder in ladders]
@@ -29,6 +30,7 @@ def screened(problem: Problem) -> Mask:
                 codes, counts = problem.table.codes, problem.table.counts
                 rare = kernels.rare_rows(codes, counts, first, second, levels[first], levels[second], problem.k)
                 shape = [1] * alive.ndim
+                rare = rare[window[first], window[second]]
                 shape[first], shape[second] = rare.shape
                 alive &= (rare <= problem.limit).reshape(shape)
-    return alive[problem.window()]
+    return alive
