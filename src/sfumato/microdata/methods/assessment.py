@@ -17,18 +17,28 @@ class Assessed:
 
     Attributes:
         failing: The classes that must be suppressed.
-        certain_rows: Rows that every finer table is certain to suppress, at least.
+        lost: For each class, rows that every finer table is certain to suppress, at least.
+        lost_together: The same for all classes, by promises about the release as a whole.
     """
 
     failing: Mask
-    certain_rows: int
+    lost: Counts
+    lost_together: int = 0
+
+    @property
+    def certain_rows(self) -> int:
+        """Rows that every finer table is certain to suppress, at least."""
+        return max(int(self.lost.sum()), self.lost_together)
 
 
-def assess(classes: Classes, whole: Classes, models: Sequence[Model], enough: int = ALL) -> Assessed:
+def assess(
+    classes: Classes, whole: Classes, models: Sequence[Model], enough: int = ALL, bounded: bool = True
+) -> Assessed:
     """Judge classes by all models: first class by class, then those that are left together.
 
     Args:
         enough: Once more rows than this are certain to be lost, nothing more is worked out; `failing` may lack some.
+        bounded: Whether it matters what finer tables lose; if not, it is worked out only where that is quick.
     """
     failing: Mask = np.zeros(len(classes.sizes), bool)
     lost: Counts = np.zeros(len(failing), np.int64)
@@ -37,19 +47,21 @@ def assess(classes: Classes, whole: Classes, models: Sequence[Model], enough: in
         if not of_release(model):
             mask = model.failing(classes, whole)
             failing = failing | mask
-            lost = np.maximum(lost, model.lost(classes, whole, mask, enough)) if mask.any() else lost
-            if enough < ALL and int(lost.sum()) > enough:
-                return Assessed(failing, int(lost.sum()))
-    return _together(models, classes.sizes, failing, int(lost.sum()))
+            if (bounded or model.monotone_suppression) and mask.any():
+                lost = np.maximum(lost, model.lost(classes, whole, mask, enough))
+                if enough < ALL and int(lost.sum()) > enough:
+                    return Assessed(failing, lost)
+    return _together(models, classes.sizes, failing, lost)
 
 
-def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: int) -> Assessed:
+def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: Counts) -> Assessed:
     """Judge the classes that are left by the promises about the release as a whole."""
+    together = 0
     for model in models:
         if of_release(model):
-            lost = max(lost, model.lost_together(sizes))
+            together = max(together, model.lost_together(sizes))
             failing = _without_short(model, sizes, failing)
-    return Assessed(failing, lost)
+    return Assessed(failing, lost, together)
 
 
 def _without_short(model: ReleaseModel, sizes: Counts, failing: Mask) -> Mask:

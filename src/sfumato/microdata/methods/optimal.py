@@ -7,7 +7,8 @@ better than the best found. What one judged node v tells about others:
   monotone under generalization is enough): when they are more than the budget, all finer nodes are ruled out
   (predictive tagging; Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
 - the generalization part of the loss at v bounds that of every coarser node from below;
-- the suppression part at v bounds that of every finer node from below, where loss and models are monotone.
+- the suppression part at v bounds that of every finer node from below, where loss and models are monotone; for other
+  models, what it would be if only the rows that finer nodes are certain to lose were suppressed.
 
 Where a model or a loss lacks a property, its rule is simply not used, so the answer stays exact. The next node is taken
 from the upper part of what is open: a coarse node is cheap to group, and rules out much below it.
@@ -49,8 +50,8 @@ class _Frontier:
         self.problem = problem
         self.best: Judged | None = None
         self.checked = 0
-        self._ranks: Floats = np.ascontiguousarray(problem.loss.ranks()[problem.window()])
-        self._floors: Floats = problem.loss.floors()[problem.window()].copy()
+        self._ranks: Floats = np.ascontiguousarray(problem.loss.ranks(problem.window()))
+        self._floors: Floats = problem.loss.floors(problem.window())
         self._added: Floats = np.zeros_like(self._floors)
         self._open: Mask = np.ascontiguousarray(screened(problem))
 
@@ -64,17 +65,17 @@ class _Frontier:
 
     def visit(self, node: Node) -> None:
         """Judge a node and rule out what it makes impossible."""
-        judged = self.problem.judge(node, priced=False)
-        self.checked += 1
         at = tuple(level - low for level, low in zip(node, self.problem.lowest, strict=True))
         finer = tuple(slice(0, place + 1) for place in at)
         coarser = tuple(slice(place, None) for place in at)
         self._open[at] = False
+        judged = self.problem.judge(node, priced=False, bounded=bool(self._open[finer].any()))
+        self.checked += 1
         if judged.certain_rows > self.problem.limit:
             self._open[finer] = False
         np.maximum(self._floors[coarser], judged.terms.generalization, out=self._floors[coarser])
-        if self.problem.prunes_suppression and self.problem.loss.suppression_falls and judged.terms.suppression > 0:
-            np.maximum(self._added[finer], judged.terms.suppression, out=self._added[finer])
+        if judged.certain_suppression > 0:
+            np.maximum(self._added[finer], judged.certain_suppression, out=self._added[finer])
         if judged.holds and (self.best is None or judged.rank < self.best.rank):
             self.best = judged
         if self.best is not None:

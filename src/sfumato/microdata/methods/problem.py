@@ -12,6 +12,7 @@ from sfumato.microdata.classes import Classes, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped, Grouper, Node
 from sfumato.microdata.losses.loss import Prepared, Terms
+from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.assessment import ALL, Assessed, assess
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
@@ -32,6 +33,7 @@ class Judged:
         certain_rows: Rows of which it is certain that every finer node must suppress them too.
         classes: Classes that are kept; smallest and largest are their sizes.
         holds: Whether it may be released: the promises hold and the budget is kept.
+        certain_suppression: What suppression adds, at least, to the loss of every finer node.
     """
 
     node: Node
@@ -43,6 +45,7 @@ class Judged:
     smallest: int
     largest: int
     holds: bool
+    certain_suppression: float = 0.0
 
     @property
     def rank(self) -> tuple[float, int, int, Node]:
@@ -104,15 +107,15 @@ class Problem:
         """Which classes fail some model."""
         return self._assessed(grouped).failing
 
-    def _assessed(self, grouped: Grouped, enough: int = ALL) -> Assessed:
+    def _assessed(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> Assessed:
         """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
         if self.sizes_alone:
             failing = grouped.sizes < self.k
             return Assessed(failing, kernels.tally(grouped.sizes, failing)[0])
         if self.missing_matches:
             failing = self._failing_with_matches(grouped)
-            return Assessed(failing, int(grouped.sizes[failing].sum()))
-        return assess(self.classes(grouped), self.table.whole, self.models, enough)
+            return Assessed(failing, np.where(failing, grouped.sizes, 0))
+        return assess(self.classes(grouped), self.table.whole, self.models, enough, bounded)
 
     @cached_property
     def sizes_alone(self) -> bool:
@@ -140,23 +143,41 @@ class Problem:
         )
         return failing_classes(labels, unknown, grouped.sizes, self.k)
 
-    def judge(self, node: Node, priced: bool = True) -> Judged:
+    def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> Judged:
         """Everything about one node."""
-        return self.judged(self.grouper.at(node), priced)
+        return self.judged(self.grouper.at(node), priced, bounded)
 
-    def judged(self, grouped: Grouped, priced: bool = True) -> Judged:
+    def judged(self, grouped: Grouped, priced: bool = True, bounded: bool = True) -> Judged:
         """Everything about one node whose classes are at hand.
 
         Args:
             priced: Whether suppression is counted and priced even where it exceeds the budget (a search does without).
+            bounded: Whether it matters what finer nodes lose at least.
         """
-        assessed = self._assessed(grouped, ALL if priced else self.limit)
+        assessed = self._assessed(grouped, ALL if priced else self.limit, bounded)
         failing, certain = assessed.failing, assessed.certain_rows
         suppressed, kept, smallest, largest = kernels.tally(grouped.sizes, failing)
         holds = suppressed <= self.limit and kept > 0
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
         loss = self.loss.value(terms.total)
-        return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds)
+        added = self._added_at_least(grouped, assessed, terms)
+        return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added)
+
+    def _added_at_least(self, grouped: Grouped, assessed: Assessed, terms: Terms) -> float:
+        """What suppression adds at least at finer nodes.
+
+        Where promises are monotone under suppression, what it adds here. Else the rows that finer nodes are certain to
+        lose, each at what it would cost here: a finer label costs a row less, so losing the row costs more. That is
+        known for losses that are sums over columns.
+        """
+        if not self.loss.suppression_falls:
+            return 0.0
+        if self.prunes_suppression:
+            return terms.suppression
+        if not isinstance(self.loss, Marginal) or not 0 < assessed.certain_rows <= self.limit:
+            return 0.0
+        lost = Grouped(grouped.node, grouped.keys, Classes(assessed.lost))
+        return self.loss.terms(lost, assessed.lost > 0, assessed.certain_rows).suppression
 
 
 @dataclass(frozen=True, slots=True)
