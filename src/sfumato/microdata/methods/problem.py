@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from sfumato.microdata import kernels
-from sfumato.microdata.classes import Classes, Mask
+from sfumato.microdata.classes import Classes, Counts, Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouped, Grouper, Node
 from sfumato.microdata.losses.loss import Prepared, Terms
@@ -20,6 +20,8 @@ from sfumato.microdata.models.population import with_persons
 from sfumato.microdata.wildcards import failing_classes
 
 DIGITS = 10
+# Where all failing rows are lost, nobody asks which class lost how many.
+NONE_APART: Counts = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class Problem:
         """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
         if self.sizes_alone:
             failing = grouped.sizes < self.k
-            return Assessed(failing, kernels.tally(grouped.sizes, failing)[0])
+            return Assessed(failing, NONE_APART, kernels.tally(grouped.sizes, failing)[0])
         if self.missing_matches:
             failing = self._failing_with_matches(grouped)
             return Assessed(failing, np.where(failing, grouped.sizes, 0))
