@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sfumato.microdata.classes import Classes, Counts, Histogram, histogram
 from sfumato.microdata.frequencies import Counted, FrequencyTable
-from sfumato.microdata.recoding import STAR, ClassRecoding, Handling, Recoding, published_labels, starred
+from sfumato.microdata.recoding import STAR, ClassRecoding, Handling, Recoding, starred
 from sfumato.plan.model import Plan
 
 Combination = tuple[str | None, ...]
@@ -41,7 +41,7 @@ class Prediction:
 
 def predict(table: FrequencyTable, recoding: Recoding, handling: Handling) -> Prediction:
     """What a recoding of a table must count to."""
-    published = [_published(recoding, handling, place) for place in range(len(recoding.sizes))]
+    published = _published(recoding, handling)
     plain: Tally = Counter()
     for labels, size in zip(published, recoding.sizes.tolist(), strict=True):
         if labels is not None and size:
@@ -53,11 +53,20 @@ def predict(table: FrequencyTable, recoding: Recoding, handling: Handling) -> Pr
     return Prediction(table.columns, tuple(table.sensitive), tuple(tallies))
 
 
-def _published(recoding: Recoding, handling: Handling, place: int) -> Combination | None:
-    """What the rows of a class are published as, or None when they are dropped."""
-    if not recoding.suppressed[place]:
-        return published_labels(recoding, place)
-    return starred(recoding.columns) if handling.suppressed == "star" else None
+def _published(recoding: Recoding, handling: Handling) -> list[Combination | None]:
+    """What the rows of each class are published as, or None when they are dropped."""
+    columns = [texts_at(labels, recoding.classes[:, place]) for place, labels in enumerate(recoding.labels)]
+    found: list[Combination | None] = list(zip(*columns, strict=True))
+    instead = starred(recoding.columns) if handling.suppressed == "star" else None
+    for place in np.flatnonzero(recoding.suppressed).tolist():
+        found[place] = instead
+    return found
+
+
+def texts_at(texts: Combination, codes: npt.NDArray[np.int32]) -> list[str | None]:
+    """The text behind each code."""
+    found: list[str | None] = np.array([*texts, None], object)[codes].tolist()
+    return found
 
 
 def _with_values(
@@ -97,13 +106,10 @@ def observed(counted: Counted, columns: Sequence[str], sensitive: Sequence[str])
 
 
 def _tally(counted: Counted, places: Sequence[int]) -> Tally:
-    codes = counted.codes[:, places]
-    unique, owners = np.unique(codes, axis=0, return_inverse=True)
-    rows = np.bincount(owners.reshape(-1), weights=counted.counts, minlength=len(unique)).astype(np.int64)
-    texts = [counted.values[place] for place in places]
+    columns = [texts_at(counted.values[place], counted.codes[:, place]) for place in places]
     tally: Tally = Counter()
-    for combination, count in zip(unique.tolist(), rows.tolist(), strict=True):
-        tally[tuple(values[code] for values, code in zip(texts, combination, strict=True))] += count
+    for combination, count in zip(zip(*columns, strict=True), counted.counts.tolist(), strict=True):
+        tally[combination] += count
     return tally
 
 
