@@ -99,8 +99,16 @@ class FrequencyTable:
 
     def marginal(self, column: int) -> Counts:
         """Rows of each value of a column."""
-        size = self.ladders[column].size
-        return np.bincount(self.codes[:, column], weights=self.counts, minlength=size).astype(np.int64)
+        if column not in self._marginals:
+            size = self.ladders[column].size
+            rows = np.bincount(self.codes[:, column], weights=self.counts, minlength=size)
+            self._marginals[column] = rows.astype(np.int64)
+        return self._marginals[column]
+
+    @cached_property
+    def _marginals(self) -> dict[int, Counts]:
+        """Marginals that were asked for before."""
+        return {}
 
 
 def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:

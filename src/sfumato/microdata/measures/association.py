@@ -71,10 +71,9 @@ def _correlates(pair: Association) -> bool:
 
 def _between(view: View, first: int, second: int) -> Association:
     one, two = view.columns[first], view.columns[second]
-    codes, pieces = view.table.codes, view.published
-    labels = view.class_labels[pieces.classes]
+    codes, labels = view.table.codes, view.class_labels
     before = cramers_v(codes[:, first], codes[:, second], view.table.counts)
-    after = cramers_v(labels[:, first], labels[:, second], pieces.rows)
+    after = cramers_v(labels[:, first], labels[:, second], view.class_rows)
     if one.numbers is None or two.numbers is None:
         return Association(one.name, two.name, before, after)
     raw = [_numbers(view, place)[codes[:, place]] for place in (first, second)]
@@ -85,7 +84,7 @@ def _between(view: View, first: int, second: int) -> Association:
         before,
         after,
         correlation(raw[0], raw[1], view.table.counts),
-        correlation(guessed[0], guessed[1], pieces.rows),
+        correlation(guessed[0], guessed[1], view.class_rows),
     )
 
 

@@ -41,8 +41,10 @@ class Contribution:
         return f"{what}: uniques fall from {self.uniques_before:,} to {self.uniques:,}"
 
 
-def of_columns(table: FrequencyTable) -> tuple[Contribution, ...]:
-    """What each column contributes: the risk without it."""
+def of_columns(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution, ...]:
+    """What each column contributes: the risk without it; nothing where the table is too large to try all."""
+    if len(table.columns) * len(table.counts) > work:
+        return ()
     grouper = Regrouper(table)
     every = range(len(table.columns))
     return tuple(

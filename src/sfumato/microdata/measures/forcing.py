@@ -10,20 +10,29 @@ import numpy as np
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouper
 from sfumato.microdata.models.model import of_release
+from sfumato.microdata.models.population import with_persons
 from sfumato.microdata.recoding import LevelRecoding, Recoding
 from sfumato.plan.model import Plan
 
 
-def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
-    """For each generalized column the level it left and the rows that forced it, in classes that would fail there."""
+def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) -> dict[str, Any]:
+    """For each generalized column the level it left and the rows that forced it, in classes that would fail there.
+
+    Args:
+        work: How much of the frequency table may be gone through; nothing is said where that is too little.
+    """
     if not isinstance(recoding, LevelRecoding) or plan.data.on_missing == "any":
         return {}
+    if len(table.columns) * len(table.counts) > work:
+        return {}
     grouper = Grouper(table)
+    population = None if table.population is None else Grouper(table.population)
     found = {}
     for column, level in enumerate(recoding.node):
         if level:
             node = (*recoding.node[:column], level - 1, *recoding.node[column + 1 :])
-            classes = grouper.rolled(grouper.base, node).classes
+            grouped = grouper.rolled(grouper.base, node)
+            classes = grouped.classes if population is None else with_persons(grouped, population.at(node))
             failing = np.zeros(len(classes.sizes), bool)
             for model in plan.privacy:
                 if of_release(model):

@@ -28,7 +28,7 @@ class Outliers:
     Attributes:
         by_columns: For 1, 2, … columns, how many rows so many columns are enough for and no fewer.
         more: Unique rows for which more columns are needed.
-        columns: For each column, how many rows it singles out alone.
+        columns: For each column, how many rows it singles out alone; empty where the table is too large to try.
         combinations: Places, in the frequency table, of the rows that one or two columns single out.
     """
 
@@ -42,12 +42,12 @@ def outliers(table: FrequencyTable, most_work: int = MAX_WORK) -> Outliers:
     """Find the outliers of a table, by up to three columns (fewer where the table is very large or wide)."""
     fewest, alone = _fewest(table, _reach(table, most_work))
     deepest = int(fewest[fewest < len(table.columns) + 1].max(initial=0))
-    by_columns = tuple(int((fewest == width).sum()) for width in range(1, max(deepest, 1) + 1))
+    by_columns = tuple(int((fewest == width).sum()) for width in range(1, deepest + 1))
     unique = int((table.counts == 1).sum())
     return Outliers(
         by_columns,
         unique - sum(by_columns),
-        tuple(zip(table.columns, alone, strict=True)),
+        tuple(zip(table.columns, alone, strict=False)),
         tuple(np.flatnonzero(fewest <= 2).tolist()),
     )
 
@@ -58,7 +58,7 @@ def _reach(table: FrequencyTable, most_work: int) -> int:
     for columns in range(1, min(MOST_COLUMNS, width) + 1):
         work += comb(width, columns) * len(table.counts)
         if work > most_work:
-            return max(columns - 1, 1)
+            return columns - 1
     return min(MOST_COLUMNS, width)
 
 

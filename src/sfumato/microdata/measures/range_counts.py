@@ -18,7 +18,7 @@ QUERIES = 100
 MOST_COLUMNS = 3
 FLOOR = 0.01
 # Queries times rows of the frequency table that may be gone through.
-MAX_WORK = 20_000_000
+MAX_WORK = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)

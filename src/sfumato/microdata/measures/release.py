@@ -43,7 +43,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Measured:
             "singled_out_by_more": found.more,
             "singled_out_alone_by": dict(found.columns),
         },
-        "forcing": forcing(plan, table, recoding),
+        "forcing": forcing(plan, table, recoding, MAX_WORK),
     }
     return Measured(risk, utility(table, recoding, plan.seed, plan.utility.target).to_dict())
 
@@ -69,6 +69,6 @@ def _contributions(table: FrequencyTable) -> dict[str, Any]:
     """Unique rows without each column, and at each level of it, all others as they are."""
     return {
         "uniques": int((table.counts == 1).sum()),
-        "without": {entry.column: entry.uniques for entry in contribution.of_columns(table)},
+        "without": {entry.column: entry.uniques for entry in contribution.of_columns(table, MAX_WORK)},
         "steps": [asdict(entry) for entry in contribution.of_steps(table, MAX_WORK)],
     }

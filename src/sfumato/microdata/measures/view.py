@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.classes import Counts, Floats, Mask
 from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.recoding import ClassRecoding, Recoding
+from sfumato.microdata.recoding import ClassRecoding, LevelRecoding, Recoding
 
 Places = npt.NDArray[np.int64]
 
@@ -136,11 +136,21 @@ def _column(table: FrequencyTable, recoding: Recoding, published: Pieces, place:
     count = len(recoding.labels[place])
     labels = recoding.classes[published.classes, place].astype(np.int64)
     label_rows = np.bincount(labels, weights=published.rows, minlength=count).astype(np.float64)
-    pairs = np.unique(labels * len(values) + rank[table.codes[published.combinations, place]])
-    covered = (pairs // max(len(values), 1), pairs % max(len(values), 1))
+    covered = _covers(table, recoding, published, place, values, rank)
     if numbers is not None:
         covered = _stretched(*covered, count)
     return ColumnView(table.columns[place], values, numbers, marginal[values], label_rows, *covered)
+
+
+def _covers(
+    table: FrequencyTable, recoding: Recoding, published: Pieces, place: int, values: Places, rank: Places
+) -> tuple[Places, Places]:
+    """Side by side, a label and the rank of a value that is published with it."""
+    if isinstance(recoding, LevelRecoding):
+        return recoding.label_codes(place)[values].astype(np.int64), np.arange(len(values))
+    labels = recoding.classes[published.classes, place].astype(np.int64)
+    pairs = np.unique(labels * len(values) + rank[table.codes[published.combinations, place]])
+    return pairs // max(len(values), 1), pairs % max(len(values), 1)
 
 
 def _numbers(ladder: Ladder, values: Places) -> Floats | None:
