@@ -11,6 +11,8 @@ from sfumato.tables.problem import Problem, Threat
 
 # A flow may exceed the room by this share: the tolerance of the linear programs.
 SLACK = 1e-7
+# How many flows are remembered for a threat.
+MEMORY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +95,44 @@ class FlowFinder:
 
 
 class Proofs:
-    """The flows found so far: a threat whose flow still fits needs no new one."""
+    """The flows found so far: a threat of which one still fits needs no new one.
+
+    Several are remembered for each threat, because the points to be judged take turns.
+    """
 
     def __init__(self, finder: FlowFinder) -> None:
         self._finder = finder
-        self._flows: dict[Threat, Flow] = {}
+        self._flows: dict[Threat, list[Flow]] = {}
 
     def hold(self, threat: Threat) -> bool:
-        """Whether a threat is withstood: by the flow remembered, or by a new one."""
-        found = self._remembered(threat) or self._finder.find(threat)
+        """Whether a threat is withstood: by a flow remembered, or by a new one; it stands first from now on."""
+        known = self._flows.setdefault(threat, [])
+        place = next((place for place, flow in enumerate(known) if self._fits(flow)), None)
+        if place is not None:
+            known.insert(0, known.pop(place))
+            return True
+        found = self._turned(threat) or self._finder.find(threat)
         if found is not None:
-            self._flows[threat] = found
+            known.insert(0, found)
+            del known[MEMORY:]
         return found is not None
 
-    def _remembered(self, threat: Threat) -> Flow | None:
-        """A flow that still fits: the threat's own, or that of the opposite threat turned round."""
-        own, opposite = self._flows.get(threat), self._flows.get(threat.opposite)
-        candidates = [own, opposite.turned(threat.need, threat.cell) if opposite else None]
-        room = self._finder.room_up, self._finder.room_down
-        return next((flow for flow in candidates if flow is not None and flow.fits(*room)), None)
+    def _turned(self, threat: Threat) -> Flow | None:
+        """The flow of the opposite threat turned round, when it fits."""
+        opposite = self._flows.get(threat.opposite)
+        turned = opposite[0].turned(threat.need, threat.cell) if opposite else None
+        return turned if turned is not None and self._fits(turned) else None
+
+    def _fits(self, flow: Flow) -> bool:
+        return flow.fits(self._finder.room_up, self._finder.room_down)
 
     def put(self, threat: Threat, flow: Flow) -> None:
         """Remember a flow that was found elsewhere."""
-        self._flows[threat] = flow
+        self._flows[threat] = [flow]
 
     def users(self, cell: int, threats: Iterable[Threat]) -> list[Threat]:
         """The threats whose flow moves a cell."""
-        return [threat for threat in threats if (flow := self._flows.get(threat)) is None or cell in flow.cells]
+        return [threat for threat in threats if not (flows := self._flows.get(threat)) or cell in flows[0].cells]
 
     def insiders(self, problem: Problem) -> list[Threat]:
         """The attacks of single respondents that the flows at hand do not withstand already.
@@ -128,8 +141,8 @@ class Proofs:
         """
         found = []
         for threat in problem.threats:
-            flow = self._flows.get(threat)
-            own = flow.cells[problem.alone[flow.cells]] if flow is not None else ()
+            flows = self._flows.get(threat)
+            own = flows[0].cells[problem.alone[flows[0].cells]] if flows else ()
             found += [
                 Threat(threat.cell, threat.sign, threat.need, (int(cell),)) for cell in own if cell != threat.cell
             ]

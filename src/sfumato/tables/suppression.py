@@ -80,6 +80,7 @@ class _Search:
         self._insiders: list[Threat] = []
         self._whispers = _whispers(problem.costs)
         self._guided = False
+        self._doubtful = False
         self._best: Mask | None = None
 
     def run(self) -> Suppression:
@@ -121,12 +122,13 @@ class _Search:
             return False
         learnt = self._separate(shares, integer=True)
         self._report()
-        if not learnt:
+        if not learnt and not self._doubtful:
             self._offer((shares > 0.5) | self._problem.forced)
         return learnt > 0
 
     def _separate(self, shares: Numbers, integer: bool) -> int:
         """Add the cuts that a point violates; bridges first, for they cost nothing to find."""
+        self._doubtful = False
         learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
         if learnt and not integer:
             return learnt
@@ -156,7 +158,11 @@ class _Search:
             return True
         self._wide = self._wide or Attackers(self._problem, GENEROUS)
         self._wide.open(shares)
-        return self._answer(self._wide, threat, shares, 1e-6)
+        if self._answer(self._wide, threat, shares, 1e-6):
+            return True
+        # Neither withstood nor a cut to say so: numbers at the edge of precision, not to be trusted.
+        self._doubtful = self._doubtful or self._wide.directions(threat) is not None
+        return False
 
     def _answer(self, attackers: Attackers, threat: Threat, shares: Numbers, least: float) -> bool:
         directions = attackers.directions(threat)
