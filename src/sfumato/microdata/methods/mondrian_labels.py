@@ -143,11 +143,11 @@ def _ancestors(axis: Axis, extent: Extent) -> Described:
     leaves = axis.order[extent.low]
     stacked = np.stack([codes[leaves] for codes in ladder.codes])
     own = stacked[level, np.arange(len(level))].astype(np.int64)
-    labels, label_codes = _labeled(
-        level * ladder.size + own, lambda key: ladder.labels[key // ladder.size][key % ladder.size]
-    )
-    widths = np.array([ladder.penalties[at][code] for at, code in zip(level.tolist(), own.tolist(), strict=True)])
-    return Described(labels, label_codes, widths, widths)
+    keys, nodes = np.unique(level * ladder.size + own, return_inverse=True)
+    pairs = [divmod(key, ladder.size) for key in keys.tolist()]
+    labels = tuple(ladder.labels[at][code] for at, code in pairs)
+    widths = np.array([ladder.penalties[at][code] for at, code in pairs])[nodes]
+    return Described(labels, nodes.astype(np.int32), widths, widths)
 
 
 def _sets(axis: Axis, extent: Extent) -> Described:
