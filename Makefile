@@ -9,6 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: demo test check bench format schema clean
 
 demo: $(CORE)
+	@rm -rf demo-release
 	$(BIN)/sfumato demo --out demo-release
 
 test: $(READY)
