@@ -12,9 +12,10 @@ from sfumato.engines import sources, sql
 from sfumato.engines.engine import Reading
 from sfumato.engines.scratch import Scratch
 from sfumato.engines.statements import Application, as_text, counting, locating, publishing
+from sfumato.engines.streaming import Stream, streams
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 from sfumato.microdata.frequencies import Counted
-from sfumato.microdata.recoding import Handling, Recoding
+from sfumato.microdata.recoding import Handling, LevelRecoding, Recoding
 from sfumato.plan.model import DataPlan
 
 
@@ -28,14 +29,19 @@ class DuckDBEngine:
         self._open(path, plan, lambda connection, scratch: sources.open_source(connection, path, plan, names, scratch))
 
     @classmethod
-    def of_published(cls, path: Path, columns: Sequence[str], separator: str) -> "DuckDBEngine":
-        """The engine that reads a file which Sfumato has just written."""
+    def of_published(
+        cls, path: Path, columns: Sequence[str], separator: str, plan: DataPlan | None = None
+    ) -> "DuckDBEngine":
+        """The engine that reads a file which Sfumato has just written, within the limits of a plan."""
         engine = cls.__new__(cls)
+        limits = DataPlan()
+        if plan is not None:
+            limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
         if path.suffix == ".csv":
             table = sources.csv_table(path, columns, separator, published=True)
-            engine._open(path, DataPlan(), lambda _, __: sources.Source(table, tuple(columns), separator))
+            engine._open(path, limits, lambda _, __: sources.Source(table, tuple(columns), separator))
         else:
-            engine.__init__(path)  # type: ignore[misc]  # Parquet tells its columns by itself
+            engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
         return engine
 
     def _open(self, path: Path, plan: DataPlan, source: Callable[[Any, Path], sources.Source]) -> None:
@@ -43,9 +49,9 @@ class DuckDBEngine:
         self.path = path
         self.plan = plan
         with ExitStack() as undo:
-            self._scratch = Scratch()
+            self._scratch = Scratch(None if plan.temp_folder is None else Path(plan.temp_folder))
             undo.callback(self._scratch.cleanup)
-            self._connection = connect(self._scratch.path)
+            self._connection = connect(self._scratch.path, plan.memory_bytes)
             undo.callback(self._connection.close)
             with self.faults():
                 self.source = source(self._connection, self._scratch.path)
@@ -77,10 +83,19 @@ class DuckDBEngine:
             raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
         application = Application(self.source, recoding, handling, reading, self.plan.strip)
         with self.faults():
-            for table, arrays in application.lookups():
-                self._load(table, arrays)
-            self._run(publishing(application, target))
-        return DuckDBEngine.of_published(target, application.published_columns, self.source.separator)
+            if isinstance(recoding, LevelRecoding) and streams(application):
+                self._stream(Stream(application, recoding), target)
+            else:
+                for table, arrays in application.lookups():
+                    self._load(table, arrays)
+                self._run(publishing(application, target))
+        return DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
+
+    def _stream(self, stream: Stream, target: Path) -> None:
+        if stream.compares:
+            self._load("classes", stream.application.class_lookup())
+        for statement in (*stream.types(), stream.statement(target)):
+            self._run(statement)
 
     def data(self) -> Any:
         return self.path
@@ -134,8 +149,12 @@ def _framed(relation: Any) -> Any:
     raise missing_extra("a library for frames", "frames")
 
 
-def connect(scratch: Path) -> Any:
-    """A connection that neither looks for extensions nor leaves anything behind."""
+def connect(scratch: Path, memory_bytes: int = 0) -> Any:
+    """A connection that neither looks for extensions nor leaves anything behind.
+
+    Args:
+        memory_bytes: The most memory that it may use; 0 for DuckDB's own limit.
+    """
     import duckdb
 
     config = {
@@ -143,7 +162,7 @@ def connect(scratch: Path) -> Any:
         "autoload_known_extensions": "false",
         "temp_directory": str(scratch),
         "preserve_insertion_order": "true",
-    }
+    } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
     return duckdb.connect(":memory:", config=config)
 
 

@@ -1,11 +1,13 @@
 """Opening an engine for what the caller has: a path, or a frame of any kind."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from sfumato.engines.engine import Engine
-from sfumato.errors import EngineError, PlanError, missing_extra
-from sfumato.plan.model import Plan
+from sfumato.engines.spark_session import is_spark_frame
+from sfumato.errors import EngineError, PlanError
+from sfumato.plan.model import DataPlan, Plan
 
 EngineName = Literal["duckdb", "frames", "spark"]
 
@@ -17,10 +19,10 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None) -> Engine
         data: A path, a frame, or None for the source that the plan names.
         name: The engine wanted; by default DuckDB for paths and frames for frames.
     """
-    if name == "spark":
-        raise missing_extra("the Spark engine", "spark")
     if data is None:
         data = _planned(plan)
+    if name == "spark" or is_spark_frame(data):
+        return _spark(data, plan, name)
     if isinstance(data, str | Path):
         return _of_path(Path(data), plan, name)
     if name == "duckdb":
@@ -28,16 +30,36 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None) -> Engine
     return open_frame(data)
 
 
-def _planned(plan: Plan) -> Path:
+def _planned(plan: Plan) -> Path | str:
     if plan.data.source is None:
         raise PlanError("data.source is missing.", "Name the file in the plan, or hand the data over.", "no-source")
-    return plan.folder / plan.data.source
+    return plan.data.source if "://" in plan.data.source else plan.folder / plan.data.source
+
+
+def _data_plan(plan: Plan) -> DataPlan:
+    """How rows are read, with its folder found from the plan's."""
+    data = plan.data
+    return data if data.temp_folder is None else replace(data, temp_folder=str(plan.folder / data.temp_folder))
+
+
+def _spark(data: Any, plan: Plan, name: EngineName | None) -> Engine:
+    from sfumato.engines.spark import SparkEngine
+
+    if isinstance(data, str | Path):
+        return SparkEngine.of_path(data, _data_plan(plan), tuple(plan.columns))
+    if is_spark_frame(data) and name in (None, "spark"):
+        return SparkEngine.of_frame(data, _data_plan(plan))
+    raise EngineError(
+        f"the engine {name} does not read {type(data).__name__}.",
+        "Spark frames go to the engine spark, which also reads paths; leave the engine out for other frames.",
+        "engine",
+    )
 
 
 def _of_path(path: Path, plan: Plan, name: EngineName | None) -> Engine:
     from sfumato.engines.duckdb import DuckDBEngine
 
-    engine = DuckDBEngine(path, plan.data, tuple(plan.columns))
+    engine = DuckDBEngine(path, _data_plan(plan), tuple(plan.columns))
     if name != "frames":
         return engine
     try:
@@ -55,6 +77,6 @@ def open_frame(frame: Any) -> Engine:
     except TypeError:
         raise EngineError(
             f"{type(frame).__name__} is no frame that Sfumato knows.",
-            "Give a path, or a pandas, Polars or Arrow frame.",
+            "Give a path, or a pandas, Polars, Arrow or Spark frame.",
             "unknown-frame",
         ) from None

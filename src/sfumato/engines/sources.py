@@ -5,6 +5,7 @@ import csv
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,8 @@ def format_of(path: Path, data: DataPlan) -> str:
     if data.format is not None:
         return data.format
     suffix = path.suffix.lower()
+    if suffix not in SUFFIXES and (path.is_dir() or not path.exists()):
+        suffix = files_of(path)[0].suffix.lower()
     if suffix not in SUFFIXES:
         raise PlanError(
             f'data.format: the ending "{path.suffix}" tells no format.',
@@ -77,9 +80,7 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         scratch: A private folder for files that live as long as the engine.
     """
     if not path.exists():
-        raise DataError(
-            f"there is no file {path.name}.", "Check data.source, which is relative to the plan.", "no-file"
-        )
+        files_of(path)
     opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
         "csv": _csv,
         "parquet": _parquet,
@@ -91,29 +92,59 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
     return opener(connection, path, data, names, scratch)
 
 
+def files_of(path: Path) -> list[Path]:
+    """The files behind a path, which may be a file, a folder or a pattern with `*`, in the order of their names.
+
+    Raises:
+        DataError: There is none.
+    """
+    if path.is_dir():
+        found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
+    else:
+        found = [path] if path.exists() else [Path(file) for file in glob(str(path), recursive=True)]  # noqa: PTH207
+    if not found:
+        raise DataError(
+            f"there is no file {path.name}.", "Check data.source, which is relative to the plan.", "no-file"
+        )
+    return sorted(found)
+
+
 def fingerprint(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder in the order of their names."""
+    """SHA-256 of a file, or of all files of a folder or pattern in the order of their names."""
     digest = hashlib.sha256()
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        if file.is_file():
-            with file.open("rb") as stream:
-                while block := stream.read(1 << 20):
-                    digest.update(block)
+    for file in files_of(path):
+        with file.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
     return digest.hexdigest()
 
 
-def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
-    encoding = _encoding(data.encoding)
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first record of a CSV file tells: its columns' names and their separator."""
+
+    columns: tuple[str, ...]
+    separator: str
+
+
+def csv_head(path: Path, data: DataPlan, names: Sequence[str]) -> Head:
+    """The head of a CSV file; `names` are the columns' names when it has no header."""
     first = _first_record(path, data)
     separator = data.separator or _separator(first)
     head = _split(first, separator, data.quote)
     columns = tuple(name.strip() if data.strip else name for name in head) if data.header else tuple(names)
     _check_columns(columns, len(head), data.header)
+    return Head(columns, separator)
+
+
+def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
+    encoding = _encoding(data.encoding)
+    head = csv_head(files_of(path)[0], data, names)
     if encoding not in NATIVE_ENCODINGS:
         path, encoding = _as_utf8(path, data.encoding, scratch), "utf-8"
-    return Source(
-        csv_table(path, columns, separator, data.quote, NATIVE_ENCODINGS[encoding], data.header), columns, separator
-    )
+    pattern = path / "**" / "*.csv*" if path.is_dir() else path
+    table = csv_table(pattern, head.columns, head.separator, data.quote, NATIVE_ENCODINGS[encoding], data.header)
+    return Source(table, head.columns, head.separator)
 
 
 def csv_table(
@@ -132,8 +163,9 @@ def csv_table(
     """
     kinds = sql.listed(f"{sql.text(column)}: 'VARCHAR'" for column in columns)
     return (
-        f"read_csv({sql.text(str(path))}, auto_detect=false, header={str(header).lower()}, delim={sql.text(separator)}, "
-        f"quote={sql.text(quote)}, escape={sql.text(quote)}, nullstr='', encoding={sql.text(encoding)}, "
+        f"read_csv({sql.text(str(path))}, auto_detect=false, header={str(header).lower()}, "
+        f"delim={sql.text(separator)}, quote={sql.text(quote)}, escape={sql.text(quote)}, nullstr='', "
+        f"encoding={sql.text(encoding)}, "
         f"allow_quoted_nulls={str(not published).lower()}, strict_mode=true, null_padding=false, columns={{{kinds}}})"
     )
 
@@ -213,7 +245,8 @@ def _as_utf8(path: Path, encoding: str, scratch: Path) -> Path:
 
 def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     pattern = str(path / "**" / "*.parquet") if path.is_dir() else str(path)
-    return _described(connection, f"read_parquet({sql.text(pattern)})")
+    # Folder names such as zip=00712 are texts, not numbers.
+    return _described(connection, f"read_parquet({sql.text(pattern)}, hive_types_autocast=false)")
 
 
 def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:

@@ -65,16 +65,20 @@ def _coded(columns: int) -> str:
     return f"SELECT {codes}{', ' if columns else ''}n FROM combinations{''.join(joins)}"
 
 
-def _required(reading: Reading, strip: bool) -> str:
-    if not reading.required:
-        return ""
+def required(reading: Reading, strip: bool) -> str:
+    """The test that no required value is missing; empty where none is required."""
     tests = []
     for column in reading.required:
         value = as_text(column, strip)
         tests.append(f"{value} IS NOT NULL")
         if reading.missing:
             tests.append(f"{value} NOT IN ({sql.listed(map(sql.text, reading.missing))})")
-    return " WHERE " + " AND ".join(tests)
+    return " AND ".join(tests)
+
+
+def _required(reading: Reading, strip: bool) -> str:
+    test = required(reading, strip)
+    return f" WHERE {test}" if test else ""
 
 
 def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: bool) -> str:
@@ -173,7 +177,7 @@ def publishing(application: Application, target: Path) -> str:
         columns.append(f"c.number AS {sql.name(handling.class_column)}")
     tests = [] if handling.suppressed == "star" else [" WHERE NOT c.hidden"]
     statement = f"SELECT {sql.listed(columns)} FROM {_rows(application)}{''.join(tests)} ORDER BY {_order(handling)}"
-    return f"COPY ({statement}) TO {sql.text(str(target))} ({_format(application, target)})"
+    return f"COPY ({statement}) TO {sql.text(str(target))} ({format_of_target(application, target)})"
 
 
 def _numbered_rows(application: Application) -> str:
@@ -256,7 +260,8 @@ def _hash(seed: int) -> str:
     return f"md5(concat({sql.text(f'{seed}:')}, s.sfumato_row))"
 
 
-def _format(application: Application, target: Path) -> str:
+def format_of_target(application: Application, target: Path) -> str:
+    """How a file is written."""
     if target.suffix == ".parquet":
         return "FORMAT parquet, COMPRESSION zstd"
     separator = sql.text(application.source.separator)

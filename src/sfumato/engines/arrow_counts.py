@@ -1,0 +1,49 @@
+"""Counts from Arrow: the combinations that another engine grouped and sends, as what was counted."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.texts import as_text
+from sfumato.errors import missing_extra
+from sfumato.microdata.frequencies import Counted
+
+
+def counted(columns: Sequence[str], grouped: Any, rows: int | None = None) -> Counted:
+    """What was counted.
+
+    Args:
+        columns: The columns' names, in the order of the keys.
+        grouped: An Arrow table whose last column holds the rows of each combination; keys are texts or numbers.
+        rows: All rows of the source, where they are not the sum of those counted.
+    """
+    coded = [_coded(grouped.column(place)) for place in range(len(columns))]
+    counts = np.asarray(grouped.column(len(columns)).to_numpy(), np.int64)
+    codes = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((0, 0), np.int32)
+    whole = int(counts.sum()) if rows is None else rows
+    return Counted(tuple(columns), tuple(texts for texts, _ in coded), codes, counts, whole)
+
+
+def _coded(column: Any) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+    """The distinct texts of an Arrow column, and the place of each entry's text."""
+    encoded = column.dictionary_encode().unify_dictionaries()
+    if not encoded.num_chunks:
+        return (), np.zeros(0, np.int32)
+    texts: list[str | None] = [as_text(value) for value in encoded.chunk(0).dictionary.to_pylist()]
+    parts = [_places(chunk.indices, len(texts)) for chunk in encoded.chunks]
+    return (*texts, *([None] if column.null_count else [])), np.concatenate(parts)
+
+
+def _places(indices: Any, missing: int) -> npt.NDArray[np.int32]:
+    return np.asarray(indices.fill_null(missing).to_numpy(zero_copy_only=False), np.int32)
+
+
+def arrow() -> Any:
+    """The Arrow library."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise missing_extra("pyarrow", "frames") from None
+    return pyarrow

@@ -1,0 +1,258 @@
+"""How Spark publishes rows: lookups joined to them, broadcast when small; no row comes to the driver.
+
+Each quasi-identifier's key is looked up in a table of its own, which gives a code and, where every column has its
+level, the label. The codes of a row, packed as in packing.py, are looked up in the table of classes. All joins are
+null-safe. A value or combination that the recoding does not know finds no partner: the recount sees the difference.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines.arrow_counts import arrow
+from sfumato.engines.engine import Reading
+from sfumato.engines.sources import Source
+from sfumato.engines.spark_sources import ROW, SparkSource
+from sfumato.engines.statements import Application
+from sfumato.microdata.frequencies import DROPPED
+from sfumato.microdata.recoding import STAR, Division, Handling, LevelRecoding, Recoding
+
+# Beyond so many entries a lookup is joined like any other table instead of being sent to every executor.
+MAX_BROADCAST = 2_000_000
+
+
+def is_float(kind: Any) -> bool:
+    """Whether a type is one of floating numbers: their text is Python's, so they are grouped and joined as numbers."""
+    return str(kind.typeName()) in ("float", "double")
+
+
+def key_of(column: Any, kind: Any, strip: bool) -> Any:
+    """What a column's values are grouped and looked up by: their text, or the number itself; null for NaN."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if is_float(kind):
+        number = column.cast("double")
+        return F.when(~F.isnan(number), number + F.lit(0.0))
+    text = column.cast("string")
+    return F.trim(text) if strip else text
+
+
+def text_of(column: Any, kind: Any, strip: bool) -> Any:
+    """The text of a column's values."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    key = key_of(column, kind, strip)
+    # Sent by value: the executors need not have Sfumato.
+    written = F.udf(lambda number: None if number is None else repr(number), "string", useArrow=False)
+    return written(key) if is_float(kind) else key
+
+
+def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> Any:
+    """The rows in which no required value is missing."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    for column in reading.required:
+        place = source.columns.index(column)
+        text = text_of(F.col(f"s{place}"), source.kind(place), strip)
+        frame = frame.where(text.isNotNull())
+        if reading.missing:
+            frame = frame.where(~text.isin(*reading.missing))
+    return frame
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """A recoding to be applied to the rows of a Spark source."""
+
+    source: SparkSource
+    recoding: Recoding
+    handling: Handling
+    reading: Reading
+    strip: bool
+
+    @property
+    def application(self) -> Application:
+        source = Source("", self.source.columns)
+        return Application(source, self.recoding, self.handling, self.reading, self.strip)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.application.published_columns
+
+    def frame(self) -> Any:
+        """The published rows."""
+        rows = self._looked_up(present(self._rows(), self.source, self.reading, self.strip))
+        if isinstance(self.recoding, LevelRecoding):
+            rows = self._with_hidden(rows)
+        else:
+            rows = self._with_classes(rows, self.application.division)
+        return self._ordered(rows).select(*self._published()).toDF(*self.columns)
+
+    def _rows(self) -> Any:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        if self.application.division is not None or (self.source.number is not None and self._shuffles):
+            return self.source.numbered()
+        if self._shuffles:
+            return self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW))
+        return self.source.frame
+
+    @property
+    def _shuffles(self) -> bool:
+        return self.handling.shuffle_seed is not None
+
+    @property
+    def _hides(self) -> bool:
+        """Whether rows must be compared with classes: some are hidden, or their numbers are published."""
+        return bool(self.recoding.suppressed.any()) or self.handling.class_column is not None
+
+    def _needs(self, place: int) -> bool:
+        """Whether a column's values must be looked up."""
+        drops = bool((self.recoding.codings[place].codes == DROPPED).any())
+        return drops or not self.recoding.identical[place] or self._hides
+
+    def _looked_up(self, rows: Any) -> Any:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        for place, column in enumerate(self.recoding.columns):
+            if self._needs(place):
+                at = self.source.columns.index(column)
+                key = key_of(F.col(f"s{at}"), self.source.kind(at), self.strip)
+                lookup = self._column_lookup(place, is_float(self.source.kind(at)))
+                rows = rows.join(lookup, key.eqNullSafe(lookup[f"t{place}"])).drop(f"t{place}")
+        return rows
+
+    def _column_lookup(self, place: int, numeric: bool) -> Any:
+        """Key, code and, for a level, label of each value of a column."""
+        arrays = self.application.column_lookup(place)
+        texts = arrays["text"].tolist()
+        keys = [None if text is None else float(text) for text in texts] if numeric else texts
+        pa = arrow()
+        table = {
+            f"t{place}": pa.array(keys, pa.float64() if numeric else pa.string()),
+            f"c{place}": pa.array(arrays["code"].view(np.int64)),
+        }
+        if isinstance(self.recoding, LevelRecoding):
+            labels = self.recoding.labels[place]
+            table[f"p{place}"] = pa.array([labels[code] for code in arrays["code"].tolist()], pa.string())
+        return self._loaded(table)
+
+    def _loaded(self, columns: dict[str, Any]) -> Any:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        table = arrow().table(columns)
+        frame = self.source.frame.sparkSession.createDataFrame(table)
+        return F.broadcast(frame) if table.num_rows <= MAX_BROADCAST else frame
+
+    def _with_hidden(self, rows: Any) -> Any:
+        """Rows with their class's number, or with whether they are hidden; nothing where neither is asked for."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        if not self._hides:
+            return rows
+        wanted = np.ones(len(self.recoding.suppressed), bool)
+        if self.handling.class_column is None:
+            wanted = self.recoding.suppressed
+        classes = self._classes(wanted, ("hidden", "number"))
+        kind = "inner" if self.handling.class_column is not None else "left"
+        joined = rows.join(classes, self._equal_keys(classes), kind)
+        return self._shown(joined.withColumn("hidden", F.coalesce("hidden", F.lit(False))))
+
+    def _with_classes(self, rows: Any, division: Division | None) -> Any:
+        """Rows with what their class is published as."""
+        labels = tuple(f"p{place}" for place in range(len(self.recoding.columns)))
+        if division is None:
+            classes = self._classes(None, ("hidden", "number", *labels))
+            return self._shown(rows.join(classes, self._equal_keys(classes)))
+        classes = self._classes(None, ("hidden", "number", *labels, "undivided", "above", "upto", "value"))
+        rows = self._ranked(rows, division)
+        test = self._equal_keys(classes)
+        test &= classes["undivided"] | classes["value"].eqNullSafe(rows["sfumato_value"])
+        test &= (rows["sfumato_rank"] > classes["above"]) & (rows["sfumato_rank"] <= classes["upto"])
+        return self._shown(rows.join(classes, test))
+
+    def _ranked(self, rows: Any, division: Division) -> Any:
+        """Rows with their rank among those of the same combination and value, by the hash of their number."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F  # noqa: N812
+
+        value = F.lit(None).cast("string")
+        if division.column is not None:
+            place = self.source.columns.index(division.column)
+            text = text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
+            value = F.when(~text.isin(*self.reading.missing), text) if self.reading.missing else text
+        rows = rows.withColumn("sfumato_value", value)
+        within = Window.partitionBy(*self._keys(), "sfumato_value").orderBy(_hash(division.seed))
+        return rows.withColumn("sfumato_rank", F.row_number().over(within).cast("long"))
+
+    def _keys(self) -> list[Any]:
+        """The packed codes of a row."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        packing = self.application.packing
+        keys = []
+        for word in range(packing.words):
+            key = F.lit(0).cast("long")
+            for place in range(len(self.recoding.columns)):
+                if packing.word[place] == word:
+                    key = key.bitwiseOR(F.shiftleft(F.col(f"c{place}"), int(packing.shift[place])))
+            keys.append(key)
+        return keys
+
+    def _equal_keys(self, classes: Any) -> Any:
+        tests = [classes[f"k{word}"] == key for word, key in enumerate(self._keys())]
+        whole = tests[0]
+        for test in tests[1:]:
+            whole &= test
+        return whole
+
+    def _classes(self, wanted: Any, parts: tuple[str, ...]) -> Any:
+        """Some columns of the table of classes, for the wanted ones."""
+        pa = arrow()
+        found = self.application.class_lookup()
+        keys = {name: values.view(np.int64) for name, values in found.items() if name.startswith("k")}
+        arrays = keys | {name: found[name] for name in parts}
+        texts = {"value", *(name for name in arrays if name.startswith("p"))}
+        columns = {}
+        for name, values in arrays.items():
+            chosen = values if wanted is None else values[wanted]
+            columns[name] = pa.array(chosen.tolist(), pa.string()) if name in texts else pa.array(chosen)
+        return self._loaded(columns)
+
+    def _shown(self, rows: Any) -> Any:
+        return rows if self.handling.suppressed == "star" else rows.where("NOT hidden")
+
+    def _ordered(self, rows: Any) -> Any:
+        return rows if self.handling.shuffle_seed is None else rows.orderBy(_hash(self.handling.shuffle_seed))
+
+    def _published(self) -> list[Any]:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]
+        if self.handling.class_column is not None:
+            columns.append(F.col("number"))
+        return [column.alias(f"o{place}") for place, column in enumerate(columns)]
+
+    def _published_column(self, place: int, name: str) -> Any:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        raw, kind = F.col(f"s{place}"), self.source.kind(place)
+        star = F.lit(STAR)
+        stars = self.handling.suppressed == "star" and bool(self.recoding.suppressed.any())
+        if name in self.handling.starred:
+            return star
+        if name in self.recoding.columns:
+            at = self.recoding.columns.index(name)
+            if self.recoding.identical[at] and not stars:
+                return raw
+            return F.when(F.col("hidden"), star).otherwise(F.col(f"p{at}")) if stars else F.col(f"p{at}")
+        if name in self.handling.veiled:
+            return F.when(F.col("hidden"), star).otherwise(text_of(raw, kind, self.strip))
+        return F.trim(raw) if self.strip and str(kind.typeName()) == "string" else raw
+
+
+def _hash(seed: int) -> Any:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.md5(F.concat(F.lit(f"{seed}:"), F.col(ROW).cast("string")))

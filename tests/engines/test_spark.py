@@ -1,0 +1,220 @@
+"""The Spark engine: counts and releases as written by hand, on frames and files, and what happens when a job dies."""
+
+import datetime as dt
+import math
+import os
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.engine import Reading
+from sfumato.engines.spark import SparkEngine
+from sfumato.errors import DataError, EngineError
+from sfumato.microdata.release import anonymize
+from sfumato.plan.model import DataPlan
+
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+
+NAMES = ("Geschlecht (m/w)", "a.b `c`", "Größe", "it's")
+ROWS = [
+    ("m", "a,b", "007", "x"),
+    ("m", "a,b", "007", "y"),
+    ("w", 'q"q', "7", None),
+    ("w", None, "7", "ä;ö"),
+    (None, "", "007", "zwei\nZeilen"),
+]
+PLAN = {
+    "version": 1,
+    "columns": {
+        NAMES[0]: {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        NAMES[1]: {"role": "identifier"},
+        NAMES[2]: {"role": "quasi-identifier", "hierarchy": {"type": "digits"}},
+        NAMES[3]: {"role": "sensitive"},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+    "method": {"name": "optimal", "loss": "loss-metric", "suppression": 0.2},
+}
+
+
+def arrow_table() -> pa.Table:
+    return pa.table({name: [row[place] for row in ROWS] for place, name in enumerate(NAMES)})
+
+
+def tally(counted) -> Counter:
+    found: Counter = Counter()
+    for codes, count in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
+        found[tuple(values[code] for values, code in zip(counted.values, codes, strict=True))] += count
+    return found
+
+
+def rows_of(frame) -> Counter:
+    return Counter(tuple(row) for row in frame.collect())
+
+
+@pytest.fixture(params=["frame", "parquet"])
+def engine(request, spark, tmp_path):
+    if request.param == "frame":
+        return SparkEngine.of_frame(spark.createDataFrame(ROWS, [f"{name}" for name in NAMES]))
+    pq.write_table(arrow_table(), tmp_path / "rows.parquet")
+    return SparkEngine.of_path(tmp_path / "rows.parquet")
+
+
+def test_counts_are_as_written_by_hand(engine) -> None:
+    assert engine.columns == NAMES
+    assert tally(engine.count([NAMES[0], NAMES[2]], Reading())) == {("m", "007"): 2, ("w", "7"): 2, (None, "007"): 1}
+    assert tally(engine.count([NAMES[1]], Reading())) == {("a,b",): 2, ('q"q',): 1, (None,): 1, ("",): 1}
+    required = Reading(missing=("a,b",), required=(NAMES[1],))
+    found = engine.count([NAMES[0]], required)
+    assert tally(found) == {("w",): 1, (None,): 1}
+    assert found.rows == 5
+    assert engine.locate(NAMES[2], ["7"], 1) == ((3,) if engine.path else ())
+
+
+@pytest.mark.parametrize("suppressed", ["star", "drop"])
+def test_the_release_of_a_frame_is_a_frame_as_written_by_hand(spark, suppressed) -> None:
+    """Rows 1-2 and 3-4 are alike; the row with the missing sex is alone and is suppressed, its sensitive value too."""
+    source = spark.createDataFrame(ROWS, list(NAMES))
+    release = anonymize(source, PLAN | {"output": {"suppressed": suppressed, "class_column": "Klasse"}})
+    assert type(release.data) is type(source)
+    assert release.data.columns == [*NAMES, "Klasse"]
+    kept = [("m", "*", "007", "x", 1), ("m", "*", "007", "y", 1), ("w", "*", "7", None, 2), ("w", "*", "7", "ä;ö", 2)]
+    hidden = [("*", "*", "*", "*", 0)] if suppressed == "star" else []
+    assert rows_of(release.data) == Counter([*kept, *hidden])
+    assert (release.report.engine, release.report.suppressed_rows) == ("spark", 1)
+    assert rows_of(source) == Counter(ROWS)
+    release.close()
+
+
+def test_texts_of_typed_values_are_the_same_as_elsewhere(spark, tmp_path) -> None:
+    values = {
+        "flag": [True, False, None],
+        "whole": [7, -3, None],
+        "share": [0.1, 1e20, math.nan],
+        "small": [1e-5, 2.0, None],
+        "day": [dt.date(2024, 2, 29), dt.date(1899, 12, 31), None],
+        "moment": [dt.datetime(2024, 2, 29, 13, 5, 7), dt.datetime(1970, 1, 1), None],
+    }
+    pq.write_table(pa.table(values), tmp_path / "typed.parquet")
+    engine = SparkEngine.of_path(tmp_path / "typed.parquet")
+    expected = {
+        "flag": {"true", "false", None},
+        "whole": {"7", "-3", None},
+        "share": {"0.1", "1e+20", None},
+        "small": {"1e-05", "2.0", None},
+        "day": {"2024-02-29", "1899-12-31", None},
+        "moment": {"2024-02-29 13:05:07", "1970-01-01 00:00:00", None},
+    }
+    found = engine.count(list(expected), Reading())
+    assert {name: set(texts) for name, texts in zip(found.columns, found.values, strict=True)} == expected
+
+
+def test_floats_are_released_with_the_texts_that_they_have_elsewhere(spark, tmp_path) -> None:
+    """One value is generalized away, the other column is published as it is, and all of it as CSV."""
+    pq.write_table(pa.table({"a": [0.5, 0.5, 3.0, 3.0], "b": [1e20, 1e20, 1e20, 1e20]}), tmp_path / "n.parquet")
+    plan = {
+        "version": 1,
+        "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "b": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    releases = [anonymize(tmp_path / "n.parquet", plan, engine=name) for name in ("spark", "duckdb")]
+    written = [release.data.read_text() for release in releases]
+    assert written[0] == "a,b\n0.5,1e+20\n0.5,1e+20\n3.0,1e+20\n3.0,1e+20\n"
+    assert written[0] == written[1]
+
+
+CSV = 'a;b\n007;"ä\nö"\n 8;""\n"x;y";"say ""hi"""\n'
+
+
+def test_a_csv_file_is_read_and_written_as_by_duckdb(spark, tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(CSV, encoding="utf-8")
+    expected = {("007", "ä\nö"): 1, (" 8", None): 1, ("x;y", 'say "hi"'): 1}
+    for engine in (SparkEngine.of_path(path), DuckDBEngine(path)):
+        assert tally(engine.count(["a", "b"], Reading())) == expected
+        assert engine.locate("a", ["x;y"], 5) == (3,)
+    plan = {
+        "version": 1,
+        "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "b": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+    }
+    release = anonymize(path, plan, engine="spark")
+    assert isinstance(release.data, Path)
+    assert tally(DuckDBEngine.of_published(release.data, ("a", "b"), ";").count(["a", "b"], Reading())) == expected
+    folder = release.save(tmp_path / "out")
+    assert (folder / "data.csv").read_bytes() == release.data.read_bytes()
+    release.close()
+
+
+def test_a_ragged_csv_file_is_refused(spark, tmp_path) -> None:
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(DataError, match="too many or too few"):
+        SparkEngine.of_path(tmp_path / "ragged.csv", DataPlan()).count(["a"], Reading())
+
+
+def test_partitioned_folders_keep_texts_and_row_numbers(spark, tmp_path) -> None:
+    for zip_, names in (("00712", ["x", "y"]), ("10115", ["z"])):
+        folder = tmp_path / "people" / f"zip={zip_}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"name": names}), folder / "part-0.parquet")
+    for engine in (SparkEngine.of_path(tmp_path / "people"), DuckDBEngine(tmp_path / "people")):
+        assert tally(engine.count(["zip", "name"], Reading())) == {
+            ("00712", "x"): 1,
+            ("00712", "y"): 1,
+            ("10115", "z"): 1,
+        }
+        assert engine.locate("name", ["z"], 5) == (3,)
+
+
+def test_a_parquet_release_is_a_folder_that_reads_back(spark, tmp_path) -> None:
+    pq.write_table(arrow_table(), tmp_path / "rows.parquet")
+    release = anonymize(tmp_path / "rows.parquet", PLAN | {"output": {"format": "parquet"}}, engine="spark")
+    expected = {("m", "007"): 2, ("w", "7"): 2}
+    assert tally(DuckDBEngine(release.data).count([NAMES[0], NAMES[2]], Reading())) == expected
+    release.close()
+
+
+def test_dividing_equal_rows_needs_a_lasting_order(spark) -> None:
+    frame = spark.createDataFrame([("1", "a")] * 2 + [("2", "b")] * 5 + [("3", "c")] * 2, ["age", "note"])
+    plan = {
+        "version": 1,
+        "columns": {
+            "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}},
+            "note": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "mondrian", "mode": "relaxed"},
+    }
+    with pytest.raises(EngineError, match="no lasting order"):
+        anonymize(frame, plan)
+
+
+def test_a_killed_worker_is_a_clear_error_and_a_rerun_works(spark, tmp_path) -> None:
+    """A worker process of the job dies in the middle of the work."""
+    from pyspark.sql import functions as F
+
+    alive = tmp_path / "alive"
+    mark = str(alive)
+
+    def deadly(value):
+        if not os.path.exists(mark):
+            os._exit(1)
+        return value
+
+    rows = spark.createDataFrame([("m",)] * 4, ["sex"]).select(F.udf(deadly, "string")("sex").alias("sex"))
+    plan = {
+        "version": 1,
+        "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    with pytest.raises(EngineError) as caught:
+        anonymize(rows, plan)
+    assert caught.value.code == "engine.spark"
+    assert "Nothing was published" in caught.value.do
+    alive.touch()
+    release = anonymize(rows, plan)
+    assert rows_of(release.data) == Counter({("m",): 4})
+    release.close()
