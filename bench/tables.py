@@ -239,8 +239,8 @@ seconds in brackets or beside, on two cores shared with other work. Cost is the 
 single respondents do not attack here. Every pattern passed the audit.
 
 Time limits, wall-clock: instances 60 s (rtauargus_linked4 600 s, tau_industrycode_size 300 s), two-way tables 300 s. So
-"proved" does not mean proved within 30 s or 60 s: read the seconds beside it. In the section on hierarchies the attacker
-knows how the original computes its ranges, and any masked cell that he recovers counts, not only unsafe ones.
+"proved" does not mean proved within 30 s or 60 s: read the seconds beside it. In the section on hierarchies the
+attacker knows how the original computes its ranges, and any masked cell that he recovers counts, not only unsafe ones.
 """
 
 
