@@ -37,8 +37,8 @@ def _association(summary: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]])
     if mean is not None:
         yield paragraph(
             f"Cramér's V of two columns changed by {mean:.2f} on average. It is 0 where columns have nothing to do "
-            "with each other and 1 where one tells the other; raw columns of many values seem associated because few rows "
-            "share a value."
+            "with each other and 1 where one tells the other; raw columns of many values seem associated because few "
+            "rows share a value."
         )
     order = sorted(pairs, key=lambda pair: -abs((pair.get("cramers_v_before") or 0) - (pair.get("cramers_v") or 0)))
     rows = [
@@ -52,8 +52,8 @@ def _queries(found: Mapping[str, Any]) -> Iterator[str]:
     if found:
         yield "<h3>How far counts are off</h3>"
         yield paragraph(
-            f"{found['queries']:,} random counts of rows in ranges, asked of the release, differ from the raw answers "
-            f"by {percent(found['mean_error'])} of all rows on average ({percent(found['median_error'])} in the middle)."
+            f"{found['queries']:,} random counts of rows in ranges, asked of the release, are off by "
+            f"{percent(found['mean_error'])} of all rows on average ({percent(found['median_error'])} in the middle)."
         )
 
 

@@ -22,6 +22,9 @@ from sfumato.service import problems
 from sfumato.service.attributes import attribute_routes
 from sfumato.service.desk import Desk
 from sfumato.service.health import health_routes
+from sfumato.service.jobs import job_routes
+from sfumato.service.jobs_pool import Pool
+from sfumato.service.jobs_settings import JobSettings, jobs_from_environment
 from sfumato.service.keys import read_keys
 from sfumato.service.metrics import Metrics
 from sfumato.service.settings import Settings, from_environment
@@ -32,8 +35,8 @@ SHARING_SECONDS = 1.0
 ABOUT = "Anonymizes personal data attribute by attribute, as a knowledge graph or an inline configuration says."
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
-    """The application for some settings.
+def create_app(settings: Settings | None = None, jobs: JobSettings | None = None) -> FastAPI:
+    """The application for some settings; with settings for jobs, also jobs and pages.
 
     Raises:
         PlanError: The file of API keys is none.
@@ -41,13 +44,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     chosen = settings or Settings()
     logging.getLogger("uvicorn.access").disabled = True  # it writes whole paths; the watch tells what may be told
     metrics, desk = Metrics(chosen.metrics_folder), Desk(chosen.limits)
+    pool = Pool(jobs) if jobs else None
     app = FastAPI(
         title="Sfumato anonymization service",
         description=ABOUT,
         version=problems.API_VERSION,
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan(metrics, desk),
+        lifespan=_lifespan(metrics, desk, pool),
     )
     app.state.api_keys = read_keys(chosen.api_keys) if chosen.api_keys else None
     app.state.settings, app.state.metrics, app.state.desk = chosen, metrics, desk
@@ -56,13 +60,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     work = Work(Sources(Fetcher(chosen.allowed_hosts), chosen.ontologies), chosen.limits)
     app.include_router(health_routes(chosen, metrics))
     app.include_router(attribute_routes(work, desk))
+    if pool is not None:
+        app.include_router(job_routes(pool, chosen.limits))
     return app
 
 
 def from_variables() -> FastAPI:
     """The application for the settings in the environment: what worker processes start."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    return create_app(from_environment())
+    return create_app(from_environment(), jobs_from_environment())
 
 
 def _add_error_policy(app: FastAPI) -> None:
@@ -76,11 +82,15 @@ async def _invalid(request: Request, _: Exception) -> Response:
     return problems.answer(request, HTTPException(400))
 
 
-def _lifespan(metrics: Metrics, desk: Desk):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _lifespan(metrics: Metrics, desk: Desk, pool: Pool | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         sharing = asyncio.create_task(_share(metrics))
+        if pool is not None:
+            await asyncio.to_thread(pool.start)
         yield
+        if pool is not None:
+            await asyncio.to_thread(pool.close)
         sharing.cancel()
         with suppress(asyncio.CancelledError):
             await sharing

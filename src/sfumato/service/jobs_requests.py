@@ -1,0 +1,247 @@
+"""Requests for jobs: received within limits, checked, and put into a folder that only the server's user can read.
+
+A plan that a client sends may name files: only those that came with the request, or one of the server's own sources.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.types import Message, Receive
+
+from sfumato.engines.sources import SUFFIXES
+from sfumato.errors import PlanError
+from sfumato.service.bodies import parsed, receive
+from sfumato.service.jobs_settings import JobSettings
+from sfumato.service.jobs_store import KINDS, Kind
+from sfumato.service.problems import RefusedError
+from sfumato.service.settings import Limits
+
+NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
+# Keys of plans whose values name files.
+FILES = frozenset({"source", "path", "cells", "relations", "hierarchy"})
+PARAMETERS: dict[str, frozenset[str]] = {
+    "risk": frozenset({"population_size", "sampling_fraction", "threshold"}),
+    "compare": frozenset({"methods", "k", "suppression"}),
+}
+MOST_FILES = 50
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """What a job is asked to do.
+
+    Attributes:
+        plan: The plan in plain values.
+        files: The files that came along, by name: open for reading, or paths of the server's own sources.
+        parameters: More for the kinds that take some.
+    """
+
+    kind: Kind
+    plan: Mapping[str, Any]
+    files: Mapping[str, BinaryIO | Path] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def received(request: Request, settings: JobSettings, limits: Limits) -> AsyncIterator[JobRequest]:
+    """The request for a job, as long as its files are open: a form, or JSON that names a source of the server.
+
+    Raises:
+        RefusedError: It is too large or not what it should be.
+        PlanError: The plan is no YAML, or names a file that did not come along.
+    """
+    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+        form = await _form(request, settings)
+        try:
+            yield _of_form(form, settings)
+        finally:
+            await form.close()
+        return
+    body = parsed(await receive(request, limits), limits)
+    if not isinstance(body, dict):
+        raise refused("jobs.body", "The body must be an object with kind, plan and source.")
+    yield _made(body.get("kind"), body.get("plan"), {}, body.get("source"), body.get("parameters") or {}, settings)
+
+
+async def _form(request: Request, settings: JobSettings) -> FormData:
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > settings.upload_bytes:
+        raise _too_large(settings)
+    counted = Request(request.scope, _Counted(request.receive, settings))
+    try:
+        return await counted.form(max_files=MOST_FILES, max_fields=20, max_part_size=2_000_000)
+    except RefusedError:
+        raise
+    except Exception:  # whatever is wrong with a form; its own text may quote it
+        raise refused("jobs.form", "The form cannot be read.") from None
+
+
+class _Counted:
+    """Passes a body on until it is larger than allowed."""
+
+    def __init__(self, receive: Receive, settings: JobSettings) -> None:
+        self._receive, self._settings, self._size = receive, settings, 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        if self._size > self._settings.upload_bytes:
+            raise _too_large(self._settings)
+        return message
+
+
+def _too_large(settings: JobSettings) -> RefusedError:
+    what = f"The request is larger than {settings.upload_bytes} bytes."
+    return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", what, {"connection": "close"})
+
+
+def refused(code: str, what: str) -> RefusedError:
+    """The refusal of a request that is not what it should be."""
+    return RefusedError(HTTPStatus.BAD_REQUEST, code, what)
+
+
+def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
+    uploads = [value for value in form.values() if isinstance(value, UploadFile)]
+    plan = form.get("plan")
+    text = plan.file.read().decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
+    files: dict[str, BinaryIO | Path] = {}
+    for upload in uploads:
+        if upload is not plan:
+            files[_name(upload.filename)] = upload.file
+    parameters = _json(form.get("parameters") or "{}", "parameters")
+    return _made(form.get("kind"), text, files, form.get("source"), parameters, settings)
+
+
+def _name(given: str | None) -> str:
+    name = Path((given or "").replace("\\", "/")).name
+    if not NAME.fullmatch(name) or name == "plan.yaml":
+        raise refused("jobs.file-name", "A file needs a plain name: letters, digits, dots, hyphens, spaces.")
+    return name
+
+
+def _json(text: Any, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        raise refused(f"jobs.{name}", f"{name} is not valid JSON.") from None
+
+
+def _made(
+    kind: Any, plan: Any, files: dict[str, BinaryIO | Path], source: Any, parameters: Any, settings: JobSettings
+) -> JobRequest:
+    if kind not in KINDS:
+        raise refused("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
+    if not isinstance(parameters, dict) or set(parameters) - PARAMETERS.get(kind, frozenset()):
+        known = ", ".join(sorted(PARAMETERS.get(kind, ()))) or "none"
+        raise refused("jobs.parameters", f"The parameters of {kind} are: {known}.")
+    content = read_plan_text(plan) if isinstance(plan, str) else plan
+    if not isinstance(content, dict):
+        raise refused("jobs.plan", "The plan is missing or not a mapping.")
+    if source is not None:
+        files[_name(str(source))] = _server_source(source, settings)
+    checked = _sourced(content, kind, files, source)
+    _check_paths(checked, files)
+    return JobRequest(kind, checked, files, parameters)
+
+
+def read_plan_text(text: str) -> Any:
+    """The plain value in a plan's text.
+
+    Raises:
+        PlanError: It is no YAML.
+    """
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark else ""
+        raise PlanError(f"the plan is not YAML{where}.", code="yaml") from None
+
+
+def _server_source(source: Any, settings: JobSettings) -> Path:
+    """A file of the server's folder of sources; no name leads out of it."""
+    if settings.sources is None or not isinstance(source, str):
+        raise refused("jobs.source", "This server offers no sources; send the file along.")
+    found = (settings.sources / source).resolve()
+    if not found.is_relative_to(settings.sources.resolve()) or not found.is_file():
+        raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.source", "There is no such source.")
+    return found
+
+
+def _sourced(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Path], source: Any) -> dict[str, Any]:
+    """The plan with its source filled in, where exactly one file came along or a source of the server is named."""
+    part = "table" if kind == "protect" else "data"
+    inner = plan.get(part) or {}
+    if not isinstance(inner, dict):
+        return plan
+    named = Path(str(source)).name if source is not None else next(iter(files)) if len(files) == 1 else None
+    given = inner.get("source") if source is None else None
+    if inner.get("cells") or (isinstance(given, str) and given in files) or named is None:
+        return plan
+    return plan | {part: {**inner, "source": named}}
+
+
+def _check_paths(plan: Any, files: Mapping[str, BinaryIO | Path]) -> None:
+    for name in _paths(plan):
+        if name not in files:
+            raise PlanError("the plan names a file that did not come with it.", "Send every file along.", "path")
+        suffix = Path(name).suffix.lower()
+        if SUFFIXES.get(suffix) == "duckdb":
+            raise PlanError("DuckDB files are not taken: they may hold views of other files.", "Send CSV.", "format")
+    if isinstance(plan, dict) and (plan.get("data") or {}).get("format") == "duckdb":
+        raise PlanError("data.format: DuckDB files are not taken.", "Send CSV or Parquet.", "format")
+
+
+def _paths(value: Any) -> Iterator[str]:
+    """Every text in a plan that names a file; the values of a tree are none."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if key in FILES and isinstance(entry, str):
+                yield entry
+            elif key != "parents":
+                yield from _paths(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _paths(entry)
+
+
+def stored(request: JobRequest, folder: Path) -> str:
+    """Put a request into a private folder; the answer is its digest."""
+    import yaml
+
+    inputs = folder / "input"
+    inputs.mkdir(mode=0o700)
+    digest = hashlib.sha256()
+    plan = yaml.safe_dump(dict(request.plan), sort_keys=False, allow_unicode=True)
+    (inputs / "plan.yaml").write_text(plan, encoding="utf-8")
+    content = {"kind": request.kind, "parameters": dict(request.parameters)}
+    (folder / "request.json").write_text(json.dumps(content), encoding="utf-8")
+    digest.update(json.dumps([content, plan], sort_keys=True).encode())
+    for name, file in sorted(request.files.items()):
+        digest.update(f"{len(name)}:{name}".encode())
+        if isinstance(file, Path):
+            (inputs / name).symlink_to(file)
+            digest.update(f"{file}:{file.stat().st_size}:{file.stat().st_mtime_ns}".encode())
+        else:
+            _copy(file, inputs / name, digest)
+    return digest.hexdigest()
+
+
+def _copy(file: BinaryIO, target: Path, digest: Any) -> None:
+    file.seek(0)
+    with target.open("wb") as stream:
+        while block := file.read(BLOCK):
+            stream.write(block)
+            digest.update(block)
