@@ -92,7 +92,9 @@ def postgresql() -> Iterator[Server]:
     if os.geteuid() == 0:
         shutil.chown(server.folder, "postgres", "postgres")
     try:
-        server.run("initdb", "-D", str(server.folder / "data"), "-U", "tester", "-E", "UTF8", "--locale=C", "-A", "trust")
+        server.run(
+            "initdb", "-D", str(server.folder / "data"), "-U", "tester", "-E", "UTF8", "--locale=C", "-A", "trust"
+        )
         server.start()
         yield server
         server.stop("immediate")

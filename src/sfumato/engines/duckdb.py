@@ -44,6 +44,23 @@ class DuckDBEngine:
             engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
         return engine
 
+    @classmethod
+    def of_stream(
+        cls, stream: Any, columns: Sequence[str], plan: DataPlan | None = None, kept: bool = False
+    ) -> "DuckDBEngine":
+        """The engine for a stream of Arrow batches, which can be read once unless its rows are kept."""
+
+        def source(connection: Any, _: Path) -> sources.Source:
+            connection.register("streamed_rows", stream)
+            if not kept:
+                return sources.Source("streamed_rows", tuple(columns))
+            connection.execute("CREATE TEMP TABLE kept_rows AS SELECT * FROM streamed_rows").fetchall()
+            return sources.Source("kept_rows", tuple(columns))
+
+        engine = cls.__new__(cls)
+        engine._open(Path(), plan or DataPlan(), source)
+        return engine
+
     def _open(self, path: Path, plan: DataPlan, source: Callable[[Any, Path], sources.Source]) -> None:
         """Connect and open the source; nothing stays behind when that fails."""
         self.path = path
@@ -105,6 +122,11 @@ class DuckDBEngine:
         texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
         with self.faults():
             return _framed(self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s"))
+
+    def stream(self) -> Any:
+        """All rows as a stream of Arrow batches."""
+        with self.faults():
+            return self._connection.sql(f"SELECT * FROM {self.source.table}").to_arrow_reader()
 
     def fingerprint(self) -> str:
         return sources.fingerprint(self.path)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from sfumato.engines.database_address import is_address, read_address
 from sfumato.engines.engine import Engine
 from sfumato.engines.spark_session import is_spark_frame
 from sfumato.errors import EngineError, PlanError
@@ -21,6 +22,8 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None) -> Engine
     """
     if data is None:
         data = _planned(plan)
+    if is_address(data):
+        return _database(data, plan, name)
     if name == "spark" or is_spark_frame(data):
         return _spark(data, plan, name)
     if isinstance(data, str | Path):
@@ -54,6 +57,21 @@ def _spark(data: Any, plan: Plan, name: EngineName | None) -> Engine:
         "Spark frames go to the engine spark, which also reads paths; leave the engine out for other frames.",
         "engine",
     )
+
+
+def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
+    """The engine for a table; the tables of SQLite are files, which DuckDB reads."""
+    if name not in (None, "duckdb"):
+        raise EngineError(f"the engine {name} does not read databases.", "Leave the engine out.", "engine")
+    address = read_address(data, plan.data.table)
+    if address.kind == "sqlite":
+        from sfumato.engines.duckdb import DuckDBEngine
+
+        reading = replace(_data_plan(plan), format="sqlite", table=address.table)
+        return DuckDBEngine(plan.folder / address.uri, reading, tuple(plan.columns))
+    from sfumato.engines.postgresql import PostgreSQLEngine
+
+    return PostgreSQLEngine(address, _data_plan(plan))
 
 
 def _of_path(path: Path, plan: Plan, name: EngineName | None) -> Engine:

@@ -273,8 +273,7 @@ def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
         cursor.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
         table = _chosen(data.table, [row[0] for row in cursor.fetchall()])
         cursor.execute(f"SELECT * FROM {sql.name(table)}")
-        rows = cursor.fetch_arrow_table()
-    return _loaded(connection, rows)
+        return _loaded(connection, cursor.fetch_record_batch())
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
