@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from sfumato.microdata.verification import verify
     from sfumato.plan.model import Plan
     from sfumato.plan.read import read_plan
+    from sfumato.tables.policies import suppress
+    from sfumato.tables.protect import protect
+    from sfumato.tables.review import audit
+    from sfumato.tables.tabulate import tabulate
 
 # Public name -> the module in which it lives.
 _HOMES = {
@@ -37,7 +41,11 @@ _HOMES = {
     "UnattainableError": "sfumato.errors",
     "anonymize": "sfumato.microdata.release",
     "anonymize_attributes": "sfumato.attributes.library",
+    "audit": "sfumato.tables.review",
+    "protect": "sfumato.tables.protect",
     "read_plan": "sfumato.plan.read",
+    "suppress": "sfumato.tables.policies",
+    "tabulate": "sfumato.tables.tabulate",
     "verify": "sfumato.microdata.verification",
 }
 
@@ -54,7 +62,11 @@ __all__ = [
     "__version__",
     "anonymize",
     "anonymize_attributes",
+    "audit",
+    "protect",
     "read_plan",
+    "suppress",
+    "tabulate",
     "verify",
 ]
 
