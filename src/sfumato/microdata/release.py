@@ -133,12 +133,11 @@ class _Run:
                 published = self.source.apply(result.recoding, handling, self.reading, target)
             undo.callback(published.close)
             with self._stage("verify"):
-                expected = predict(table, result.recoding, handling)
+                expected = predict(table, result.recoding, handling, self.plan.data.missing)
                 verdict = self._verified(published, expected, table, result.recoding)
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
-            with self._stage("measure"):
-                measured = measure(self.plan, table, result.recoding)
+            measured = measure(self.plan, table, result.recoding)
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict, measured)
             undo.pop_all()

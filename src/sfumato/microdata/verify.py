@@ -122,11 +122,11 @@ def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes
 
 
 def parameters_of(model: Model) -> dict[str, object]:
-    """The plain parameters of a model, besides its column."""
+    """The plain parameters of a model, besides its column and the number it asks for."""
     found: dict[str, object] = {}
     for part in fields(model):  # type: ignore[arg-type]
         value = getattr(model, part.name)
-        if part.name != "column" and isinstance(value, str | int | float):
+        if part.name != "column" and isinstance(value, str | int | float) and value != model.asked:
             found[part.name] = value
     return found
 
