@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         SfumatoError,
         UnattainableError,
     )
+    from sfumato.microdata.compare import Comparison, compare
     from sfumato.microdata.release import Release, anonymize
     from sfumato.microdata.verification import verify
     from sfumato.plan.model import Plan
@@ -42,6 +43,8 @@ _HOMES = {
     "anonymize": "sfumato.microdata.release",
     "anonymize_attributes": "sfumato.attributes.library",
     "audit": "sfumato.tables.review",
+    "Comparison": "sfumato.microdata.compare",
+    "compare": "sfumato.microdata.compare",
     "protect": "sfumato.tables.protect",
     "read_plan": "sfumato.plan.read",
     "suppress": "sfumato.tables.policies",
@@ -50,6 +53,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Comparison",
     "DataError",
     "EngineError",
     "InternalError",
@@ -63,6 +67,7 @@ __all__ = [
     "anonymize",
     "anonymize_attributes",
     "audit",
+    "compare",
     "protect",
     "read_plan",
     "suppress",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sfumato.engines.engine import Reading
 from sfumato.engines.order import shared_out, shuffled
 from sfumato.engines.texts import as_text
-from sfumato.errors import DataError, EngineError
+from sfumato.errors import DataError, EngineError, missing_extra
 from sfumato.microdata.frequencies import DROPPED, Counted
 from sfumato.microdata.packing import packing_of
 from sfumato.microdata.recoding import STAR, ClassRecoding, Division, Handling, LevelRecoding, Recoding, numbered
@@ -207,3 +207,23 @@ def _factorized(values: list[Any]) -> tuple[tuple[str | None, ...], Codes]:
     texts: dict[str | None, int] = {}
     recode = np.fromiter((texts.setdefault(as_text(value), len(texts)) for _, value in places), np.int32, len(places))
     return tuple(texts), recode[codes] if len(codes) else codes
+
+
+def frame_of(records: list[dict[str, Any]]) -> Any:
+    """Records as a frame, with whichever library for frames is installed.
+
+    Raises:
+        EngineError: None is installed.
+    """
+    try:
+        import pandas
+
+        return pandas.DataFrame(records)
+    except ImportError:
+        pass
+    try:
+        import polars
+
+        return polars.DataFrame(records, infer_schema_length=None)
+    except ImportError:
+        raise missing_extra("a library for frames", "frames") from None

@@ -22,15 +22,20 @@ Tally = Counter[Combination]
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Rows of each published combination, and with each value of each judged sensitive column."""
+    """Rows of each published combination, and with each value of each judged sensitive column.
+
+    Attributes:
+        missing: Texts of sensitive columns that count as missing.
+    """
 
     columns: tuple[str, ...]
     sensitive: tuple[str, ...]
     tallies: tuple[Tally, ...]
+    missing: tuple[str, ...] = ()
 
     def difference(self, counted: Counted) -> str:
         """In what the counted rows are not as predicted; empty when they are."""
-        found = observed(counted, self.columns, self.sensitive)
+        found = observed(counted, self.columns, self.sensitive, self.missing)
         for name, meant, seen in zip(("", *self.sensitive), self.tallies, found, strict=True):
             wrong = sum(1 for key in meant.keys() | seen.keys() if meant[key] != seen[key])
             if wrong:
@@ -39,8 +44,8 @@ class Prediction:
         return ""
 
 
-def predict(table: FrequencyTable, recoding: Recoding, handling: Handling) -> Prediction:
-    """What a recoding of a table must count to."""
+def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, missing: tuple[str, ...] = ()) -> Prediction:
+    """What a recoding of a table must count to; `missing` are the texts that mean missing."""
     published = _published(recoding, handling)
     plain: Tally = Counter()
     for labels, size in zip(published, recoding.sizes.tolist(), strict=True):
@@ -50,7 +55,7 @@ def predict(table: FrequencyTable, recoding: Recoding, handling: Handling) -> Pr
     for name, held in table.sensitive.items():
         values = table.sensitive_values[name]
         tallies.append(_with_values(recoding, published, held, values, name in handling.veiled))
-    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies))
+    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), missing)
 
 
 def _published(recoding: Recoding, handling: Handling) -> list[Combination | None]:
@@ -98,15 +103,23 @@ def _entries(recoding: Recoding, held: Histogram) -> tuple[Counts, npt.NDArray[n
     )
 
 
-def observed(counted: Counted, columns: Sequence[str], sensitive: Sequence[str]) -> Iterator[Tally]:
+def observed(
+    counted: Counted, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
+) -> Iterator[Tally]:
     """The same tallies from rows that were counted."""
-    for names in (tuple(columns), *((*columns, name) for name in sensitive)):
-        places = [counted.columns.index(name) for name in names]
-        yield _tally(counted, places)
+    plain = [_texts(counted, name) for name in columns]
+    yield _tally(counted, plain)
+    for name in sensitive:
+        yield _tally(counted, [*plain, _texts(counted, name, missing)])
 
 
-def _tally(counted: Counted, places: Sequence[int]) -> Tally:
-    columns = [texts_at(counted.values[place], counted.codes[:, place]) for place in places]
+def _texts(counted: Counted, name: str, missing: Sequence[str] = ()) -> list[str | None]:
+    place = counted.columns.index(name)
+    values = tuple(None if text in missing else text for text in counted.values[place])
+    return texts_at(values, counted.codes[:, place])
+
+
+def _tally(counted: Counted, columns: Sequence[Sequence[str | None]]) -> Tally:
     tally: Tally = Counter()
     for combination, count in zip(zip(*columns, strict=True), counted.counts.tolist(), strict=True):
         tally[combination] += count

@@ -107,7 +107,7 @@ def _written(
     handling = handling_of(plan, table, recoding)
     published = engine.apply(recoding, handling, reading_of(plan), target)
     try:
-        prediction = predict(table, recoding, handling)
+        prediction = predict(table, recoding, handling, plan.data.missing)
         recounted = published.count((*prediction.columns, *prediction.sensitive), Reading())
     finally:
         published.close()

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import EngineError, missing_extra
+from sfumato.errors import EngineError
 from sfumato.microdata.folder import staged
 from sfumato.report.page import page, paragraph, raw_table, section, table, tiles
 
@@ -47,19 +47,9 @@ def frame(comparison: "Comparison") -> Any:
     Raises:
         EngineError: No library for frames is installed.
     """
-    rows = [cell.to_dict() for cell in comparison.cells]
-    try:
-        import pandas
+    from sfumato.engines.frames import frame_of
 
-        return pandas.DataFrame(rows)
-    except ImportError:
-        pass
-    try:
-        import polars
-
-        return polars.DataFrame(rows, infer_schema_length=None)
-    except ImportError:
-        raise missing_extra("a library for frames", "frames") from None
+    return frame_of([cell.to_dict() for cell in comparison.cells])
 
 
 def save(comparison: "Comparison", folder: Path) -> Path:

@@ -14,7 +14,6 @@ import numpy as np
 from sfumato.microdata.classes import Counts, Floats, Mask
 from sfumato.microdata.grouping import Grouped
 
-
 # The levels of each column that may be used.
 Window = tuple[slice, ...]
 

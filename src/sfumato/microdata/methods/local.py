@@ -172,7 +172,7 @@ def better_node(problem: Problem, loss: float | None) -> Judged | None:
     if loss is None or not isinstance(problem.loss, Marginal):
         best = _optimal_or_none(problem, loss)
         return best if best is not None and (loss is None or best.loss < loss) else None
-    floors = problem.loss.floors()[problem.window()]
+    floors = problem.loss.floors(problem.window())
     total = float(np.log1p(loss)) if problem.loss.aggregate == "geometric" else loss
     open_nodes = floors < total
     if not open_nodes.any():

@@ -48,7 +48,8 @@ def sweep(grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: 
         levels = np.array(nodes, np.int64)
         below = _lowest(grouper, levels, shape) if below is None else _rolled_up(grouper, levels, below, shape)
         figures, added = _tallied(grouper, below, k, charges)
-        yield Swept(levels, np.diff(below.starts), *figures, added)
+        suppressed, kept, smallest, largest, squares, lost = figures
+        yield Swept(levels, np.diff(below.starts), suppressed, kept, smallest, largest, squares, lost, added)
 
 
 def _lowest(grouper: Grouper, levels: Counts, shape: tuple[int, ...]) -> Height:
