@@ -45,7 +45,7 @@ def test_snb_finds_the_uniques_of_its_own_population(fraction):
 
 
 def test_zayatz_worked_by_hand():
-    # Sample of 4 out of 8, classes 1, 1, 2: shares of classes 2/3 and 1/3. One row of a class of F persons is drawn with
+    # Sample of 4 of 8, classes 1, 1, 2: shares of classes 2/3 and 1/3. One row of a class of F persons is drawn with
     # F C(8-F, 3) / C(8, 4): 35/70 for F = 1, 40/70 for F = 2. So 2/3 35 / (2/3 35 + 1/3 40) = 7/11 of the two unique
     # rows are unique among the persons, and in all 2 7/11 / (4/8).
     found = zayatz(np.array([1, 1, 2]), 8)
