@@ -6,9 +6,9 @@ whole subtree has, and a tail, from which the subtree takes more. Bayardo, R., A
 optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in k_optimize_bounds_kernels.py.
 
 A strong first incumbent comes from local search. Then nodes are taken from a queue, the least bound first, a few at a
-time, and each is searched in depth for a limited number of nodes; what that leaves open goes back into the queue. So the
-least bound in the queue, which only rises, bounds the optimum at any time, and the answer depends neither on the number
-of threads nor on their pace, unless the time runs out.
+time, and each is searched in depth for a limited number of nodes; what that leaves open goes back into the queue. So
+the least bound in the queue, which only rises, bounds the optimum at any time, and the answer depends neither on the
+number of threads nor on their pace, unless the time runs out.
 
 It protects as k-anonymity does, and against nothing more.
 """
@@ -23,9 +23,9 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.methods.k_optimize_features import Space, space_of
-from sfumato.microdata.methods.k_optimize_incumbent import Incumbent
-from sfumato.microdata.methods.k_optimize_kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, TAIL, penalties
+from sfumato.microdata.methods.k_optimize_features import Space, State, space_of
+from sfumato.microdata.methods.k_optimize_incumbent import CARRIED, MOST_COLUMNS, Incumbent, columns_of
+from sfumato.microdata.methods.k_optimize_kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, penalties
 from sfumato.microdata.methods.k_optimize_labels import published, recoding_of
 from sfumato.microdata.methods.k_optimize_workers import Crew, Dived, Open, Worker
 from sfumato.microdata.methods.search import Result
@@ -34,12 +34,12 @@ from sfumato.plan.methods import KOptimize
 from sfumato.plan.model import Plan
 
 Progress = Callable[[int, int], None]
-# Local searches before the first dive, and how many more may follow, one a round.
-FIRST_CLIMBS = 4
-MOST_CLIMBS = 40
+# Walks of the local search before the first dive, and how many more may follow, one a round.
+FIRST_WALKS = 4
+MOST_WALKS = 40
 # Nodes of the queue that are searched at a time, and how many nodes each of these dives may see.
 DIVES = 8
-DIVE_NODES = 800
+DIVE_NODES = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ def optimize(space: Space, seconds: float, progress: Progress | None = None) -> 
     """The head of least cost, or the best found in so many seconds."""
     crew = Crew(space, seconds)
     try:
-        return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
+        with crew.interruptible():
+            return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
     finally:
         crew.close()
 
@@ -108,18 +109,18 @@ class _Queue:
     """The nodes still to be searched, the least bound first."""
 
     def __init__(self, space: Space, crew: Crew, progress: Progress) -> None:
+        self.space = space
         self.crew = crew
         self.progress = progress
-        inst = space.instance
         self.best = Incumbent(np.inf, space.empty())
         self.nodes = 0
-        self._climbs = 0
+        self._walks = 0
         self._serial = 0
         self._open: list[tuple[float, int, Open]] = []
-        self._push(Open(0.0, np.full(len(inst.features), TAIL, np.int8)))
+        self._push(crew.root)
 
     def optimum(self) -> Optimum:
-        self._climb(FIRST_CLIMBS)
+        self._grow()
         while self._open and not self.crew.stopped:
             self._round()
             self.progress(int(min(self.bound, self.best.cost)), int(self.best.cost))
@@ -134,37 +135,58 @@ class _Queue:
         self._serial += 1
         heappush(self._open, (node.bound, self._serial, node))
 
-    def _climb(self, count: int) -> None:
-        starts = range(self._climbs, self._climbs + count)
-        self._climbs += count
-        jobs = [partial(Worker.climb, start=start, stop=self.crew.stop) for start in starts]
-        for found in self.crew.run(jobs):
-            self._improve(found)
+    def _grow(self) -> None:
+        """Find a strong first set: at once in all columns, in more and more columns as long as that helps, in all."""
+        empty, columns = self.space.empty(), frozenset(range(len(self.space.alphabets)))
+        self._improve(*self.crew.run([partial(Worker.settle, start=empty, columns=columns, stop=self.crew.stop)]))
+        first = self.best
+        carried = grown = [Incumbent(np.inf, empty)]
+        for _ in range(MOST_COLUMNS):
+            carried = self._grown(carried)
+            if not carried or carried[0].cost >= grown[0].cost:
+                break
+            grown = carried
+        self._improve(*grown)
+        starts = [first, *grown][:FIRST_WALKS]
+        self._improve(*self.crew.run([self._walk(found.state) for found in starts]))
 
-    def _improve(self, found: Incumbent | None) -> None:
-        if found is not None and found.cost < self.best.cost:
-            self.best = found
+    def _grown(self, carried: list[Incumbent]) -> list[Incumbent]:
+        """The best sets with features of one column more than those carried on."""
+        jobs = {}
+        for found in carried:
+            used = columns_of(self.space, found.state)
+            for column in range(len(self.space.alphabets)):
+                columns = used | {column}
+                if column not in used and columns not in jobs:
+                    jobs[columns] = partial(Worker.settle, start=found.state, columns=columns, stop=self.crew.stop)
+        found_sets = sorted(self.crew.run(list(jobs.values())), key=lambda found: found.cost)
+        return found_sets[:CARRIED]
+
+    def _walk(self, start: State) -> Callable[[Worker], Incumbent]:
+        self._walks += 1
+        return partial(Worker.wander, start=start, number=self._walks, stop=self.crew.stop)
+
+    def _improve(self, *found: Incumbent) -> None:
+        self.best = min((self.best, *found), key=lambda one: one.cost)
 
     def _round(self) -> None:
-        """Search below the nodes of least bound, and climb once more beside it."""
+        """Search below the nodes of least bound, and walk on from the best set beside it."""
         taken = [heappop(self._open)[2] for _ in range(min(DIVES, len(self._open)))]
         jobs: list[Callable[[Worker], Any]] = [
             partial(Worker.dive, node=node, best=self.best.cost, nodes=DIVE_NODES, stop=self.crew.stop)
             for node in taken
         ]
-        if self._climbs < MOST_CLIMBS and self.nodes:
-            jobs.append(partial(Worker.climb, start=self._climbs, stop=self.crew.stop))
-            self._climbs += 1
+        if self._walks < MOST_WALKS and self.nodes:
+            jobs.append(self._walk(self.best.state))
         found = self.crew.run(jobs)
         for dived in found[: len(taken)]:
             self._take(dived)
-        for climbed in found[len(taken) :]:
-            self._improve(climbed)
+        self._improve(*found[len(taken) :])
         self._forget()
 
     def _take(self, dived: Dived) -> None:
         self.nodes += dived.nodes
-        self._improve(dived.better)
+        self._improve(*([dived.better] if dived.better else []))
         for node in dived.left:
             self._push(node)
 

@@ -60,7 +60,7 @@ class Alphabet:
 
     @property
     def labels(self) -> tuple[str | None, ...]:
-        return tuple(self.ladder.labels[self.level][code] for code in self.present)
+        return tuple(self.ladder.labels[self.level][code] for code in self.present.tolist())
 
     @cached_property
     def leaves(self) -> Counts:
@@ -173,11 +173,26 @@ def _instance(
         counts,
         held,
         _columns(alphabets, packing, [len(part) for part in asked]),
-        np.column_stack([features, np.concatenate(asked)]).astype(np.int64),
+        np.column_stack([features, np.concatenate(asked), _turns(features, codes, counts)]).astype(np.int64),
         _values(alphabets),
         np.array([alphabet.weight for alphabet in alphabets], np.float64),
         np.array(params, np.int64),
     )
+
+
+def _turns(columns: Codes, codes: Codes, counts: Counts) -> Codes:
+    """The features in the order in which a search takes them: column by column, the most telling column first.
+
+    Features of one column stand in for each other, so that only leaving out all of them coarsens a table; and the more
+    a column tells (its entropy), the more that does.
+    """
+    entropies = np.array([_entropy(codes[:, column], counts) for column in range(codes.shape[1])])
+    return np.argsort(-entropies[columns], kind="stable")
+
+
+def _entropy(codes: Codes, counts: Counts) -> float:
+    shares = np.bincount(codes, weights=counts) / counts.sum()
+    return float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum())
 
 
 def _columns(alphabets: Sequence[Alphabet], packing: Packing, features: Sequence[int]) -> Codes:

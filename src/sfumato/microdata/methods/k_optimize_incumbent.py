@@ -1,40 +1,80 @@
-"""The first incumbent of K-Optimize: iterated local search from several starts, the same on every machine.
+"""The first incumbent of K-Optimize: local search, first in few columns, then in all, the same on every machine.
 
-From a start, features are added, removed and exchanged as long as the loss falls; then the best is shaken and improved
-again. The starts are the empty head and random ones, each with a generator of its own.
+A set that has features of few columns only costs as much on the table of just these columns, which is small. So sets
+are first improved column by column: the best of each single column, then of the best with one column more, and so on
+as long as that helps. From the best of them, features of all columns are added, removed and exchanged as long as the
+loss falls; then the set is shaken and improved again.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.microdata.methods import k_optimize_local_kernels as kernels
-from sfumato.microdata.methods.k_optimize_features import Space, State
-from sfumato.microdata.methods.k_optimize_kernels import HEAD
+from sfumato.microdata.methods.k_optimize_features import Codes, Space, State
+from sfumato.microdata.methods.k_optimize_kernels import COLUMN, HEAD, Instance
 from sfumato.microdata.methods.k_optimize_local_kernels import Desk, Flag
+from sfumato.microdata.packing import packing_of
 
 _SEED = 0x9E3779B97F4A7C15
 _WORD = 2**64
-MOST_DRAWN = 10
 SHAKES = 6
+# In few columns a walk is shaken more often, up to so many times, and for so many rows together.
+MOST_SHAKES = 40
+ROWS_SHAKEN = 8000
 STRENGTH = 6
+# How many sets of columns are carried on from each size to the next, and how many columns they may have at most.
+CARRIED = 6
+MOST_COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Incumbent:
-    """A head and what it costs."""
+    """A set of features, as a state, and what it costs."""
 
     cost: float
     state: State
 
 
-def new_desk(space: Space) -> Desk:
-    """Room for a local search."""
-    inst = space.instance
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A table, room for a local search on it, and the features that it may take."""
+
+    instance: Instance
+    desk: Desk
+    choices: Codes
+
+
+def place_of(space: Space, columns: Iterable[int] | None = None) -> Place:
+    """The table of all columns, or of some of them: the others have one value there."""
+    inst, codes = space.instance, space.codes
+    if columns is None:
+        return Place(inst, _desk(inst, codes), np.arange(len(inst.features)))
+    some, chosen = np.zeros_like(codes), list(columns)
+    some[:, chosen] = codes[:, chosen]
+    first, owners = _grouped(some)
+    counts = np.zeros(len(first), np.int64)
+    np.add.at(counts, owners, inst.counts)
+    held = np.zeros((len(first), inst.held.shape[1]), np.int64)
+    np.add.at(held, owners, inst.held)
+    part = inst._replace(counts=counts, held=held)
+    return Place(part, _desk(part, some[first]), np.flatnonzero(np.isin(inst.features[:, COLUMN], chosen)))
+
+
+def _grouped(codes: Codes) -> tuple[Codes, Codes]:
+    """For each distinct combination one row that has it, and for each row its combination."""
+    keys = packing_of((codes.max(axis=0) + 1).tolist()).pack(codes.astype(np.int32))
+    distinct = keys[0] if len(keys) == 1 else np.ascontiguousarray(keys.T)
+    _, first, owners = np.unique(distinct, axis=0, return_index=True, return_inverse=True)
+    return first, owners.reshape(-1)
+
+
+def _desk(inst: Instance, codes: Codes) -> Desk:
     rows, values, features = len(inst.counts), len(inst.values), len(inst.features)
     marks = np.random.default_rng(_SEED).integers(0, _WORD - 1, values, np.uint64)
     return Desk(
-        space.codes,
+        codes,
         marks,
         np.zeros(values, np.int64),
         np.zeros(values),
@@ -47,19 +87,23 @@ def new_desk(space: Space) -> Desk:
     )
 
 
-def local_optimum(space: Space, desk: Desk, number: int, stop: Flag) -> Incumbent:
-    """The best head found from one start; the first start is the empty head."""
-    state = space.empty()
-    random = np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)
-    if number and len(state):
-        generator = np.random.default_rng(number)
-        drawn = generator.permutation(len(state))[: generator.integers(1, MOST_DRAWN + 1)]
-        state[drawn] = HEAD
-        kernels.relieve(space.instance, desk, state, random)
-    cost = kernels.wander(space.instance, desk, state, random, SHAKES, STRENGTH, stop)
+def columns_of(space: Space, state: State) -> frozenset[int]:
+    """The columns that have features in a set."""
+    return frozenset(space.instance.features[state == HEAD, COLUMN].tolist())
+
+
+def settle(space: Space, start: State, columns: frozenset[int], stop: Flag) -> Incumbent:
+    """Improve a set by features of some columns; the smaller their table, the longer."""
+    place = place_of(space, sorted(columns))
+    return _walk(place, start, len(columns), min(MOST_SHAKES, ROWS_SHAKEN // len(place.instance.counts)), stop)
+
+
+def wander(place: Place, start: State, number: int, stop: Flag) -> Incumbent:
+    """Improve a set by features of all columns; each number gives another walk."""
+    return _walk(place, start, number, SHAKES, stop)
+
+
+def _walk(place: Place, start: State, number: int, shakes: int, stop: Flag) -> Incumbent:
+    state, random = start.copy(), np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)
+    cost = kernels.wander(place.instance, place.desk, state, place.choices, random, shakes, STRENGTH, stop)
     return Incumbent(float(cost), state)
-
-
-def cost_of(space: Space, desk: Desk, state: State) -> float:
-    """What a head costs."""
-    return float(kernels.cost_of(space.instance, desk, state)[0])

@@ -13,7 +13,7 @@ from numba import njit
 OUT, TAIL, HEAD = 0, 1, 2
 DISCERNIBILITY, CLASSIFICATION, LOSS_METRIC = 0, 1, 2
 WORD, SHIFT, MASK, FIRST, BASE, SIZE, DOMAIN, MISSING = 0, 1, 2, 3, 4, 5, 6, 7
-COLUMN, VALUE = 0, 1
+COLUMN, VALUE, TURN = 0, 1, 2
 LOW, HIGH, LEAVES = 0, 1, 2
 KIND, ORDERED, K, ROWS, LIMIT = 0, 1, 2, 3, 4
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -25,10 +25,10 @@ class Instance(NamedTuple):
     Few arrays with named places, since every function that takes many compiles slowly.
 
     keys (n, w), counts (n,), held (n, c): the rows, how often each occurs, and with which label (c = 0 unless judged).
-    columns (m + 1, 8): where a column lies in a key (WORD, SHIFT, MASK); its FIRST feature, and the BASE of its codes in
-        tables of codes (the last row: where the next would begin); the SIZE of its codes, of which one more stands for
-        the rest of `isolate`; the values of its DOMAIN; the code of the MISSING value, or -1.
-    features (f, 2): the COLUMN and the VALUE that a feature asks for.
+    columns (m + 1, 8): where a column lies in a key (WORD, SHIFT, MASK); its FIRST feature, and the BASE of its codes
+        in tables of codes (the last row: where the next would begin); the SIZE of its codes, of which one more stands
+        for the rest of `isolate`; the values of its DOMAIN; the code of the MISSING value, or -1.
+    features (f, 3): the COLUMN and the VALUE that a feature asks for; and the features in TURN, as a search takes them.
     values (v, 3): values of the domain before a code (LOW), up to it (HIGH), and under it (LEAVES).
     weights (m,): of each column in the loss.
     params (5,): the KIND of cost, whether features are ORDERED, K, all ROWS, and the LIMIT of suppressed rows.
@@ -71,7 +71,7 @@ def blocks(inst, state, least, column, out, base):
 
 @njit(cache=True, nogil=True)
 def penalties(inst, state, least, out):
-    """For each column and code the weighted loss (M-1)/(|A|-1) of its block, when features of at least a state are used.
+    """For each column and code the weighted loss (M-1)/(|A|-1) of its block under features of at least a state.
 
     A block of one value of the data is that value; a block of all of them, or of the missing value and others, is `*`
     and loses all. Splitting a block never makes a loss greater.

@@ -64,7 +64,7 @@ def _label(alphabet: Alphabet, places: Codes, scale: bool, rest: bool) -> str | 
     """The label of one block."""
     labels = alphabet.labels
     if len(places) == 1:
-        return labels[places[0]]
+        return labels[int(places[0])]
     if rest or len(places) == len(labels) or alphabet.missing in places:
         return STAR
     if scale:

@@ -9,6 +9,7 @@ from numba import njit
 from sfumato.microdata.methods.k_optimize_kernels import (
     BASE,
     CLASSIFICATION,
+    COLUMN,
     DISCERNIBILITY,
     FIRST,
     HEAD,
@@ -38,7 +39,7 @@ class Desk(NamedTuple):
     rows (5, n + 2): OWNER: the class of each row; ORDER: the rows by class, the first of a class at its START; SIZES of
         classes; LEADER: one row of it.
     tallies (v, c + 1): rows of each code of one class with each label, and in all.
-    costs, hidden (f,): with each feature added. table (2, 2^b), clock (1,): a hash table of classes, and its last stamp.
+    costs, hidden (f,): with each feature added. table (2, 2^b), clock (1,): a hash table of classes, its last stamp.
     """
 
     codes: Any
@@ -219,10 +220,10 @@ def additions(inst, desk, state, cost, count, hidden):
 
 
 @njit(cache=True, nogil=True)
-def additions_one_by_one(inst, desk, state):
+def additions_one_by_one(inst, desk, state, choices):
     """As `additions`, for costs that are not sums over classes."""
     costs = np.full(len(state), NEVER)
-    for feature in range(len(state)):
+    for feature in choices:
         if state[feature] != HEAD:
             state[feature] = HEAD
             costs[feature] = cost_of(inst, desk, state)[0]
@@ -232,17 +233,17 @@ def additions_one_by_one(inst, desk, state):
 
 
 @njit(cache=True, nogil=True)
-def best_addition(inst, desk, state):
-    """What the head costs, the best feature to add to it, and the cost with that one."""
+def best_addition(inst, desk, state, choices):
+    """What a set costs, the best of the features that may be added to it, and the cost with that one."""
     cost, count, hidden = cost_of(inst, desk, state)
     if hidden > inst.params[LIMIT]:
         return cost, -1, NEVER
     if inst.params[KIND] == LOSS_METRIC:
-        additions_one_by_one(inst, desk, state)
+        additions_one_by_one(inst, desk, state, choices)
     else:
         additions(inst, desk, state, cost, count, hidden)
     best, least = -1, NEVER
-    for feature in range(len(state)):
+    for feature in choices:
         if state[feature] != HEAD and desk.costs[feature] < least:
             best, least = feature, desk.costs[feature]
     return cost, best, least
@@ -266,14 +267,18 @@ def draw(random, below):
 
 
 @njit(cache=True, nogil=True)
-def climb(inst, desk, state, random, stop):
-    """Improve a head by additions, removals and exchanges until none helps; the answer is its cost."""
-    features = np.arange(len(state))
-    cost, added, least = best_addition(inst, desk, state)
+def climb(inst, desk, state, choices, random, stop):
+    """Improve a set by additions, removals and exchanges until none helps; the answer is its cost.
+
+    Args:
+        choices: The features that may be taken: those of columns that have more than one value here.
+    """
+    features = choices.copy()
+    cost, added, least = best_addition(inst, desk, state, choices)
     while stop[0] == 0:
         if added >= 0 and least < cost * GAIN:
             state[added] = HEAD
-            cost, added, least = best_addition(inst, desk, state)
+            cost, added, least = best_addition(inst, desk, state, choices)
             continue
         improved = False
         shuffle(features, len(features), random)
@@ -282,7 +287,7 @@ def climb(inst, desk, state, random, stop):
             if state[feature] != HEAD or stop[0] != 0:
                 continue
             state[feature] = OUT
-            fewer, other, swapped = best_addition(inst, desk, state)
+            fewer, other, swapped = best_addition(inst, desk, state, choices)
             if min(fewer, swapped) < cost * GAIN:
                 if swapped < fewer:
                     state[other] = HEAD
@@ -291,7 +296,7 @@ def climb(inst, desk, state, random, stop):
             state[feature] = HEAD
         if not improved:
             return cost
-        cost, added, least = best_addition(inst, desk, state)
+        cost, added, least = best_addition(inst, desk, state, choices)
     return cost
 
 
@@ -303,20 +308,31 @@ def relieve(inst, desk, state, random):
 
 
 @njit(cache=True, nogil=True)
-def wander(inst, desk, state, random, rounds, strength, stop):
-    """Iterated local search: shake the best head, climb, keep what is no worse; the answer is its cost."""
-    best = climb(inst, desk, state, random, stop)
+def shake(inst, state, choices, random, strength):
+    """Change a set at random: drop all features of one column, or turn a few features."""
+    if draw(random, 3) == 0:
+        column = inst.features[choices[draw(random, len(choices))], COLUMN]
+        for feature in range(inst.columns[column, FIRST], inst.columns[column + 1, FIRST]):
+            state[feature] = OUT
+        return
+    for _ in range(1 + draw(random, strength)):
+        feature = choices[draw(random, len(choices))]
+        state[feature] = OUT if state[feature] == HEAD else HEAD
+
+
+@njit(cache=True, nogil=True)
+def wander(inst, desk, state, choices, random, rounds, strength, stop):
+    """Iterated local search: shake the best set, climb, keep what is no worse; the answer is its cost."""
+    best = climb(inst, desk, state, choices, random, stop)
     trial = state.copy()
-    for _ in range(rounds if len(state) else 0):
+    for _ in range(rounds if len(choices) else 0):
         if stop[0] != 0:
             break
         for feature in range(len(state)):
             trial[feature] = state[feature]
-        for _ in range(1 + draw(random, strength)):
-            feature = draw(random, len(state))
-            trial[feature] = OUT if trial[feature] == HEAD else HEAD
+        shake(inst, trial, choices, random, strength)
         relieve(inst, desk, trial, random)
-        cost = climb(inst, desk, trial, random, stop)
+        cost = climb(inst, desk, trial, choices, random, stop)
         if cost <= best:
             best = cost
             for feature in range(len(state)):

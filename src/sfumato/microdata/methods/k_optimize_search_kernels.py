@@ -27,6 +27,7 @@ from sfumato.microdata.methods.k_optimize_kernels import (
     LOSS_METRIC,
     OUT,
     TAIL,
+    TURN,
     K,
     code_of,
     has,
@@ -47,8 +48,9 @@ class Stack(NamedTuple):
     """Room for a dive: p atoms in w words, d nodes, f features.
 
     keys (p, w), counts (p,), held (p, c), floors (p,): atoms, node above node; ends (p + 1,): where each class ends.
-    states (d, f): of each node; spans (6, d): its atoms and classes from ROW0, CLASS0 up to ROW1, CLASS1, its suppressed
-        rows (HIDDEN), and the feature TAKEN for its child; costs (2, d): what SETTLED classes pay, and its BOUND.
+    states (d, f): of each node; spans (6, d): its atoms and classes from ROW0, CLASS0 up to ROW1, CLASS1, its
+        suppressed rows (HIDDEN), and the feature TAKEN for its child.
+    costs (2, d): what the SETTLED classes of a node pay, and its BOUND.
     table (2, 2^b), clock (1,): a hash table for merging, and the last stamp used in it.
     """
 
@@ -264,14 +266,12 @@ def settle(inst, stack, depth, out, best, best_state, touched):
 
 
 @njit(cache=True, nogil=True)
-def branch(state, out):
-    """The feature to take next: the one that splits most classes, and of those the one that costs most."""
-    splits, costs, chosen = out.counts[SPLITS], out.bounds[WITH], -1
-    for feature in range(len(state)):
-        if state[feature] != TAIL:
-            continue
-        more = chosen < 0 or splits[feature] > splits[chosen]
-        if more or (splits[feature] == splits[chosen] and costs[feature] > costs[chosen]):
+def branch(inst, state, out):
+    """The feature to take next: the one that splits most classes, and of those the one whose turn comes first."""
+    splits, chosen = out.counts[SPLITS], -1
+    for place in range(len(state)):
+        feature = inst.features[place, TURN]
+        if state[feature] == TAIL and (chosen < 0 or splits[feature] > splits[chosen]):
             chosen = feature
     return chosen
 
@@ -299,7 +299,7 @@ def dive(inst, stack, out, state, best, best_state, limit, stop, open_states, op
             continue
         if nodes >= limit or stop[0] != 0 or not has_room(stack, depth):
             break
-        feature = branch(stack.states[depth], out)
+        feature = branch(inst, stack.states[depth], out)
         spread(inst, stack, depth, feature)
         stack.states[depth, feature] = OUT
         stack.spans[TAKEN, depth] = feature

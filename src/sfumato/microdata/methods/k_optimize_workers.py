@@ -1,26 +1,31 @@
 """The workers of K-Optimize: each has its own room to search in, and searches below a node for so many nodes."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import SimpleQueue
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from sfumato.microdata.methods import k_optimize_search_kernels as kernels
 from sfumato.microdata.methods.k_optimize_bounds_kernels import Verdicts
 from sfumato.microdata.methods.k_optimize_features import Space, State
-from sfumato.microdata.methods.k_optimize_incumbent import Incumbent, local_optimum, new_desk
+from sfumato.microdata.methods.k_optimize_incumbent import Incumbent, place_of, settle, wander
 from sfumato.microdata.methods.k_optimize_kernels import TAIL
+from sfumato.microdata.methods.k_optimize_local_kernels import Flag
 from sfumato.microdata.methods.k_optimize_search_kernels import Stack
 
 T = TypeVar("T")
 # How many levels of a dive with all rows the stack holds; a deeper dive is cut there and taken up again later.
 ROOM = 12
 PATIENCE_SECONDS = 0.05
-WORKERS = 2
+MOST_WORKERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +50,30 @@ class Worker:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.desk = new_desk(space)
+        self._place = place_of(space)
         self._stack = _stack(space)
         self._verdicts = _verdicts(space)
         features = len(space.instance.features)
         self._states = np.zeros((features + 2, features), np.int8)
         self._bounds = np.zeros(features + 2)
 
-    def dive(self, node: Open, best: float, nodes: int, stop: Any) -> Dived:
+    def dive(self, node: Open, best: float, nodes: int, stop: Flag) -> Dived:
         """Search below a node for heads that cost less than `best`."""
         cost, state = np.array([best]), self.space.empty()
-        left, seen = kernels.dive(
-            self.space.instance, self._stack, self._verdicts, node.state, cost, state, nodes, stop, self._states, self._bounds
-        )  # fmt: skip
+        inst, room, left_open = self.space.instance, (self._stack, self._verdicts), (self._states, self._bounds)
+        left, seen = kernels.dive(inst, *room, node.state, cost, state, nodes, stop, *left_open)
         opened = tuple(
             Open(max(node.bound, float(self._bounds[place])), self._states[place].copy()) for place in range(left)
         )
         return Dived(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
 
-    def climb(self, start: int, stop: Any) -> Incumbent:
-        """The best head that a local search finds from one start."""
-        return local_optimum(self.space, self.desk, start, stop)
+    def settle(self, start: State, columns: frozenset[int], stop: Flag) -> Incumbent:
+        """Improve a set by features of some columns."""
+        return settle(self.space, start, columns, stop)
+
+    def wander(self, start: State, number: int, stop: Flag) -> Incumbent:
+        """Improve a set by features of all columns."""
+        return wander(self._place, start, number, stop)
 
 
 def _stack(space: Space) -> Stack:
@@ -104,25 +112,28 @@ class Crew:
     Attributes:
         stop: The flag that ends all searches; it is set when the time is over or the user interrupts.
         interrupted: Whether the user did.
+        root: The node below which everything lies.
     """
 
     def __init__(self, space: Space, seconds: float) -> None:
         self.stop = np.zeros(1, np.int64)
         self.interrupted = False
         self._free: SimpleQueue[Worker] = SimpleQueue()
-        for _ in range(WORKERS):
+        workers = min(os.cpu_count() or 1, MOST_WORKERS)
+        for _ in range(workers):
             self._free.put(Worker(space))
-        self._threads = ThreadPoolExecutor(WORKERS, "k-optimize")
-        self._compile(space)
+        self._threads = ThreadPoolExecutor(workers, "k-optimize")
+        self.root = self._first(space)
         self._deadline = perf_counter() + seconds
 
-    def _compile(self, space: Space) -> None:
-        """Compile the loops before the clock starts."""
-        worker = self._free.get()
-        stopped = np.ones(1, np.int64)
-        worker.climb(1, stopped)
-        worker.dive(Open(0.0, np.full(len(space.instance.features), TAIL, np.int8)), np.inf, 1, stopped)
+    def _first(self, space: Space) -> Open:
+        """The first node with its bound; this compiles the loops, before the clock starts."""
+        worker, stopped = self._free.get(), np.ones(1, np.int64)
+        worker.wander(space.empty(), 0, stopped)
+        root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
+        dived = worker.dive(root, np.inf, 1, stopped)
         self._free.put(worker)
+        return dived.left[0] if dived.left else root
 
     @property
     def stopped(self) -> bool:
@@ -133,20 +144,27 @@ class Crew:
     def run(self, jobs: Sequence[Callable[[Worker], T]]) -> list[T]:
         """Do all jobs; when time or patience ends, they end early with what they have."""
         futures = [self._threads.submit(self._do, job) for job in jobs]
-        while not self._done(futures):
+        while wait(futures, None if self.stopped else PATIENCE_SECONDS).not_done:
             pass
         return [future.result() for future in futures]
 
-    def _done(self, futures: Sequence[Future[T]]) -> bool:
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """While it lasts, the first Ctrl-C ends the search with what it has; a second one ends the program."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._interrupt)
         try:
-            waiting = wait(futures, None if self.stopped else PATIENCE_SECONDS).not_done
-        except KeyboardInterrupt:
-            if self.interrupted:
-                raise
-            self.interrupted = True
-            self.stop[0] = 1
-            return False
-        return not waiting
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _interrupt(self, _number: int, _frame: object) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+        self.stop[0] = 1
 
     def _do(self, job: Callable[[Worker], T]) -> T:
         worker = self._free.get()
