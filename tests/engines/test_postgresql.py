@@ -57,7 +57,8 @@ def values(rows) -> str:
 def people(postgresql) -> str:
     execute(
         postgresql,
-        'CREATE TABLE people (id integer PRIMARY KEY, "Geschlecht" text, "na""me" varchar(9), zip char(3), illness text)',
+        'CREATE TABLE people (id integer PRIMARY KEY, "Geschlecht" text, "na""me" varchar(9), zip char(3), '
+        "illness text)",
         f"INSERT INTO people VALUES {values(ROWS)}",
     )
     return f"{postgresql.url}?table=public.people"
@@ -88,7 +89,8 @@ def test_the_database_counts_as_written_by_hand(people) -> None:
 def test_texts_of_typed_values_are_the_same_as_elsewhere(postgresql) -> None:
     execute(
         postgresql,
-        "CREATE TABLE typed (flag boolean, whole bigint, share float8, small real, day date, moment timestamp, sum numeric)",
+        "CREATE TABLE typed (flag boolean, whole bigint, share float8, small real, day date, moment timestamp, "
+        "sum numeric)",
         "INSERT INTO typed VALUES (true, 7, 0.1, 0.5, '2024-02-29', '2024-02-29 13:05:07', 1.50), "
         "(false, -3, 1e20, 'NaN', '1899-12-31', '1970-01-01', 0), (NULL, NULL, 2, NULL, NULL, NULL, NULL)",
     )
@@ -137,8 +139,9 @@ def test_a_table_that_does_not_count_as_predicted_is_not_committed(people, postg
     execute(
         postgresql,
         "CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.zip = '9'; RETURN NEW; END $$",
-        "CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN IF to_regclass('meddled') IS NOT NULL "
-        "THEN CREATE TRIGGER spoil BEFORE INSERT ON meddled FOR EACH ROW EXECUTE FUNCTION spoil(); END IF; END $$",
+        "CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "IF to_regclass('meddled') IS NOT NULL THEN"
+        " CREATE TRIGGER spoil BEFORE INSERT ON meddled FOR EACH ROW EXECUTE FUNCTION spoil(); END IF; END $$",
         "CREATE EVENT TRIGGER watching ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION watch()",
     )
     try:

@@ -200,7 +200,7 @@ def test_a_killed_worker_is_a_clear_error_and_a_rerun_works(spark, tmp_path) -> 
     mark = str(alive)
 
     def deadly(value):
-        if not os.path.exists(mark):
+        if not Path(mark).exists():
             os._exit(1)
         return value
 

@@ -1,6 +1,7 @@
 """Spark sessions: the caller's, or one of our own on this machine; and Spark's errors in our words."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -32,6 +33,8 @@ def session(plan: DataPlan) -> Any:
     builder = SparkSession.builder.appName("sfumato")
     if not any(name in os.environ for name in CHOSEN):
         builder = builder.master("local[*]")
+        # Spark's workers must be the Python that runs here, not the system's.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         for key, value in (OWN | _limits(plan)).items():
             builder = builder.config(key, value)
     try:

@@ -72,9 +72,27 @@ class Samarati(FullDomain):
 
 @dataclass(frozen=True, slots=True)
 class Optimal(FullDomain):
-    """The node of least loss in the whole lattice, proved."""
+    """The node of least loss in the whole lattice, proved.
 
+    Attributes:
+        time_limit: Seconds after which, in a lattice of more than ten million nodes, the best found is taken and the
+            report says how much less any other could lose.
+    """
+
+    time_limit: float = 60.0
     name: ClassVar[str] = "optimal"
+
+
+@dataclass(frozen=True, slots=True)
+class Greedy(FullDomain):
+    """One step of one column at a time, the one that looks best: quick on any lattice, and proves nothing.
+
+    Attributes:
+        direction: Whether to refine from the highest levels or to generalize from the lowest.
+    """
+
+    direction: Literal["top-down", "bottom-up"] = "top-down"
+    name: ClassVar[str] = "greedy"
 
 
 FeatureKind = Literal["isolate", "ordered"]
@@ -139,7 +157,7 @@ class Mondrian:
             raise ValueError("cut: loss goes with mode: strict, and chooses the column itself.")
 
 
-Method = Exhaustive | Samarati | Optimal | KOptimize | Local | Mondrian
+Method = Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian
 
 SUPPRESSION = Either(
     (
@@ -191,6 +209,12 @@ LOCAL = _full_domain(
     weight=Key(Number(minimum=0, maximum=1, about="0 starts from raw values, 1 from the best node for all rows")),
     nodes=Key(Integer(minimum=1, about="the most nodes gone through in a round")),
 )
+OPTIMAL = _full_domain(
+    Optimal, time_limit=Key(Number(minimum=0, about="seconds after which, in a huge lattice, the best found is taken"))
+)
+GREEDY = _full_domain(
+    Greedy, direction=Key(Choice(("top-down", "bottom-up"), about="refine from the top, or generalize from the bottom"))
+)
 MONDRIAN = Record(
     {
         "mode": Key(Choice(("strict", "relaxed"), about="rows with the value of a cut stay together, or are divided")),
@@ -204,7 +228,13 @@ MONDRIAN = Record(
 )
 METHOD: Tagged[Method] = Tagged(
     "name",
-    {kind.name: _full_domain(kind) for kind in (Exhaustive, Samarati, Optimal)}
-    | {KOptimize.name: K_OPTIMIZE, Local.name: LOCAL, Mondrian.name: MONDRIAN},
+    {kind.name: _full_domain(kind) for kind in (Exhaustive, Samarati)}
+    | {
+        Optimal.name: OPTIMAL,
+        Greedy.name: GREEDY,
+        KOptimize.name: K_OPTIMIZE,
+        Local.name: LOCAL,
+        Mondrian.name: MONDRIAN,
+    },
     about="how a recoding is found",
 )

@@ -14,17 +14,25 @@ Where a model or a loss lacks a property, its rule is simply not used, so the an
 from the upper part of what is open: a coarse node is cheap to group, and rules out much below it.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from sfumato.microdata import kernels
 from sfumato.microdata.classes import Floats, Mask
 from sfumato.microdata.grouping import Node
+from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods import bounded
 from sfumato.microdata.methods.problem import Found, Judged, Problem
 from sfumato.microdata.methods.screening import screened
 from sfumato.microdata.methods.unattainable import unattainable
 
 # How far up the open part of the lattice the next node is taken: 0 its finest node, 1 its coarsest.
 WHERE = 0.8
+# Larger lattices are searched choice by choice (bounded.py), where a level's cost is known before it is tried.
+MAX_MARKED = 500_000
+# Larger lattices are never written down: bounded.py searches them within the time limit.
+MAX_NODES = 10_000_000
 TIE = 1e-9
 
 
@@ -34,6 +42,10 @@ def search(problem: Problem) -> Found:
     Raises:
         UnattainableError: No node keeps the promises within the budget.
     """
+    if problem.size > MAX_NODES:
+        return bounded.search(problem)
+    if problem.size > MAX_MARKED and isinstance(problem.loss, Marginal) and problem.prunes_suppression:
+        return bounded.search(replace(problem, time_limit=float("inf")))
     frontier = _Frontier(problem)
     frontier.visit(problem.highest)
     while (node := frontier.next()) is not None:

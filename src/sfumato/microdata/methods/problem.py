@@ -62,6 +62,8 @@ class Problem:
     Attributes:
         lowest, highest: The levels that each column may have.
         missing_matches: Whether a missing value matches anything, instead of being a value of its own.
+        time_limit: Seconds after which a search that cannot be finished hands over the best found.
+        upwards: Whether a greedy search starts from the lowest levels.
     """
 
     table: FrequencyTable
@@ -72,6 +74,8 @@ class Problem:
     highest: Node
     missing_matches: bool = False
     progress: Callable[[int, int], None] = field(default=lambda _done, _all: None)
+    time_limit: float = 60.0
+    upwards: bool = False
 
     @cached_property
     def grouper(self) -> Grouper:
@@ -192,6 +196,7 @@ class Found:
         nodes: All judged nodes, where the method's answer includes them.
         better: A node of less loss, which the method does not choose but another would.
         remarks: What a reader should know, in sentences.
+        bound: The least loss that any node can have, where the optimum is not proved but this is.
     """
 
     best: Judged
@@ -201,3 +206,4 @@ class Found:
     nodes: tuple[Judged, ...] = ()
     better: Judged | None = None
     remarks: tuple[str, ...] = ()
+    bound: float | None = None

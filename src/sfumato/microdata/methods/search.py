@@ -12,7 +12,7 @@ from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.problem import Found, Judged, Problem
 from sfumato.microdata.methods.unattainable import only_top
 from sfumato.microdata.recoding import Recoding, at_node
-from sfumato.plan.methods import FullDomain, KOptimize, Local, Mondrian
+from sfumato.plan.methods import FullDomain, Greedy, KOptimize, Local, Mondrian, Optimal
 from sfumato.plan.model import Plan
 
 Progress = Callable[[int, int], None]
@@ -46,6 +46,7 @@ FULL_DOMAIN = {
     "exhaustive": "sfumato.microdata.methods.exhaustive",
     "samarati": "sfumato.microdata.methods.samarati",
     "optimal": "sfumato.microdata.methods.optimal",
+    "greedy": "sfumato.microdata.methods.greedy",
 }
 
 
@@ -96,6 +97,8 @@ def _details(method: FullDomain, table: FrequencyTable, found: Found) -> dict[st
     details: dict[str, Any] = {}
     if method.name == "exhaustive":
         details["satisfying_nodes"] = sum(node.holds for node in found.nodes)
+    if found.bound is not None:
+        details |= {"bound": found.bound, "gap": found.best.loss - found.bound}
     if found.better is not None:
         levels = dict(zip(table.columns, found.better.node, strict=True))
         by = found.best.loss - found.better.loss
@@ -125,5 +128,7 @@ def full_domain_problem(
             for column, top in zip(columns, tops, strict=True)
         ),
         missing_matches=plan.data.on_missing == "any",
+        time_limit=method.time_limit if isinstance(method, Optimal) else 60.0,
+        upwards=isinstance(method, Greedy) and method.direction == "bottom-up",
         **({"progress": progress} if progress else {}),
     )
