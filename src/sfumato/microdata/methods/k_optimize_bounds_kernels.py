@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Lower bounds of K-Optimize: what nothing below a node can cost less than, and what that rules out.
 
 A node has a head H and a tail T; below it are all sets S with H ⊆ S ⊆ H ∪ T. Its rows are the atoms: combinations that

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Compiled loops of the local search for K-Optimize: what a set of features costs, and what each further one would."""
 
 from typing import Any, NamedTuple

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Compiled search of K-Optimize: the nodes from the one at which a dive began down to the present one lie on a stack.
 
 A child is made above its parent on the stack, by splitting the parent's classes; when it is done the parent goes on
