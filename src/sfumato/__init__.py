@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         UnattainableError,
     )
     from sfumato.microdata.compare import Comparison, compare
+    from sfumato.microdata.measures.survey import risk
     from sfumato.microdata.release import Release, anonymize
     from sfumato.microdata.verification import verify
     from sfumato.plan.model import Plan
@@ -47,6 +48,7 @@ _HOMES = {
     "compare": "sfumato.microdata.compare",
     "protect": "sfumato.tables.protect",
     "read_plan": "sfumato.plan.read",
+    "risk": "sfumato.microdata.measures.survey",
     "suppress": "sfumato.tables.policies",
     "tabulate": "sfumato.tables.tabulate",
     "verify": "sfumato.microdata.verification",
@@ -70,6 +72,7 @@ __all__ = [
     "compare",
     "protect",
     "read_plan",
+    "risk",
     "suppress",
     "tabulate",
     "verify",
