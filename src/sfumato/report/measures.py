@@ -73,7 +73,7 @@ def origins(risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]
     said = [*_without(risk.get("contribution") or {}), *_steps(risk.get("contribution") or {}, levels)]
     if said:
         yield "<h3>Where the risk comes from</h3>" + listing(said)
-    outliers = [*_outliers(risk.get("outliers") or {}), *_forcing(risk.get("forcing") or {}, levels)]
+    outliers = [*_outliers(risk.get("outliers") or {}), *forcing_sentences(risk, levels)]
     if outliers:
         yield "<h3>Outliers</h3>" + listing(outliers)
 
@@ -101,8 +101,9 @@ def _outliers(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"{rows:,} raw rows have a value of {name} that nobody else has."
 
 
-def _forcing(found: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
-    for name, entry in found.items():
+def forcing_sentences(risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+    """Which rows keep each column from being a level finer."""
+    for name, entry in (risk.get("forcing") or {}).items():
         if name in levels:
             yield (
                 f"{name} is at level {levels[name]} because of {entry['rows']:,} rows: at level {entry['level']}, all "

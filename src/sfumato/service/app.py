@@ -62,6 +62,10 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     app.include_router(attribute_routes(work, desk))
     if pool is not None:
         app.include_router(job_routes(pool, chosen.limits))
+        if pool.settings.pages:
+            from sfumato.web.pages import mount_pages
+
+            mount_pages(app, pool, app.state.api_keys)
     return app
 
 

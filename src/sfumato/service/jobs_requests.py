@@ -6,7 +6,7 @@ A plan that a client sends may name files: only those that came with the request
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Container, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -150,7 +150,7 @@ def _made(
     if source is not None:
         files[_name(str(source))] = _server_source(source, settings)
     checked = _sourced(content, kind, files, source)
-    _check_paths(checked, files)
+    check_paths(checked, files)
     return JobRequest(kind, checked, files, parameters)
 
 
@@ -193,7 +193,12 @@ def _sourced(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Pa
     return plan | {part: {**inner, "source": named}}
 
 
-def _check_paths(plan: Any, files: Mapping[str, BinaryIO | Path]) -> None:
+def check_paths(plan: Any, files: Container[str]) -> None:
+    """Refuse a plan that names a file which is not one of these.
+
+    Raises:
+        PlanError: It does.
+    """
     for name in _paths(plan):
         if name not in files:
             raise PlanError("the plan names a file that did not come with it.", "Send every file along.", "path")

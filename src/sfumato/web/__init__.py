@@ -1,1 +1,1 @@
-"""Pages in the browser, on the same server as the API."""
+"""The pages in the browser: the whole work without programming, on the same server as the service."""

@@ -1,0 +1,111 @@
+"""The step of data: drop a file or choose an example; then its first rows, types and missing values."""
+
+import asyncio
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.errors import SfumatoError
+from sfumato.web import looks
+from sfumato.web.area import Area
+from sfumato.web.profile import Column, Loaded, load
+from sfumato.web.visit import Visit
+
+EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
+KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", ".jsonl")
+
+
+def build(area: Area) -> None:
+    """The step, for an area."""
+    _DataStep(area).build()
+
+
+class _DataStep:
+    def __init__(self, area: Area) -> None:
+        self.area, self.visit = area, area.visit
+
+    def build(self) -> None:
+        words = self.visit.words
+        ui.label(words["stays"]).classes("sf-soft")
+        ui.upload(
+            label=words["drop"],
+            auto_upload=True,
+            max_files=1,
+            max_file_size=self.visit.pool.settings.upload_bytes,
+            on_upload=self._uploaded,
+            on_rejected=lambda: looks.alarm(words["too_large"]),
+        ).props(f'accept="{",".join(KINDS)}" aria-label="{words["drop"]}"').classes("w-full")
+        with ui.row().classes("items-center mt-2"):
+            ui.label(words["example"])
+            for name in EXAMPLES:
+                looks.button(name, lambda name=name: self._example(name)).props("outline")
+        self._shown = ui.column().classes("w-full mt-4")
+        if self.visit.loaded:
+            self._show(self.visit.loaded)
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        await asyncio.to_thread(self.visit.end)
+        target = self.visit.place(event.file.name)
+        await event.file.save(target)
+        await self._load(target, None)
+
+    async def _example(self, name: str) -> None:
+        from sfumato.datasets import DATASETS
+
+        await asyncio.to_thread(self.visit.end)
+        target = self.visit.place(EXAMPLES[name])
+        dataset = DATASETS[name]()
+        await asyncio.to_thread(dataset.write, target)
+        planned = dataset.plan(target.name, min(5, dataset.rows // 2))
+        await self._load(target, planned | {"output": {"format": "csv", "order": "shuffle", "suppressed": "drop"}})
+
+    async def _load(self, path: Any, planned: dict[str, Any] | None) -> None:
+        self.visit.touch()
+        self._shown.clear()
+        with self._shown:
+            ui.label(self.visit.words["reading"]).props('role="status"')
+        try:
+            loaded = await asyncio.to_thread(load, path, planned)
+        except SfumatoError as error:
+            await asyncio.to_thread(self.visit.end)
+            self._refuse(str(error))
+            return
+        adopt(self.visit, loaded)
+        self._show(loaded)
+
+    def _refuse(self, why: str) -> None:
+        self._shown.clear()
+        with self._shown, ui.card().classes("sf-card").props('role="alert"'):
+            ui.label(self.visit.words["failed"]).classes("font-bold text-negative")
+            ui.label(why)
+
+    def _show(self, loaded: Loaded) -> None:
+        words = self.visit.words
+        self._shown.clear()
+        with self._shown:
+            size = words["loaded"].format(rows=f"{loaded.rows:,}", columns=len(loaded.columns))
+            ui.label(f"{loaded.path.name}: {size}").classes("text-lg font-bold")
+            ui.label(words["preview"]).classes("sf-soft")
+            names = [column.name for column in loaded.columns]
+            looks.table(names, ([(row[name] or "", "") for name in names] for row in loaded.preview))
+            head = [words["column"], words["kind"], words["distinct"], words["missing"]]
+            plans = loaded.suggested["columns"]
+            looks.table(
+                head,
+                (_summary(column, plans[column.name]) for column in loaded.columns),
+            )
+            self.area.ways(None, "columns")
+
+
+def _summary(column: Column, plan: dict[str, Any]) -> list[tuple[str, str]]:
+    found = [column.name, plan.get("type", "text"), f"{len(column.values):,}"]
+    return [*((text, "") for text in found), (f"{column.missing:,}", "masked" if column.missing else "")]
+
+
+def adopt(visit: Visit, loaded: Loaded) -> None:
+    """Take loaded data, and the plan that is suggested for them."""
+    visit.loaded = loaded
+    visit.plan = dict(loaded.suggested)
+    visit.plan["columns"] = {name: dict(column) for name, column in loaded.suggested["columns"].items()}
+    visit.extra = {}
+    visit.result = None

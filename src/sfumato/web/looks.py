@@ -1,0 +1,89 @@
+"""The looks that all pages share: header, colors, cards, tables with marks, and how an error is told."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.errors import SfumatoError
+from sfumato.service.problems import RefusedError
+
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'
+    '<stop stop-color="#44598c"/><stop offset="1" stop-color="#44598c" stop-opacity=".08"/></linearGradient></defs>'
+    '<circle cx="16" cy="16" r="15" fill="url(#g)"/></svg>'
+)
+STYLE = """
+.sf-main { display: flex; flex-direction: column; gap: .75rem; width: 100%; max-width: 68rem; margin: 0 auto;
+  padding: .5rem .75rem 3rem; }
+.sf-card { width: 100%; }
+.sf-header a { color: inherit; text-decoration: none; padding: .35rem .7rem; border-radius: .4rem; }
+.sf-header a[aria-current=page] { background: rgb(255 255 255 / .18); }
+.sf-table { width: 100%; overflow-x: auto; }
+.sf-table table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+.sf-table th, .sf-table td { text-align: left; padding: .3rem .7rem; border-bottom: 1px solid rgb(128 128 128 / .25);
+  white-space: nowrap; }
+.sf-table th { opacity: .7; font-weight: 600; }
+.sf-table td.changed { background: rgb(68 89 140 / .18); } .sf-table td.masked { background: rgb(201 138 60 / .28); }
+.sf-tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; width: 100%; }
+.sf-tile { border: 1px solid rgb(128 128 128 / .3); border-radius: .5rem; padding: .7rem .9rem; }
+.sf-tile b { display: block; font-size: 1.35rem; } .sf-tile span { opacity: .75; font-size: .87rem; }
+.sf-soft { opacity: .75; } .sf-report { width: 100%; height: 75vh; border: 0; background: white; }
+.nicegui-content { padding: 0; }
+:focus-visible { outline: 2px solid #c98a3c; outline-offset: 2px; }
+"""
+AREAS = (("/", "rows_area"), ("/tables", "tables_area"), ("/attributes", "attributes_area"))
+
+
+def frame(words: Mapping[str, str], path: str) -> None:
+    """Header and style of a page."""
+    ui.add_css(STYLE)
+    ui.colors(primary="#44598c", secondary="#c98a3c", accent="#c98a3c")
+    with ui.header(fixed=False).classes("sf-header items-center").props('role="banner"'):
+        ui.label(words["title"]).classes("text-lg font-bold").props('role="heading" aria-level="1"')
+        with ui.element("nav").props('aria-label="Areas"'):
+            for target, name in AREAS:
+                link = ui.link(words[name], f"/app{target}".rstrip("/") or "/app")
+                if target == path:
+                    link.props('aria-current="page"')
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> None:
+    """A plain table; a cell is its text and the class that marks it."""
+    first = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    lines = "".join(
+        "<tr>" + "".join(f'<td class="{mark}">{escape(text)}</td>' for text, mark in row) + "</tr>" for row in rows
+    )
+    content = f"<table><thead><tr>{first}</tr></thead><tbody>{lines}</tbody></table>"
+    ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
+
+
+def tiles(figures: Iterable[tuple[str, str]]) -> None:
+    """Figures that stand out."""
+    shown = "".join(f'<div class="sf-tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in figures)
+    ui.html(shown, sanitize=False).classes("sf-tiles")
+
+
+def alarm(text: str) -> None:
+    """Tell what went wrong, so that nobody overlooks it."""
+    ui.notify(text, type="negative", multi_line=True, timeout=10_000, close_button=True)
+
+
+def told(error: Exception) -> str:
+    """An error in words that hold no value of any row."""
+    if isinstance(error, SfumatoError):
+        return str(error)
+    if isinstance(error, RefusedError):
+        return error.what
+    return "An internal error; nothing was changed."
+
+
+def code(text: str) -> None:
+    """A command or program to copy."""
+    ui.code(text, language="bash").classes("w-full")
+
+
+def button(text: str, run: Any, **more: Any) -> Any:
+    """A button with words that a screen reader reads as they are."""
+    return ui.button(text, on_click=run, **more).props("no-caps")

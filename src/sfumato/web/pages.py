@@ -1,0 +1,98 @@
+"""The pages on the server: mounted under /app, one visit an open page, nothing kept when it is left."""
+
+import asyncio
+from typing import Any
+
+from fastapi import FastAPI, Request
+from nicegui import Client, ui
+from nicegui import app as pages_app
+
+from sfumato.service.jobs_pool import Pool
+from sfumato.service.keys import ApiKeys
+from sfumato.web import attribute_area, looks, rows_area, table_area
+from sfumato.web.texts import words
+from sfumato.web.visit import Visit
+
+PATH = "/app"
+LOOKING_SECONDS = 5.0
+visits: dict[str, Visit] = {}
+
+
+def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
+    """Put the pages on an application; once a process, since the pages' own application is one."""
+    for path, area in (("/", rows_area.build), ("/tables", table_area.build), ("/attributes", attribute_area.build)):
+        _add_page(path, area, pool, keys)
+    pages_app.on_shutdown(_end_all)
+    pages_app.on_startup(_watch_expiry)
+    ui.run_with(
+        app,
+        mount_path=PATH,
+        title="Sfumato",
+        dark=None,
+        language="en-US",
+        reconnect_timeout=10.0,
+        show_welcome_message=False,
+        favicon=looks.ICON,
+    )
+
+
+def _add_page(path: str, area: Any, pool: Pool, keys: ApiKeys | None) -> None:
+    @ui.page(path)
+    async def page(request: Request, client: Client) -> None:
+        visit = Visit(pool, words(request.headers.get("accept-language", "")))
+        visits[visit.id] = visit
+        client.on_delete(lambda: _end(visit))
+        looks.frame(visit.words, path)
+        with ui.element("main").classes("sf-main"):
+            if keys is None:
+                area(visit)
+            else:
+                _ask_for_key(visit, keys, area)
+
+
+def _ask_for_key(visit: Visit, keys: ApiKeys, area: Any) -> None:
+    """The door, where the server has keys."""
+    words_ = visit.words
+    room = ui.column().classes("w-full")
+
+    def enter() -> None:
+        if not keys.opens(given.value or ""):
+            looks.alarm(words_["key_wrong"])
+            return
+        room.clear()
+        with room:
+            area(visit)
+
+    with room, ui.card().classes("sf-card"):
+        ui.label(words_["key_needed"])
+        given = ui.input(words_["key"], password=True).props("autocomplete=off").on("keydown.enter", enter)
+        ui.button(words_["enter"], on_click=enter)
+
+
+async def _end(visit: Visit) -> None:
+    visits.pop(visit.id, None)
+    await asyncio.to_thread(visit.end)
+
+
+async def _end_all() -> None:
+    for visit in list(visits.values()):
+        await _end(visit)
+
+
+async def _watch_expiry() -> None:
+    """Erase what belongs to visitors who have done nothing for long."""
+
+    async def look() -> None:
+        while True:
+            await asyncio.sleep(min(LOOKING_SECONDS, max(_shortest() / 4, 0.1)))
+            for visit in [visit for visit in visits.values() if visit.expired and visit.folder is not None]:
+                await asyncio.to_thread(visit.end)
+
+    _tasks.add(asyncio.create_task(look()))
+
+
+def _shortest() -> float:
+    return min((visit.pool.settings.session_seconds for visit in visits.values()), default=LOOKING_SECONDS * 4)
+
+
+_tasks: set["asyncio.Task[None]"] = set()

@@ -1,0 +1,47 @@
+"""The step of the release: downloads, and the command line and Python that would do the same."""
+
+import yaml
+from nicegui import ui
+
+from sfumato.web import looks
+from sfumato.web.area import Area
+
+
+def build(area: Area) -> None:
+    """The step, for an area."""
+    visit, words = area.visit, area.visit.words
+    if area.needs_data():
+        return
+    if visit.result is None:
+        ui.label(words["no_result"])
+        area.ways("result", None)
+        return
+    folder = visit.result
+    data = next(path for path in folder.iterdir() if path.name in ("data.csv", "data.parquet"))
+    files = [(words["download_data"], data), (words["download_report"], folder / "report.html")]
+    files += [(words["download_external"], folder / "report-external.html")]
+    files += [(words["download_all"], folder.parent / "result.zip")]
+    with ui.card().classes("sf-card"):
+        ui.label(words["download"]).classes("font-bold")
+        with ui.row():
+            for text, path in files:
+                looks.button(text, lambda path=path: ui.download.file(path))
+            looks.button(words["download_plan"], lambda: ui.download.content(_plan(area), "plan.yaml"))
+    with ui.card().classes("sf-card mt-2"):
+        ui.label(words["same"]).classes("font-bold")
+        ui.code("sfumato anonymize plan.yaml --out release", language="bash").classes("w-full")
+        ui.label(words["same_python"]).classes("font-bold")
+        ui.code(PYTHON, language="python").classes("w-full")
+        ui.code(_plan(area), language="yaml").classes("w-full")
+    area.ways("result", None)
+
+
+PYTHON = """import sfumato as sf
+
+release = sf.anonymize(None, "plan.yaml")
+release.save("release")"""
+
+
+def _plan(area: Area) -> str:
+    """The plan as it was run, to lie beside the data."""
+    return str(yaml.safe_dump(area.visit.plan, sort_keys=False, allow_unicode=True, width=100))

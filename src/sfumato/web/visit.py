@@ -1,0 +1,92 @@
+"""A visit: what one open page holds on the server, in a private folder that is erased when the visitor leaves."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sfumato.service.jobs import submit
+from sfumato.service.jobs_pool import Pool, erase, private_folder
+from sfumato.service.jobs_requests import NAME, JobRequest, check_paths
+from sfumato.service.jobs_store import Job, Kind, new_id
+from sfumato.web.profile import Loaded
+
+Words = Mapping[str, str]
+
+
+@dataclass
+class Visit:
+    """One open page.
+
+    Attributes:
+        plan: The plan as far as it is made, in plain values.
+        loaded: The data and what is known of them.
+        jobs: Names of the jobs that the visitor started.
+        extra: Further files that the plan names, by name.
+    """
+
+    pool: Pool
+    words: Words
+    id: str = field(default_factory=new_id)
+    folder: Path | None = None
+    loaded: Loaded | None = None
+    plan: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Path] = field(default_factory=dict)
+    jobs: list[str] = field(default_factory=list)
+    result: Path | None = None
+    seen: float = field(default_factory=time.monotonic)
+
+    def touch(self) -> None:
+        """The visitor did something."""
+        self.seen = time.monotonic()
+
+    @property
+    def expired(self) -> bool:
+        return time.monotonic() - self.seen > self.pool.settings.session_seconds
+
+    def place(self, name: str) -> Path:
+        """Where a file of the visitor's is put; a name that is no plain one is replaced."""
+        if self.folder is None:
+            self.folder = private_folder(self.pool.settings.folder, "session")
+        plain = Path(name.replace("\\", "/")).name
+        fits = NAME.fullmatch(plain) and plain != "plan.yaml"
+        return self.folder / (plain if fits else f"data{Path(plain).suffix.lower()}")
+
+    def submit(self, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path]) -> Job:
+        """Start a job with the pipeline that the command line runs, too."""
+        check_paths(plan, files)
+        opened = {name: path.open("rb") for name, path in files.items()}
+        try:
+            job = submit(self.pool, JobRequest(kind, plan, opened), f"session:{self.id}")
+        finally:
+            for file in opened.values():
+                file.close()
+        self.jobs.append(job.id)
+        return job
+
+    def files(self) -> dict[str, Path]:
+        """The files that the plan of the rows names."""
+        assert self.loaded is not None
+        return {self.loaded.path.name: self.loaded.path} | self.extra
+
+    def output(self, job: Job) -> Path:
+        """Where the result of a job lies."""
+        return self.pool.folder(job.id) / "output"
+
+    def drop_jobs(self) -> None:
+        """Cancel and erase what was started."""
+        for name in self.jobs:
+            job = self.pool.store.find(name)
+            if job is not None:
+                self.pool.cancel(job)
+        self.jobs.clear()
+        self.result = None
+
+    def end(self) -> None:
+        """Erase everything of the visit."""
+        self.drop_jobs()
+        if self.folder is not None:
+            erase(self.folder)
+        self.folder, self.loaded = None, None
+        self.plan, self.extra = {}, {}

@@ -1,0 +1,120 @@
+"""A real browser on the pages of a real server; screenshots are kept as artifacts of the run."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+WAITING_SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The path of Chromium; Debian's is installed where that can be."""
+    found = shutil.which("chromium")
+    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
+        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]):
+            subprocess.run(command, check=False, capture_output=True, timeout=280)
+        found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("Chromium is not installed and cannot be installed here")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@contextmanager
+def serving(folder, *options):
+    """`sfumato serve` as a process of its own, with its jobs in a folder."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    code = "import sys; from sfumato.cli.main import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", code, "serve", "--port", str(port), "--jobs", str(folder), *options]
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONWARNINGS": ""}
+    )
+    base = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + WAITING_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"{base}/health/live", trust_env=False).status_code == 200:
+                    break
+            except httpx.TransportError:
+                assert process.poll() is None, "the server did not start"
+                time.sleep(0.1)
+        yield base, process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def server():
+    return serving
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages") / "jobs"
+
+
+@pytest.fixture(scope="session")
+def base(folder):
+    with serving(folder, "--job-slots", "2") as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="session")
+def artifacts(tmp_path_factory):
+    """Where screenshots go: SFUMATO_ARTIFACTS, or the run's temporary folder."""
+    given = os.environ.get("SFUMATO_ARTIFACTS")
+    place = Path(given) if given else tmp_path_factory.mktemp("screenshots")
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+@pytest.fixture
+def open_page(browser, artifacts, request):
+    """Opens pages, each with a visitor of its own; whatever they ask for must come from this server."""
+    contexts, asked = [], []
+
+    def opened(address, width=1100, **more):
+        context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **more)
+        contexts.append(context)
+        context.set_default_timeout(WAITING_SECONDS * 1000)
+        context.on("request", lambda made: asked.append(made.url))
+        page = context.new_page()
+        page.goto(address)
+        return page
+
+    yield opened
+    for number, context in enumerate(contexts):
+        for page in context.pages:
+            page.screenshot(path=artifacts / f"{request.node.name}-{number}.png", full_page=True)
+        context.close()
+    foreign = [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:", "about:"))]
+    assert foreign == []

@@ -1,0 +1,264 @@
+"""The pages from end to end in a real browser: the whole path, refusals, cancelling, visitors apart, keys, phone."""
+
+import re
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+import yaml
+
+from sfumato.cli.main import run
+from sfumato.datasets import census, patients
+from sfumato.service.keys import new_key
+
+DATASETS = {"patients": patients, "census": census}
+
+
+def until(holds, seconds=60):
+    """Wait until something holds."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def load_example(page, name, rows):
+    button(page, name).click()
+    page.get_by_text(f"{rows} rows,").wait_for()
+
+
+def step(page, name):
+    page.get_by_role("tab", name=re.compile(name)).click()
+
+
+def anonymize(page):
+    step(page, "Result")
+    button(page, "Anonymize").click()
+    page.get_by_text("The promises hold.").wait_for()
+
+
+def downloaded(page, name, target):
+    with page.expect_download() as waiting:
+        button(page, name).click()
+    waiting.value.save_as(target)
+    return target
+
+
+@pytest.mark.parametrize(("name", "rows"), [("patients", "300"), ("census", "30,000")])
+def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, tmp_path, name, rows) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page, name, rows)
+    button(page, "Next").click()
+    page.get_by_text("others may know it of a person").first.wait_for()
+    button(page, "Next").click()
+    page.get_by_text("are in groups smaller than 5 now").wait_for()
+    page.get_by_label("Rows that must look alike (k)").fill("4")
+    page.get_by_text("are in groups smaller than 4 now").wait_for()
+    button(page, "Next").click()
+    anonymize(page)
+    page.get_by_text("changed cells are marked").wait_for()
+    assert page.locator("td.changed").count() > 0
+    button(page, "Next").click()
+    page.get_by_text("sfumato anonymize plan.yaml --out release").wait_for()
+    data = downloaded(page, "Data", tmp_path / "page.csv")
+    plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
+    report = downloaded(page, "Report for the house", tmp_path / "report.html")
+    assert "The promises hold." in report.read_text(encoding="utf-8")
+    content = yaml.safe_load(plan.read_text(encoding="utf-8"))
+    assert content["privacy"][0] == {"model": "k-anonymity", "k": 4}
+    DATASETS[name]().write(tmp_path / content["data"]["source"])
+    assert run(["anonymize", str(plan), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    assert data.read_bytes() == (tmp_path / "out" / "data.csv").read_bytes()
+
+
+def test_another_node_can_be_chosen_from_the_trade_off(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page, "eight-rows", "8")
+    anonymize(page)
+    button(page, "Show all combinations of levels").click()
+    page.get_by_text("left and down is better").wait_for()
+    page.get_by_label("best for its number of withheld rows").click()
+    option = page.get_by_role("option").last
+    levels = dict(re.findall(r"([a-z_]+) (\d+)", option.inner_text().partition("(")[2]))
+    option.click()
+    page.get_by_text("Run again to release it").wait_for()
+    anonymize(page)
+    step(page, "Release")
+    plan = yaml.safe_load(downloaded(page, "Plan", tmp_path / "plan.yaml").read_text(encoding="utf-8"))
+    chosen = {name: str(plan["columns"][name]["max_level"]) for name in levels}
+    assert chosen == levels
+
+
+def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path) -> None:
+    source = tmp_path / "my people.csv"
+    source.write_text("id,town,illness\n" + "".join(f"{n},{'ABCD'[n % 4]}-town,flu\n" for n in range(40)))
+    page = open_page(f"{base}/app")
+    page.locator("input[type=file]").set_input_files(source)
+    page.get_by_text("40 rows, 3 columns").wait_for()
+    step(page, "Columns")
+    page.get_by_text("Hierarchy of town").click()
+    page.get_by_text("valid", exact=True).wait_for()
+    settings = page.get_by_label("settings")
+    settings.fill("{type: digits, length: 4}")
+    page.get_by_text(re.compile("^valid .*✗")).wait_for()
+    settings.fill("{type: nonsense}")
+    page.get_by_text("not valid").wait_for()
+    settings.fill("{type: file, path: /etc/passwd}")
+    page.get_by_text("did not come with it").wait_for()
+    settings.fill("{type: any}")
+    page.get_by_text("valid", exact=True).wait_for()
+    button(page, "Edit as table").click()
+    ladder = "A-town;AB;*\nB-town;AB;*\nC-town;CD;*\nD-town;CD;*"
+    page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
+    button(page, "Use this ladder").click()
+    page.get_by_role("dialog").wait_for(state="hidden")
+    step(page, "Goal")
+    page.get_by_label("Rows that must look alike (k)").fill("15")
+    anonymize(page)
+    assert page.locator("td.changed", has_text="AB").count() > 0
+
+
+def test_an_upload_that_is_no_table_is_refused_in_plain_words(base, open_page, folder, tmp_path) -> None:
+    picture = tmp_path / "holiday.csv"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 50)
+    page = open_page(f"{base}/app")
+    page.locator("input[type=file]").set_input_files(picture)
+    alert = page.get_by_role("alert").filter(has_text="This did not work")
+    alert.wait_for()
+    assert "PNG" not in alert.inner_text()
+    assert list(folder.glob("session-*/holiday.csv")) == []
+    step(page, "Columns")
+    page.get_by_text("Load some data first.").wait_for()
+
+
+def test_a_goal_that_cannot_be_reached_is_told_with_a_way_out(base, open_page) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page, "eight-rows", "8")
+    step(page, "Goal")
+    page.get_by_label("Different values of the sensitive column").fill("99")
+    page.get_by_label("Rows that must look alike (k)").click()
+    step(page, "Result")
+    button(page, "Anonymize").click()
+    page.get_by_role("alert").filter(has_text="needs 99 distinct values").wait_for()
+
+
+def test_a_job_can_be_cancelled(base, open_page, folder) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page, "census", "30,000")
+    before = {path.name for path in folder.iterdir()}
+    step(page, "Result")
+    button(page, "Anonymize").click()
+    button(page, "Cancel").click()
+    page.get_by_text("Cancelled. Nothing was published.").wait_for()
+    until(lambda: not [path for path in folder.iterdir() if path.is_dir() and path.name not in before])
+
+
+def test_two_visitors_never_see_each_others_data(base, open_page, folder, tmp_path) -> None:
+    pages = []
+    for letter in "XY":
+        source = tmp_path / f"{letter}.csv"
+        source.write_text("zip,illness\n" + f"secret-{letter},flu\n" * 12)
+        page = open_page(f"{base}/app")
+        page.locator("input[type=file]").set_input_files(source)
+        page.get_by_text("12 rows,").wait_for()
+        pages.append(page)
+    own = {letter: next(folder.glob(f"session-*/{letter}.csv")).parent for letter in "XY"}
+    assert own["X"] != own["Y"]
+    assert all(path.stat().st_mode & 0o777 == 0o700 for path in own.values())
+    for page in pages:
+        step(page, "Columns")
+        anonymize(page)
+    assert "secret-X" in pages[0].content()
+    assert "secret-Y" not in pages[0].content()
+    assert "secret-Y" in pages[1].content()
+    assert "secret-X" not in pages[1].content()
+    for job in [path.name for path in folder.iterdir() if re.fullmatch(r"[0-9a-f]{32}", path.name)]:
+        assert httpx.get(f"{base}/api/jobs/{job}", trust_env=False).status_code == 404
+    pages[0].close()
+    until(lambda: not own["X"].exists())
+    assert own["Y"].exists()
+
+
+def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
+    page = open_page(f"{base}/app/tables")
+    page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;24\na;2\nb;9\nc;13")
+    page.get_by_text("area", exact=True).wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("2 of 4 cells masked").wait_for()
+    page.get_by_text("0 recovered exactly, 0 narrowed too far").wait_for()
+    rows = [row.split("\t")[:2] for row in page.locator("tbody tr").all_inner_texts()]
+    assert rows == [["Total", "24"], ["a", "*"], ["b", "*"], ["c", "13"]]
+    page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;25\na;2\nb;9\nc;13")
+    button(page, "Protect").click()
+    page.get_by_role("alert").filter(has_text="This did not work").wait_for()
+
+
+def test_the_attributes_area(base, open_page) -> None:
+    page = open_page(f"{base}/app/attributes")
+    button(page, "Anonymize").click()
+    page.get_by_text("kAnonymity").wait_for()
+    assert "Ada" not in page.get_by_role("status").inner_text()
+    page.get_by_label("Records (JSON)").fill("[{")
+    button(page, "Anonymize").click()
+    page.get_by_text("This did not work: JSON").wait_for()
+
+
+def test_the_path_can_be_walked_by_keyboard_at_the_width_of_a_phone(base, open_page) -> None:
+    page = open_page(f"{base}/app", width=390)
+    button(page, "eight-rows").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("8 rows,").wait_for()
+    for name in ("Columns", "Goal", "Result"):
+        tab = page.get_by_role("tab", name=re.compile(name))
+        tab.focus()
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
+    button(page, "Anonymize").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("The promises hold.").wait_for()
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
+    unnamed = "[...document.querySelectorAll('input,textarea,select,button')].filter(e => e.offsetParent && "
+    unnamed += "!(e.innerText || e.getAttribute('aria-label') || (e.labels && e.labels.length) || e.title)).length"
+    assert page.evaluate(unnamed) == 0
+
+
+def test_pages_ask_for_a_key_and_erase_everything_at_the_end(server, open_page, tmp_path) -> None:
+    key, line = new_key("clinic")
+    (tmp_path / "keys").write_text(line + "\n")
+    jobs = tmp_path / "jobs"
+    with server(jobs, "--api-keys", str(tmp_path / "keys"), "--session-hours", "0.002") as (base, process):
+        page = open_page(f"{base}/app")
+        page.get_by_label("API key").fill("wrong")
+        button(page, "Enter").click()
+        page.get_by_text("This key is not valid.").wait_for()
+        assert button(page, "patients").count() == 0
+        page.get_by_label("API key").fill(key)
+        button(page, "Enter").click()
+        load_example(page, "eight-rows", "8")
+        assert len(list(jobs.glob("session-*"))) == 1
+        until(lambda: not list(jobs.glob("session-*")))  # the visitor did nothing for 7 seconds
+        load_example(page, "patients", "300")
+        assert len(list(jobs.glob("session-*"))) == 1
+        process.terminate()
+        assert process.wait(40) == 0
+    assert [path.name for path in jobs.iterdir() if path.is_dir()] == []
+
+
+def test_a_report_from_disk_shows_everything_with_the_network_off(open_page, tmp_path) -> None:
+    source = tmp_path / "patients.csv"
+    patients().write(source)
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(patients().plan("patients.csv", 5)))
+    assert run(["anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    for name in ("report.html", "report-external.html"):
+        page = open_page(Path(tmp_path / "out" / name).as_uri(), offline=True, java_script_enabled=False)
+        page.get_by_text("The promises hold.").wait_for()
+        assert page.locator("svg rect").count() > 0 or "external" in name
+    dark = open_page((tmp_path / "out" / "report.html").as_uri(), width=390, color_scheme="dark", offline=True)
+    assert dark.evaluate("document.scrollingElement.scrollWidth") <= 391
+    assert dark.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 23, 27)"

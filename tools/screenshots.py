@@ -1,0 +1,115 @@
+"""Makes the screenshots of the documentation: starts the server, walks through the pages, and saves what is seen.
+
+Usage: python tools/screenshots.py [FOLDER]    (docs/images by default; needs Chromium and playwright)
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+SIZE = {"width": 1100, "height": 800}
+PATIENCE_MS = 60_000
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[str]:
+    """A server with its jobs in a folder."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    code = "from sfumato.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "serve", "--port", str(port), "--jobs", str(folder)]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        _wait(f"http://127.0.0.1:{port}/health/live")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait(address: str) -> None:
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(address).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("the server did not start")
+
+
+def walk(page: Any, base: str, target: Path) -> Path:
+    """Walk through the pages of rows; the answer is the report that came out."""
+    page.goto(f"{base}/app")
+    page.get_by_role("button", name="patients", exact=True).click()
+    page.get_by_text("300 rows,").wait_for()
+    _shoot(page, target, "data")
+    page.get_by_role("tab", name="Columns").click()
+    page.get_by_text("Hierarchy of zip").click()
+    page.get_by_text("Edit as table").wait_for()
+    _shoot(page, target, "columns")
+    page.get_by_role("tab", name="Goal").click()
+    page.get_by_text("are in groups smaller than").wait_for()
+    _shoot(page, target, "goal")
+    page.get_by_role("tab", name="Result").click()
+    page.get_by_role("button", name="Anonymize").click()
+    page.get_by_text("The promises hold.").wait_for()
+    page.get_by_role("button", name="Show all combinations of levels").click()
+    page.get_by_text("left and down is better").wait_for()
+    _shoot(page, target, "result", full=True)
+    page.get_by_role("tab", name="Release").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Report for the house").click()
+    _shoot(page, target, "release")
+    return Path(waiting.value.path())
+
+
+def others(page: Any, base: str, target: Path, report: Path) -> None:
+    """The area of tables, and the report."""
+    page.goto(f"{base}/app/tables")
+    page.get_by_role("button", name="Protect").click()
+    page.get_by_text("cells masked").wait_for()
+    _shoot(page, target, "tables", full=True)
+    shown = target / "report.html"
+    shutil.copyfile(report, shown)
+    page.goto(shown.resolve().as_uri())
+    _shoot(page, target, "report")
+    shown.unlink()
+
+
+def _shoot(page: Any, target: Path, name: str, full: bool = False) -> None:
+    page.wait_for_timeout(1200)  # animations come to rest
+    page.screenshot(path=target / f"{name}.png", full_page=full)
+    print(target / f"{name}.png")
+
+
+def main(target: Path) -> None:
+    """Make all screenshots."""
+    chromium = shutil.which("chromium") or os.environ.get("CHROMIUM")
+    if chromium is None:
+        raise SystemExit("Chromium is not installed (Debian: apt-get install chromium).")
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, server(Path(folder) / "jobs") as base, sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
+        page.set_default_timeout(PATIENCE_MS)
+        others(page, base, target, walk(page, base, target))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs/images"))
