@@ -130,7 +130,7 @@ def test_equal_distance_is_the_total_variation():
 
 
 def test_alpha_k_bounds_the_share_of_a_value():
-    # A small table of our own for the definition of Wong et al. (2006): HIV in half of a class of two is (0.5, 2)-anonymous.
+    # A table of our own for the definition of Wong et al. (2006): HIV in half of a class of two is (0.5, 2)-anonymous.
     classes, whole = classes_of(["hiv", "flu"], ["hiv", "fever"], ["flu", "flu"])
     assert AlphaKAnonymity(0.5, 2, "s", ("hiv",)).failing(classes, whole).tolist() == [False, False, False]
     assert AlphaKAnonymity(0.5, 2, "s").failing(classes, whole).tolist() == [False, False, True]
@@ -159,7 +159,8 @@ def test_delta_disclosure_bounds_both_sides():
 
 
 def test_delta_presence_bounds_the_share_of_the_study():
-    # A small table of our own for the definition of Nergiz et al. (2007): with 1 of 2, 2 of 3 and 2 of 4 persons in the study, the release is (1/2, 2/3)-present.
+    # A table of our own for the definition of Nergiz et al. (2007):
+    # with 1 of 2, 2 of 3 and 2 of 4 persons in the study, the release is (1/2, 2/3)-present.
     classes, whole = classes_of(["yes", "no"], ["yes", "yes", "no"], ["yes", "yes", "no", None])
     assert not DeltaPresence(1 / 2, 2 / 3, Subset("s", "yes")).failing(classes, whole).any()
     assert DeltaPresence(0.55, 2 / 3, Subset("s", "yes")).failing(classes, whole).tolist() == [True, False, True]
