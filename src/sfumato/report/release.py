@@ -28,15 +28,19 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
-        f"  nodes         {report.nodes['checked']:,} of {report.nodes['total']:,} checked"
-        + (
-            f", {report.details['satisfying_nodes']:,} keep the promises"
-            if "satisfying_nodes" in report.details
-            else ""
-        ),
+        *_nodes(report),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
+
+
+def _nodes(report: Report) -> list[str]:
+    """How many nodes were looked at, for methods that look at nodes."""
+    if not report.nodes["total"]:
+        return []
+    satisfying = report.details.get("satisfying_nodes")
+    more = "" if satisfying is None else f", {satisfying:,} keep the promises"
+    return [f"  nodes         {report.nodes['checked']:,} of {report.nodes['total']:,} checked{more}"]
 
 
 def promise_text(report: Report) -> str:
