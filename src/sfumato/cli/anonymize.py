@@ -1,20 +1,30 @@
 """`sfumato anonymize`: releases microdata as a plan says, or applies the recoding of a release to new rows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.talk import show, talking
 from sfumato.errors import PlanError
 
+if TYPE_CHECKING:
+    from sfumato.plan.model import Plan
+
 
 def command(
     plan: Annotated[Path, typer.Argument(help="The plan (YAML or JSON); with --apply, the new rows.")],
     *,
     out: Annotated[Path, typer.Option(help="Folder for the release; it must not exist yet.")],
-    data: Annotated[Path | None, typer.Option(help="The data, instead of the plan's source.")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The data, instead of the plan's source: a path or a table's address.")
+    ] = None,
     engine: Annotated[str | None, typer.Option(help="duckdb (default), frames or spark.")] = None,
+    memory_limit: Annotated[str | None, typer.Option(help="The most memory for the engine, e.g. 2GB.")] = None,
+    temp_folder: Annotated[Path | None, typer.Option(help="Folder for rows that do not fit in memory.")] = None,
+    to_table: Annotated[
+        str | None, typer.Option(help="Write the rows to a new table, too: postgresql://user@host/base?table=name.")
+    ] = None,
     apply: Annotated[Path | None, typer.Option(help="A release's recoding.json, to be applied to new rows.")] = None,
     drop_failing: Annotated[
         bool, typer.Option(help="With --apply: drop new rows whose class fails a promise.")
@@ -39,11 +49,34 @@ def command(
         from sfumato.report.release import text
 
         with workspace_for(out) as workspace:
-            release = anonymize(data, plan, engine=engine, workspace=workspace, progress=talk)  # type: ignore[arg-type]
+            limited = _limited(plan, memory_limit, temp_folder)
+            release = anonymize(data, limited, engine=engine, workspace=workspace, progress=talk)  # type: ignore[arg-type]
             try:
                 release.save(out)
+                if to_table is not None:
+                    from sfumato.engines.database_writing import write_table
+
+                    write_table(release, to_table)
             finally:
                 release.close()
         talk.close()
         show(text(release.report), release.report.to_dict(), json)
         talk.say(f"Release: {out}   report: {out / 'report.html'}")
+
+
+def _limited(path: Path, memory_limit: str | None, temp_folder: Path | None) -> "Plan":
+    """The plan of a file, with the limits that the command line gives instead of its own."""
+    from dataclasses import replace
+
+    from sfumato.plan.read import read_plan
+
+    plan = read_plan(path)
+    limits: dict[str, str] = {}
+    if memory_limit is not None:
+        limits["memory_limit"] = memory_limit
+    if temp_folder is not None:
+        limits["temp_folder"] = str(temp_folder.absolute())
+    try:
+        return replace(plan, data=replace(plan.data, **limits))  # type: ignore[arg-type]
+    except ValueError as error:
+        raise PlanError(str(error), code="memory-limit") from None

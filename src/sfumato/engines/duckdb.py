@@ -24,8 +24,18 @@ class DuckDBEngine:
 
     name = "duckdb"
 
-    def __init__(self, path: Path, data: DataPlan | None = None, names: Sequence[str] = ()) -> None:
+    # Columns by whose published values Parquet files are laid in folders.
+    partition: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        path: Path,
+        data: DataPlan | None = None,
+        names: Sequence[str] = (),
+        partition: Sequence[str] = (),
+    ) -> None:
         plan = data or DataPlan()
+        self.partition = tuple(partition)
         self._open(path, plan, lambda connection, scratch: sources.open_source(connection, path, plan, names, scratch))
 
     @classmethod
@@ -98,7 +108,7 @@ class DuckDBEngine:
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "DuckDBEngine":
         if target is None:
             raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
-        application = Application(self.source, recoding, handling, reading, self.plan.strip)
+        application = Application(self.source, recoding, handling, reading, self.plan.strip, self.partition)
         with self.faults():
             if isinstance(recoding, LevelRecoding) and streams(application):
                 self._stream(Stream(application, recoding), target)

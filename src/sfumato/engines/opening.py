@@ -22,6 +22,12 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None) -> Engine
     """
     if data is None:
         data = _planned(plan)
+    if plan.output.partition and (name in ("frames", "spark") or not isinstance(data, str | Path) or is_address(data)):
+        raise PlanError(
+            "output.partition goes with files and the engine duckdb.",
+            "Leave it out; Spark frames are partitioned when they are written: release.data.write.partitionBy(…).",
+            "partition",
+        )
     if is_address(data):
         return _database(data, plan, name)
     if name == "spark" or is_spark_frame(data):
@@ -77,7 +83,7 @@ def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
 def _of_path(path: Path, plan: Plan, name: EngineName | None) -> Engine:
     from sfumato.engines.duckdb import DuckDBEngine
 
-    engine = DuckDBEngine(path, _data_plan(plan), tuple(plan.columns))
+    engine = DuckDBEngine(path, _data_plan(plan), tuple(plan.columns), plan.output.partition)
     if name != "frames":
         return engine
     try:

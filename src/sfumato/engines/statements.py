@@ -101,6 +101,7 @@ class Application:
     handling: Handling
     reading: Reading
     strip: bool = False
+    partition: tuple[str, ...] = ()
 
     @property
     def published_columns(self) -> tuple[str, ...]:
@@ -263,6 +264,7 @@ def _hash(seed: int) -> str:
 def format_of_target(application: Application, target: Path) -> str:
     """How a file is written."""
     if target.suffix == ".parquet":
-        return "FORMAT parquet, COMPRESSION zstd"
+        by = sql.listed(map(sql.name, application.partition))
+        return "FORMAT parquet, COMPRESSION zstd" + (f", PARTITION_BY ({by})" if by else "")
     separator = sql.text(application.source.separator)
     return f"FORMAT csv, HEADER, DELIMITER {separator}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"

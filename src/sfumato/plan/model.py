@@ -92,12 +92,18 @@ class OutputPlan:
     Attributes:
         suppressed: Whether suppressed rows are dropped or published as `*`.
         class_column: Name of a further column with the number of each row's class, when wanted.
+        partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
     """
 
     format: Literal["csv", "parquet"] = "csv"
     order: Literal["keep", "shuffle"] = "keep"
     suppressed: Literal["drop", "star"] = "drop"
     class_column: str | None = None
+    partition: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.partition and (self.format != "parquet" or self.order != "keep"):
+            raise ValueError("partition goes with format: parquet and order: keep.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +155,8 @@ class Plan:
     def at(self, folder: Path) -> "Plan":
         """The same plan with its relative paths starting in a folder."""
         return replace(self, folder=folder)
+
+    def _repr_html_(self) -> str:
+        from sfumato.plan.notebook import fragment
+
+        return fragment(self)

@@ -69,6 +69,7 @@ OUTPUT = Record(
         "order": Key(Choice(("keep", "shuffle"))),
         "suppressed": Key(Choice(("drop", "star"))),
         "class_column": Key(Text(about="name of a further column with the number of each row's class")),
+        "partition": Key(ListOf(Text(), about="columns by whose published values Parquet files are laid in folders")),
     },
     OutputPlan,
     about="how the release is written",
@@ -139,6 +140,9 @@ def _between(plan: Plan) -> list[Fault]:
     for place, model in enumerate(plan.privacy):
         found.extend(_judged(plan, model.column, f"privacy[{place}].column"))
     found.extend(_predicted(plan))
+    for name in plan.output.partition:
+        if name not in plan.columns:
+            found.append(Fault("output.partition", f'there is no column "{name}".', did_you_mean(name, plan.columns)))
     if plan.output.class_column in plan.columns:
         found.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
