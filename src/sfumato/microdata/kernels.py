@@ -1,7 +1,8 @@
 """Compiled loops: relabeling and grouping packed combinations, and pricing what is suppressed.
 
 Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
-each word's keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's lock.
+each word's keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's
+lock.
 """
 
 import numpy as np
