@@ -17,7 +17,7 @@ COLUMNS = {
     "row": {"role": "insensitive"},
     "plz": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
     "age": {"role": "quasi-identifier", "type": "integer",
-            "hierarchy": {"type": "intervals", "start": 0, "end": 100, "widths": [5, 20, 50]}},
+            "hierarchy": {"type": "intervals", "start": 0, "end": 100, "widths": [5, 10, 50]}},
     "Stadt": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
     "Krankheit": {"role": "sensitive"},
 }  # fmt: skip
