@@ -205,7 +205,7 @@ class Pool:
         if status < 0:
             name = signal.Signals(-status).name
             return "internal.worker", f"The process of this job was ended ({name}), perhaps for lack of memory."
-        return "internal.worker", "The process of this job ended without a result."
+        return "internal.worker", "The process of this job ended without a result, perhaps for lack of memory."
 
     def _tell_fault(self, job: Job, last: dict[str, Any]) -> None:
         if "at" in last:

@@ -9,15 +9,18 @@ import shutil
 import signal
 import sys
 import threading
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from sfumato.errors import SfumatoError
 
 PAUSE_SECONDS = 0.2
+STATM = Path("/proc/self/statm")
+# Programs reserve memory that they never use; the system's limit counts it all the same.
+RESERVED_BYTES = 2_000_000_000
 MEMORY = {"code": "limit.memory", "message": "The job needs more memory than a job may use."}
 Tell = Callable[[str, int, int], None]
 
@@ -30,7 +33,8 @@ def main(arguments: list[str]) -> int:
     """
     folder, memory = Path(arguments[0]), int(arguments[1])
     threading.Thread(target=_end_with_server, daemon=True).start()
-    _limit_memory(memory)
+    threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
+    _limit_memory(memory + RESERVED_BYTES)
     os.umask(0o077)
     try:
         _work(folder)
@@ -52,7 +56,18 @@ def _end_with_server() -> None:
     os._exit(1)
 
 
+def _watch_memory(memory: int) -> None:
+    """End the job, saying so, once it holds more memory than it may; looked at where the system tells."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    while STATM.exists():
+        if int(STATM.read_text(encoding="ascii").split()[1]) * page > memory:
+            os.write(1, (json.dumps({"event": "failed", **MEMORY}) + "\n").encode())
+            os._exit(1)
+        time.sleep(PAUSE_SECONDS / 2)
+
+
 def _limit_memory(memory: int) -> None:
+    """The system's own limit, for what grows faster than it is looked at."""
     try:
         import resource
     except ImportError:  # a system without limits
@@ -86,7 +101,7 @@ class Progress:
         self._said = 0.0
 
     def __call__(self, stage: str, done: int, whole: int) -> None:
-        now = monotonic()
+        now = time.monotonic()
         if stage != self._stage or now - self._said > PAUSE_SECONDS:
             self._stage, self._said = stage, now
             _say({"event": "progress", "stage": stage, "done": int(done), "whole": int(whole)})

@@ -57,7 +57,13 @@ class _GoalStep:
         names = [name for name, column in self.visit.plan["columns"].items() if column["role"] == "sensitive"]
         if not names:
             return
-        self._column = ui.select(names, value=names[0], label=words["sensitive_column"]).classes("w-full")
+        judged = next((entry["column"] for entry in self.visit.plan["privacy"] if "column" in entry), names[0])
+        self._column = ui.select(
+            names,
+            value=judged if judged in names else names[0],
+            label=words["sensitive_column"],
+            on_change=lambda event: self._judge(event.value),
+        ).classes("w-full")
         ui.number(
             words["diversity"],
             value=_model(self.visit.plan, "l-diversity", "l", None),
@@ -75,6 +81,12 @@ class _GoalStep:
             placeholder=words["none"],
             on_change=lambda event: self._promise("t-closeness", "t", event.value),
         ).classes("w-full")
+
+    def _judge(self, column: str) -> None:
+        """Make the promises about another sensitive column."""
+        self.visit.touch()
+        promises = self.visit.plan["privacy"]
+        self.visit.plan["privacy"] = [{**entry, "column": column} if "column" in entry else entry for entry in promises]
 
     async def _promise(self, model: str, key: str, value: float | None) -> None:
         """Change a promise, or take it back when its field is empty."""

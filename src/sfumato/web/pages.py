@@ -10,6 +10,7 @@ from nicegui import app as pages_app
 from sfumato.service.jobs_pool import Pool
 from sfumato.service.keys import ApiKeys
 from sfumato.web import attribute_area, looks, rows_area, table_area
+from sfumato.web.limits import UploadLimit
 from sfumato.web.texts import words
 from sfumato.web.visit import Visit
 
@@ -22,6 +23,7 @@ def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
     """Put the pages on an application; once a process, since the pages' own application is one."""
     for path, area in (("/", rows_area.build), ("/tables", table_area.build), ("/attributes", attribute_area.build)):
         _add_page(path, area, pool, keys)
+    pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
     pages_app.on_shutdown(_end_all)
     pages_app.on_startup(_watch_expiry)
     ui.run_with(
@@ -30,7 +32,7 @@ def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
         title="Sfumato",
         dark=None,
         language="en-US",
-        reconnect_timeout=10.0,
+        reconnect_timeout=5.0,
         show_welcome_message=False,
         favicon=looks.ICON,
     )

@@ -21,6 +21,7 @@ def build(area: Area) -> None:
     files = [(words["download_data"], data), (words["download_report"], folder / "report.html")]
     files += [(words["download_external"], folder / "report-external.html")]
     files += [(words["download_all"], folder.parent / "result.zip")]
+    files += [(name, path) for name, path in visit.extra.items() if name in _plan(area)]
     with ui.card().classes("sf-card"):
         ui.label(words["download"]).classes("font-bold")
         with ui.row():
@@ -44,4 +45,4 @@ release.save("release")"""
 
 def _plan(area: Area) -> str:
     """The plan as it was run, to lie beside the data."""
-    return str(yaml.safe_dump(area.visit.plan, sort_keys=False, allow_unicode=True, width=100))
+    return str(yaml.safe_dump(area.visit.released, sort_keys=False, allow_unicode=True, width=100))

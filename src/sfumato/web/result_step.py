@@ -1,6 +1,7 @@
 """The step of the result: run, see what came of it before and after, and what other choices would give."""
 
 import asyncio
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,9 @@ class _ResultStep:
         self._button.disable()
         self._room.clear()
         await asyncio.to_thread(self.visit.drop_jobs)
+        self.visit.released = deepcopy(self.visit.plan)
         try:
-            job = await asyncio.to_thread(self.visit.submit, "anonymize", self.visit.plan, self.visit.files())
+            job = await asyncio.to_thread(self.visit.submit, "anonymize", self.visit.released, self.visit.files())
         except (SfumatoError, RefusedError) as error:
             looks.alarm(looks.told(error))
             self._button.enable()
@@ -72,7 +74,7 @@ class _ResultStep:
                 ui.label(words["why"]).classes("font-bold")
                 for sentence in why:
                     ui.label(sentence)
-        if self.visit.plan["method"]["name"] in LEVELED:
+        if self.visit.released["method"]["name"] in LEVELED:
             with ui.card().classes("sf-card") as self._chart_card:
                 ui.label(words["tradeoff"]).classes("font-bold")
                 looks.button(words["explore"], self._explore).props("outline")
@@ -83,7 +85,7 @@ class _ResultStep:
         assert loaded is not None
         names = [column.name for column in loaded.columns]
         lines: list[list[tuple[str, str]]] = []
-        for before, after in outcome.published_rows(folder, loaded.preview, self.visit.plan):
+        for before, after in outcome.published_rows(folder, loaded.preview, self.visit.released):
             lines.append([(before[name] or "", "") for name in names])
             if after is None:
                 lines.append([("→ " + words["withheld"], "masked"), *(("", "masked") for _ in names[1:])])

@@ -24,6 +24,7 @@ class Visit:
         loaded: The data and what is known of them.
         jobs: Names of the jobs that the visitor started.
         extra: Further files that the plan names, by name.
+        result: Where the release lies, once there is one; released: the plan that made it.
     """
 
     pool: Pool
@@ -35,6 +36,7 @@ class Visit:
     extra: dict[str, Path] = field(default_factory=dict)
     jobs: list[str] = field(default_factory=list)
     result: Path | None = None
+    released: dict[str, Any] = field(default_factory=dict)
     seen: float = field(default_factory=time.monotonic)
 
     def touch(self) -> None:
@@ -89,4 +91,4 @@ class Visit:
         if self.folder is not None:
             erase(self.folder)
         self.folder, self.loaded = None, None
-        self.plan, self.extra = {}, {}
+        self.plan, self.extra, self.released = {}, {}, {}

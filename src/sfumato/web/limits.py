@@ -1,0 +1,46 @@
+"""The limit on uploads to the pages: what is larger is refused by the server, whatever the browser allows."""
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class TooLarge(Exception):  # noqa: N818  (it is caught here, never shown)
+    """A body went beyond the limit."""
+
+
+class UploadLimit:
+    """Middleware that ends requests whose body is too large."""
+
+    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
+        self._app, self._most = app, most_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"")
+        if declared.isdigit() and int(declared) > self._most:
+            await _refusal()(scope, receive, send)
+            return
+        try:
+            await self._app(scope, _counted(receive, self._most), send)
+        except TooLarge:
+            await _refusal()(scope, receive, send)
+
+
+def _refusal() -> PlainTextResponse:
+    return PlainTextResponse("The file is too large for this server.", 413, {"connection": "close"})
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > most:
+            raise TooLarge
+        return message
+
+    return counted

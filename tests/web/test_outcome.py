@@ -1,0 +1,63 @@
+"""What the result step shows is what the release folder holds."""
+
+import csv
+
+import pytest
+
+from sfumato.datasets import patients
+from sfumato.microdata.release import anonymize
+from sfumato.web import outcome
+from sfumato.web.profile import load
+from sfumato.web.texts import words
+from sfumato.web.texts.en import WORDS
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "patients.csv"
+    patients().write(path)
+    return path
+
+
+def released(source, folder, **method):
+    plan = patients().plan(str(source), 5) | {"method": method}
+    release = anonymize(None, plan)
+    try:
+        return plan, release.save(folder)
+    finally:
+        release.close()
+
+
+@pytest.mark.parametrize("method", [{"name": "optimal", "suppression": 0.05}, {"name": "mondrian"}])
+def test_rows_are_shown_as_they_are_published(source, tmp_path, method) -> None:
+    """With the order kept, the shown rows that are not withheld are the first of the published file."""
+    plan, folder = released(source, tmp_path / "out", **method)
+    shown = outcome.published_rows(folder, load(source).preview, plan)
+    expected = [after for _, after in shown if after is not None]
+    with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
+        published = list(csv.DictReader(stream, delimiter=";"))
+    assert expected
+    assert published[: len(expected)] == expected
+
+
+def test_points_that_none_beats_are_marked(source, tmp_path) -> None:
+    _, folder = released(source, tmp_path / "out", name="exhaustive", loss="loss-metric", suppression=0.05)
+    found = outcome.points(folder, 300)
+    for point in found:
+        beaten = [o for o in found if o.suppressed_rows <= point.suppressed_rows and o.loss < point.loss - 1e-9]
+        assert point.best is False or not beaten
+    marked = [(point.suppressed_rows, point.loss) for point in found if point.best]
+    assert marked == sorted(marked)
+    assert len(marked) >= 2
+
+
+def test_rows_at_risk_are_counted(source) -> None:
+    loaded = load(source)
+    assert loaded.at_risk(["date_of_birth", "zip", "sex"], 2) == 300
+    assert loaded.at_risk(["sex"], 2) == 0
+    assert loaded.at_risk([], 5) == 0
+
+
+def test_an_unknown_language_falls_back() -> None:
+    assert words("tlh, de-AT;q=0.1") is WORDS
+    assert words("../../secret") is WORDS
