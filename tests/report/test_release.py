@@ -224,6 +224,13 @@ def test_a_notebook_gets_a_fragment_without_a_style_of_its_own(release) -> None:
     read(shown)
 
 
+def test_a_notebook_shows_a_plan(release) -> None:
+    shown = release.plan._repr_html_()
+    assert "k-anonymity 4, l-diversity 2 of illness" in shown.replace("</b>", "")
+    assert "type: digits" in shown
+    read(shown)
+
+
 def test_plots_say_in_words_what_they_show() -> None:
     drawn = histogram([Pair("1", 0.5, 0.0), Pair("2", 0.5, 1.0)], "size", "Half were alone.")
     assert 'aria-label="Half were alone."' in drawn
