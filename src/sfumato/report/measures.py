@@ -52,8 +52,9 @@ def _queries(found: Mapping[str, Any]) -> Iterator[str]:
     if found:
         yield "<h3>How far counts are off</h3>"
         yield paragraph(
-            f"{found['queries']:,} random counts of rows in ranges, asked of the release, are off by "
-            f"{percent(found['mean_error'])} of all rows on average ({percent(found['median_error'])} in the middle)."
+            f"{found['queries']:,} random counts of rows in ranges, asked of the release, differ from the raw ones by "
+            f"{percent(found['mean_error'])} of the raw count on average, by {percent(found['median_error'])} in the "
+            "middle."
         )
 
 

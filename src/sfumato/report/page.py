@@ -114,7 +114,7 @@ def folded(summary: str, content: str) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table; numbers stand to the right."""
     lines = [tuple(row) for row in rows]
-    numeric = [all(_is_number(row[place]) for row in lines) and bool(lines) for place in range(len(head))]
+    numeric = [_are_numbers([row[place] for row in lines]) for place in range(len(head))]
     return raw_table(head, (tuple(_cell(value) for value in row) for row in lines), numeric)
 
 
@@ -126,8 +126,10 @@ def raw_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Seque
     return f'<div class="wide"><table><thead><tr>{first}</tr></thead>\n<tbody>{lines}</tbody></table></div>'
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _are_numbers(values: Sequence[object]) -> bool:
+    """Whether a column holds numbers, and nothing else but gaps."""
+    there = [value for value in values if value is not None]
+    return bool(there) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there)
 
 
 def _cell(value: object) -> str:
