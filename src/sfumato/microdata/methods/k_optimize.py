@@ -24,7 +24,7 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.methods.k_optimize_features import Space, State, space_of
-from sfumato.microdata.methods.k_optimize_incumbent import CARRIED, MOST_COLUMNS, Incumbent, columns_of
+from sfumato.microdata.methods.k_optimize_incumbent import CARRIED, MOST_COLUMNS, SHAKES, Incumbent, columns_of
 from sfumato.microdata.methods.k_optimize_kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, penalties
 from sfumato.microdata.methods.k_optimize_labels import published, recoding_of
 from sfumato.microdata.methods.k_optimize_workers import Crew, Dived, Open, Worker
@@ -37,8 +37,10 @@ Progress = Callable[[int, int], None]
 # Walks of the local search before the first dive, and how many more may follow, one a round.
 FIRST_WALKS = 4
 MOST_WALKS = 40
-# Nodes of the queue that are searched at a time, and how many nodes each of these dives may see.
+# Nodes of the queue that are searched at a time, and how many nodes each of these dives may see; the first one few, so
+# that a small problem is solved at once and a large one gets its strong first set soon.
 DIVES = 8
+FIRST_NODES = 1000
 DIVE_NODES = 3000
 
 
@@ -120,10 +122,13 @@ class _Queue:
         self._push(crew.root)
 
     def optimum(self) -> Optimum:
-        self._grow()
+        """Search until nothing is open or the time is over."""
+        self._improve(*self.crew.run([self._walk(self.best.state, shakes=0)]))
+        self._round(FIRST_NODES)
+        if self._open and not self.crew.stopped:
+            self._grow()
         while self._open and not self.crew.stopped:
-            self._round()
-            self.progress(int(min(self.bound, self.best.cost)), int(self.best.cost))
+            self._round(DIVE_NODES)
         return Optimum(self.best, self.bound, self.nodes, len(self._open), self.crew.interrupted)
 
     @property
@@ -136,11 +141,9 @@ class _Queue:
         heappush(self._open, (node.bound, self._serial, node))
 
     def _grow(self) -> None:
-        """Find a strong first set: at once in all columns, in more and more columns as long as that helps, in all."""
-        empty, columns = self.space.empty(), frozenset(range(len(self.space.alphabets)))
-        self._improve(*self.crew.run([partial(Worker.settle, start=empty, columns=columns, stop=self.crew.stop)]))
+        """Find a strong set: in more and more columns as long as that helps, then in all."""
         first = self.best
-        carried = grown = [Incumbent(np.inf, empty)]
+        carried = grown = [Incumbent(np.inf, self.space.empty())]
         for _ in range(MOST_COLUMNS):
             carried = self._grown(carried)
             if not carried or carried[0].cost >= grown[0].cost:
@@ -162,19 +165,18 @@ class _Queue:
         found_sets = sorted(self.crew.run(list(jobs.values())), key=lambda found: found.cost)
         return found_sets[:CARRIED]
 
-    def _walk(self, start: State) -> Callable[[Worker], Incumbent]:
+    def _walk(self, start: State, shakes: int = SHAKES) -> Callable[[Worker], Incumbent]:
         self._walks += 1
-        return partial(Worker.wander, start=start, number=self._walks, stop=self.crew.stop)
+        return partial(Worker.wander, start=start, number=self._walks, shakes=shakes, stop=self.crew.stop)
 
     def _improve(self, *found: Incumbent) -> None:
         self.best = min((self.best, *found), key=lambda one: one.cost)
 
-    def _round(self) -> None:
+    def _round(self, nodes: int) -> None:
         """Search below the nodes of least bound, and walk on from the best set beside it."""
         taken = [heappop(self._open)[2] for _ in range(min(DIVES, len(self._open)))]
         jobs: list[Callable[[Worker], Any]] = [
-            partial(Worker.dive, node=node, best=self.best.cost, nodes=DIVE_NODES, stop=self.crew.stop)
-            for node in taken
+            partial(Worker.dive, node=node, best=self.best.cost, nodes=nodes, stop=self.crew.stop) for node in taken
         ]
         if self._walks < MOST_WALKS and self.nodes:
             jobs.append(self._walk(self.best.state))
@@ -183,6 +185,7 @@ class _Queue:
             self._take(dived)
         self._improve(*found[len(taken) :])
         self._forget()
+        self.progress(int(self.bound), int(self.best.cost))
 
     def _take(self, dived: Dived) -> None:
         self.nodes += dived.nodes

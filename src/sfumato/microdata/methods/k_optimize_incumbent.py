@@ -95,15 +95,11 @@ def columns_of(space: Space, state: State) -> frozenset[int]:
 def settle(space: Space, start: State, columns: frozenset[int], stop: Flag) -> Incumbent:
     """Improve a set by features of some columns; the smaller their table, the longer."""
     place = place_of(space, sorted(columns))
-    return _walk(place, start, len(columns), min(MOST_SHAKES, ROWS_SHAKEN // len(place.instance.counts)), stop)
+    return wander(place, start, len(columns), min(MOST_SHAKES, ROWS_SHAKEN // len(place.instance.counts)), stop)
 
 
-def wander(place: Place, start: State, number: int, stop: Flag) -> Incumbent:
-    """Improve a set by features of all columns; each number gives another walk."""
-    return _walk(place, start, number, SHAKES, stop)
-
-
-def _walk(place: Place, start: State, number: int, shakes: int, stop: Flag) -> Incumbent:
+def wander(place: Place, start: State, number: int, shakes: int, stop: Flag) -> Incumbent:
+    """Improve a set and shake it so many times; each number gives another walk."""
     state, random = start.copy(), np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)
     cost = kernels.wander(place.instance, place.desk, state, place.choices, random, shakes, STRENGTH, stop)
     return Incumbent(float(cost), state)

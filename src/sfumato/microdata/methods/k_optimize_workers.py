@@ -71,9 +71,9 @@ class Worker:
         """Improve a set by features of some columns."""
         return settle(self.space, start, columns, stop)
 
-    def wander(self, start: State, number: int, stop: Flag) -> Incumbent:
+    def wander(self, start: State, number: int, shakes: int, stop: Flag) -> Incumbent:
         """Improve a set by features of all columns."""
-        return wander(self._place, start, number, stop)
+        return wander(self._place, start, number, shakes, stop)
 
 
 def _stack(space: Space) -> Stack:
@@ -129,7 +129,7 @@ class Crew:
     def _first(self, space: Space) -> Open:
         """The first node with its bound; this compiles the loops, before the clock starts."""
         worker, stopped = self._free.get(), np.ones(1, np.int64)
-        worker.wander(space.empty(), 0, stopped)
+        worker.wander(space.empty(), 0, 0, stopped)
         root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
         dived = worker.dive(root, np.inf, 1, stopped)
         self._free.put(worker)
