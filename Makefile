@@ -1,4 +1,4 @@
-# make demo | test | check | bench: each sets up what it needs in .venv.
+# make demo | test | check | bench | screenshots: each sets up what it needs in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 CORE := $(VENV)/.core
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench format schema clean
+.PHONY: demo test check bench bench-scale format schema screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -27,6 +27,12 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench
+
+bench-scale: $(READY)
+	$(BIN)/python -m bench scale
+
+screenshots: $(READY)
+	$(BIN)/python tools/screenshots.py docs/images
 
 schema: $(CORE)
 	$(BIN)/sfumato schema --out docs

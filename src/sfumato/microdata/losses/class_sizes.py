@@ -25,7 +25,7 @@ from sfumato.microdata.losses.loss import Swept, Terms, Window, summed_over_latt
 
 
 @dataclass(frozen=True, slots=True)
-class _ClassLoss:
+class ClassLoss:
     """What losses of class sizes share: nothing is known before a node was grouped."""
 
     table: FrequencyTable
@@ -49,7 +49,7 @@ class _ClassLoss:
 
 
 @dataclass(frozen=True, slots=True)
-class Discernibility(_ClassLoss):
+class Discernibility(ClassLoss):
     """Sum of squared class sizes, and all rows for each suppressed one.
 
     Attributes:
@@ -71,7 +71,7 @@ class Discernibility(_ClassLoss):
 
 
 @dataclass(frozen=True, slots=True)
-class AverageClassSize(_ClassLoss):
+class AverageClassSize(ClassLoss):
     """Rows over classes, the suppressed rows counting as one class."""
 
     suppression_falls: ClassVar[bool] = False

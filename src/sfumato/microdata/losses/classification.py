@@ -20,7 +20,7 @@ import numpy as np
 
 from sfumato.microdata.classes import Counts, Histogram, Mask
 from sfumato.microdata.grouping import Grouped
-from sfumato.microdata.losses.class_sizes import _ClassLoss
+from sfumato.microdata.losses.class_sizes import ClassLoss
 from sfumato.microdata.losses.loss import Terms
 
 
@@ -38,7 +38,7 @@ def most_frequent(held: Histogram) -> Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Classification(_ClassLoss):
+class Classification(ClassLoss):
     """Rows that do not have the most frequent label of their class, and suppressed rows.
 
     Attributes:
