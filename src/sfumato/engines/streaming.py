@@ -114,10 +114,12 @@ class Stream:
         packing = self.application.packing
         words: list[list[str]] = [[] for _ in range(packing.words)]
         for place, coding in enumerate(self.recoding.codings):
+            if len(self.recoding.labels[place]) == 1:
+                continue  # its code is 0 in every class
             codes = np.where(coding.codes == DROPPED, 0, self.recoding.label_codes(place)[coding.codes])
             shifted = [str(int(code) << int(packing.shift[place])) for code in codes]
             words[int(packing.word[place])].append(self._picked(place, shifted, "UBIGINT"))
-        key = self._joined([f"({' | '.join(parts)})" for parts in words])
+        key = self._joined([f"({' | '.join(parts) or 'CAST(0 AS UBIGINT)'})" for parts in words])
         return f"CAST(enum_code(CAST({key} AS classes_of_rows)) AS BIGINT)"
 
     def _joined(self, words: list[str]) -> str:
@@ -143,6 +145,8 @@ class Stream:
 
     def _label(self, place: int) -> str:
         labels, codes = self.recoding.labels[place], self.recoding.label_codes(place)
+        if len(labels) == 1:
+            return f"CAST({sql.text(labels[0])} AS VARCHAR)"
         known = self.recoding.codings[place].codes
         return self._picked(
             place, [sql.text(labels[codes[code]] if code != DROPPED else None) for code in known], "VARCHAR"
