@@ -31,10 +31,12 @@ class Talk:
 
     def _start(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from rich import progress as rich
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        # A search that proves tells its bound as done and its best as whole: the percentage is what is proved of it.
+        texts = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
+        columns = (*texts, rich.TaskProgressColumn(), rich.TimeElapsedColumn())
+        self._bar = rich.Progress(*columns, console=Console(stderr=True), transient=True)
         self._bar.start()
         self._task = self._bar.add_task("")
 

@@ -81,11 +81,13 @@ class _Frontier:
         finer = tuple(slice(0, place + 1) for place in at)
         coarser = tuple(slice(place, None) for place in at)
         self._open[at] = False
-        judged = self.problem.judge(node, priced=False, bounded=bool(self._open[finer].any()))
+        bounded = self.problem.sizes_alone or bool(self._open[finer].any())
+        judged = self.problem.judge(node, priced=False, bounded=bounded)
         self.checked += 1
         if judged.certain_rows > self.problem.limit:
             self._open[finer] = False
-        np.maximum(self._floors[coarser], judged.terms.generalization, out=self._floors[coarser])
+        if judged.terms.generalization > self._floors[at]:
+            np.maximum(self._floors[coarser], judged.terms.generalization, out=self._floors[coarser])
         if judged.certain_suppression > 0:
             np.maximum(self._added[finer], judged.certain_suppression, out=self._added[finer])
         if judged.holds and (self.best is None or judged.rank < self.best.rank):
