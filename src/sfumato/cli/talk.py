@@ -30,8 +30,8 @@ class Talk:
             self._bar.update(self._task, description=STAGES.get(stage, stage), completed=done, total=whole)
 
     def _start(self) -> None:
-        from rich.console import Console
         from rich import progress as rich
+        from rich.console import Console
 
         # A search that proves tells its bound as done and its best as whole: the percentage is what is proved of it.
         texts = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
