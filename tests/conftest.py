@@ -1,5 +1,6 @@
 """What all tests share: where the measuring data lie, and running the command line in process."""
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,12 @@ SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 settings.register_profile("sfumato", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("sfumato")
+
+
+def pytest_configure() -> None:
+    """A run in the background ignores Ctrl-C, and so would the programs that tests interrupt: listen again."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
