@@ -134,7 +134,9 @@ def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
 def row_of(rows: int, kind: str, base: dict[str, Any], found: dict[str, Any]) -> str:
     """A line of the table."""
     stages = " | ".join(f"{found['seconds'].get(stage, 0.0):.1f}" for stage in STAGES)
-    ratios = f"{found['wall'] / base['wall']:.2f} | {found['processor'] / base['processor']:.2f}"
+    # Of Spark only the Python side can be seen from here.
+    processor = "" if kind == "spark" else f"{found['processor'] / base['processor']:.2f}"
+    ratios = f"{found['wall'] / base['wall']:.2f} | {processor}"
     return (
         f"| {rows:,} | {kind} | {base['combinations']:,} | {base['wall']:.1f} | {stages} | {found['wall']:.1f} | "
         f"{ratios} | {found['peak_mb']:,.0f} |"
