@@ -116,8 +116,7 @@ class Problem:
     def _assessed(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> Assessed:
         """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
         if self.sizes_alone:
-            failing = grouped.sizes < self.k
-            return Assessed(failing, NONE_APART, kernels.tally(grouped.sizes, failing)[0])
+            return Assessed(grouped.sizes < self.k, NONE_APART)
         if self.missing_matches:
             failing = self._failing_with_matches(grouped)
             return Assessed(failing, np.where(failing, grouped.sizes, 0))
@@ -161,8 +160,9 @@ class Problem:
             bounded: Whether it matters what finer nodes lose at least.
         """
         assessed = self._assessed(grouped, ALL if priced else self.limit, bounded)
-        failing, certain = assessed.failing, assessed.certain_rows
+        failing = assessed.failing
         suppressed, kept, smallest, largest = kernels.tally(grouped.sizes, failing)
+        certain = suppressed if self.sizes_alone else assessed.certain_rows
         holds = suppressed <= self.limit and kept > 0
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
         loss = self.loss.value(terms.total)
