@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.microdata import kernels
 from sfumato.microdata.classes import Classes, Counts, Histogram
@@ -13,6 +12,11 @@ from sfumato.microdata.packing import Words, packing_of
 
 Node = tuple[int, ...]
 MAX_KEPT_CLASSES = 20_000_000
+
+
+def hash_capacity(rows: int) -> int:
+    """How long the hash table of `kernels.group` is for so many rows: a power of two, at most half full."""
+    return 1 << max((2 * rows).bit_length(), 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Grouper:
         self._nodes = np.empty((64, len(table.columns)), np.int16)
         self._sizes = np.empty(64, np.int64)
         self._steps: dict[tuple[int, int, int], Words] = {}
-        self._hashed = np.zeros(1 << max((2 * len(table.counts)).bit_length(), 4), np.int64)
+        self._hashed = np.zeros(hash_capacity(len(table.counts)), np.int64)
         self._stamp = 0
         self._relabeled = np.empty_like(self.base.keys)
         self._out_keys = np.empty_like(self.base.keys)
@@ -85,12 +89,6 @@ class Grouper:
         """The label codes of each class, shape (classes, columns)."""
         return self.packing.unpack(grouped.keys)
 
-    def hash_table(self, uses: int) -> tuple[npt.NDArray[np.int64], int]:
-        """The hash table of `kernels.group`, and the last stamp used before so many uses are reserved."""
-        last = self._stamp
-        self._stamp += uses
-        return self._hashed, last
-
     def _roll(self, source: Grouped, node: Node, changed: Sequence[int]) -> int:
         rows = len(source.sizes)
         tables = [self.step(column, source.node[column], node[column]) for column in changed]
@@ -108,10 +106,10 @@ class Grouper:
             relabeled,
         )
         self._stamp += 1
+        # A table no larger than needed stays in the processor's cache.
+        hashed = self._hashed[: hash_capacity(rows)]
         return int(
-            kernels.group(
-                relabeled, source.sizes, self._hashed, self._stamp, self._out_keys, self._out_counts, self._owner
-            )
+            kernels.group(relabeled, source.sizes, hashed, self._stamp, self._out_keys, self._out_counts, self._owner)
         )
 
     def _regrouped(self, held: Histogram, rows: int, classes: int) -> Histogram:

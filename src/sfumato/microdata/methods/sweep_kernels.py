@@ -1,4 +1,4 @@
-"""Compiled loops of the sweep over a whole lattice: a height is rolled up from the one below in one go.
+"""Compiled loops of the sweep over a whole lattice: many nodes of a height are rolled up in one go.
 
 Shapes: a height has n nodes of m columns; the classes of its nodes lie one node after the other, keys (w, classes).
 """
@@ -10,7 +10,7 @@ from sfumato.microdata.kernels import group, relabel, surcharges, tally
 
 
 @njit(cache=True, nogil=True)
-def roll_up_height(
+def roll_up_nodes(
     keys,
     counts,
     begins,
@@ -28,7 +28,7 @@ def roll_up_height(
     out_keys,
     out_counts,
 ):
-    """Roll every node of a height up from a node below it, by one step of one column.
+    """Roll some nodes of a height up from nodes below them, each by one step of one column.
 
     Args:
         keys, counts: classes of the height below; begins, ends: (n,) where each node's source lies in them.
@@ -50,17 +50,21 @@ def roll_up_height(
         relabeled = lane[:, : end - begin]
         relabel(keys[:, begin:end], word, shift, mask, changed, tables, offset, relabeled)
         stamp += 1
-        at += group(relabeled, counts[begin:end], table, stamp, out_keys[:, at:], out_counts[at:], owner)
+        capacity = 16
+        while capacity <= 2 * (end - begin):
+            capacity *= 2
+        hashed = table[:capacity]
+        at += group(relabeled, counts[begin:end], hashed, stamp, out_keys[:, at:], out_counts[at:], owner)
         starts[node + 1] = at
     return starts
 
 
 @njit(cache=True, nogil=True)
-def tally_height(keys, counts, starts, k, nodes, word, shift, mask, charges, offsets, constant, priced):
-    """What each node of a height comes to when classes below k are suppressed.
+def tally_nodes(keys, counts, begins, ends, k, nodes, word, shift, mask, charges, offsets, constant, priced):
+    """What each of some nodes comes to when classes below k are suppressed.
 
     Args:
-        keys, counts, starts: the classes as `roll_up_height` leaves them; nodes: (n, m) levels.
+        keys, counts: classes of a height; begins, ends: (n,) where each node's lie; nodes: (n, m) levels.
         charges, offsets, constant: what suppression adds, as in `surcharges`; priced: whether it is wanted.
 
     Returns:
@@ -70,7 +74,7 @@ def tally_height(keys, counts, starts, k, nodes, word, shift, mask, charges, off
     figures = np.zeros((6, len(nodes)), np.int64)
     added = np.zeros((len(nodes), len(word)))
     for node in range(len(nodes)):
-        sizes = counts[starts[node] : starts[node + 1]]
+        sizes = counts[begins[node] : ends[node]]
         squares, lost = 0, 0
         for size in sizes:
             pays = size * max(size, k)
@@ -81,6 +85,6 @@ def tally_height(keys, counts, starts, k, nodes, word, shift, mask, charges, off
         figures[0, node], figures[1, node], figures[2, node], figures[3, node] = tally(sizes, failing)
         figures[4, node], figures[5, node] = squares, lost
         if priced and figures[0, node]:
-            labels = keys[:, starts[node] : starts[node + 1]]
+            labels = keys[:, begins[node] : ends[node]]
             added[node] = surcharges(labels, sizes, failing, word, shift, mask, nodes[node], charges, offsets, constant)
     return figures, added
