@@ -187,6 +187,7 @@ def test_the_release_folder_is_as_promised(sfumato, tmp_path) -> None:
         "report.html",
         "report-external.html",
         "report.json",
+        "report-external.json",
         "plan.yaml",
         "recoding.json",
     }

@@ -33,6 +33,24 @@ def by_classes(patient_plan):
 
 
 @pytest.fixture(scope="session")
+def by_sets(patient_plan):
+    """Releases by K-Optimize: one proved, one whose time is over at once."""
+    plan = patient_plan | {"privacy": patient_plan["privacy"][:1]}
+    few = {name: {**column} for name, column in plan["columns"].items()}
+    few["date_of_birth"] = {"role": "insensitive"}
+    few["zip"] |= {"min_level": 3}
+    plans = (plan | {"columns": few}, plan)
+    limits = (60, 0)
+    made = [
+        anonymize(None, plan | {"method": {"name": "k-optimize", "time_limit": limit}})
+        for plan, limit in zip(plans, limits, strict=True)
+    ]
+    yield made
+    for release in made:
+        release.close()
+
+
+@pytest.fixture(scope="session")
 def large(tmp_path_factory):
     """A million census rows, released with three quasi-identifiers."""
     folder = tmp_path_factory.mktemp("census")

@@ -3,6 +3,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -161,7 +162,8 @@ def test_methods_without_levels_have_no_trade_off(by_classes) -> None:
 
 def test_the_page_to_hand_out_tells_nothing_of_single_persons(written, release) -> None:
     """No raw value of any column, no hash, no seed, no counts of rows or classes."""
-    words = " ".join(read(written["report-external.html"]).words)
+    twin = json.loads(written["report-external.json"])
+    words = " ".join(read(written["report-external.html"]).words) + json.dumps(twin, ensure_ascii=False)
     dataset = patients()
     for column in ("name", "date_of_birth", "zip", "illness"):
         for value in set(map(str, dataset.columns()[column])):
@@ -184,11 +186,56 @@ def test_report_json_fits_its_published_schema(release, by_classes) -> None:
             jsonschema.validate(report, schema)
 
 
-def test_the_schema_in_the_documentation_is_current() -> None:
-    from pathlib import Path
+@pytest.mark.parametrize("name", ["report.schema.json", "report-external.schema.json"])
+def test_the_schemas_in_the_documentation_are_current(name) -> None:
+    published = Path(__file__).resolve().parents[2] / "docs" / name
+    assert json.loads(published.read_text(encoding="utf-8")) == schemas()[name]
 
-    published = Path(__file__).resolve().parents[2] / "docs" / "report.schema.json"
-    assert json.loads(published.read_text(encoding="utf-8")) == schemas()["report.schema.json"]
+
+def test_the_twin_to_hand_out_fits_its_schema_which_lets_nothing_else_in(release, by_classes, by_sets) -> None:
+    schema = schemas()["report-external.schema.json"]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for made in (release, by_classes, *by_sets):
+        report = json.loads(files(made)["report-external.json"])
+        jsonschema.validate(report, schema)
+        for more in ({"rows": 300}, {"seed": 1}, {"suppressed_at_most": 0.0123}):
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate(report | more, schema)
+
+
+def test_the_twin_to_hand_out_says_what_its_page_says(written) -> None:
+    twin = json.loads(written["report-external.json"])
+    words = " ".join(read(written["report-external.html"]).words)
+    said = [*(promise["says"] for promise in twin["models"]), *twin["limits"], twin["checked"]]
+    said += [column["what"] for column in twin["columns"].values()]
+    assert all(sentence in words for sentence in said)
+    assert f"At most {100 * twin['suppressed_at_most']:.0f} % of the rows" in words
+
+
+def test_a_proved_answer_is_told_as_one(by_sets) -> None:
+    proved = by_sets[0]
+    assert proved.report.proved_optimal
+    words = " ".join(read(files(proved)["report.html"]).words)
+    assert "proved to be the best of its kind" in words
+    assert "no other can lose less than" not in words
+
+
+def test_an_answer_without_proof_tells_how_far_the_best_may_be(by_sets) -> None:
+    report = by_sets[1].report
+    assert not report.proved_optimal
+    words = " ".join(read(files(by_sets[1])["report.html"]).words)
+    assert "The time for the search was over before the best was proved" in words
+    assert f"{report.details['bound']:,.6g}" in words
+    assert f"at most {percent(1 - report.details['bound'] / report.loss.value)} less" in words
+
+
+def test_what_a_column_is_published_as_is_told(by_sets) -> None:
+    for made in by_sets:
+        pages = files(made)
+        words = read(pages["report.html"]).words
+        for labels in made.report.details["published"].values():
+            assert labels == ["*"] or set(labels[:30]) <= set(words)
+        assert "class by class" not in pages["report.html"] + pages["report-external.html"]
 
 
 def test_reports_stay_small(written, large) -> None:

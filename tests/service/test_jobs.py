@@ -137,7 +137,8 @@ def test_a_job_gives_the_release_of_the_command_line(client, done, rows, tmp_pat
 
 def test_the_result_comes_as_one_archive_and_as_files(client, done) -> None:
     archive = zipfile.ZipFile(io.BytesIO(client.get(done["links"]["result"]).content))
-    names = {"data.csv", "report.html", "report-external.html", "report.json", "plan.yaml", "recoding.json"}
+    names = {"data.csv", "report.html", "report-external.html", "report.json", "report-external.json"}
+    names |= {"plan.yaml", "recoding.json"}
     assert set(archive.namelist()) == names
     listed = client.get(done["links"]["files"]).json()
     assert {name: archive.getinfo(name).file_size for name in names} == listed
@@ -228,6 +229,8 @@ def test_a_plan_reads_no_file_of_the_server(client, rows) -> None:
             | {"zip": {"role": "quasi-identifier", "hierarchy": {"type": "file", "path": "/etc/passwd"}}}
         },
         {"privacy": [{"model": "k-map", "k": 2, "population": {"source": "/etc/passwd"}}]},
+        {"privacy": [{"model": "k-map", "k": 2, "population": "/etc/passwd"}]},
+        {"data": {"source": "patients.csv", "temp_folder": "/tmp"}},
     ):
         answer = ask(client, rows, plan(**change))
         assert answer.status_code == 400

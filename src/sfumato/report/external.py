@@ -8,11 +8,12 @@ Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing,
 
 import re
 from html import escape
+from typing import Any
 
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.verify import Promise
 from sfumato.plan.model import Plan
-from sfumato.report import texts
+from sfumato.report import proof, texts
 from sfumato.report.page import listing, page, paragraph, raw_table, section, table
 
 
@@ -35,6 +36,31 @@ def html(report: Report, plan: Plan) -> str:
     return page("Sfumato: about these data", body)
 
 
+def figures(report: Report, plan: Plan) -> dict[str, Any]:
+    """The same in plain values: what report-external.json holds."""
+    return {
+        "version": report.version,
+        "edition": "external",
+        "holds": report.holds,
+        "checked": texts.CHECKED,
+        "models": [_model(promise) for promise in report.models],
+        "columns": {name: _column(report, plan, name) for name in plan.columns},
+        "suppressed_at_most": _bound(report),
+        "limits": texts.limits(tuple(promise.model for promise in report.models)),
+    }
+
+
+def _model(promise: Promise) -> dict[str, Any]:
+    column = {"column": promise.column} if promise.column else {}
+    return (
+        {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | {"says": _promised(promise)}
+    )
+
+
+def _column(report: Report, plan: Plan, name: str) -> dict[str, Any]:
+    return {"role": plan.columns[name].role, "level": report.levels.get(name), "what": _what(report, plan, name)}
+
+
 def _promised(promise: Promise) -> str:
     """A promise with what was asked alone: what was reached tells of single classes."""
     known = texts.PROMISES.get(promise.model)
@@ -53,13 +79,20 @@ def _without_reached(pattern: str) -> str:
 def _columns(report: Report, plan: Plan) -> str:
     rows = []
     for name, column in plan.columns.items():
-        judged = any(promise.column == name for promise in report.models)
-        words = texts.untouched(column.role, judged) or _fate(report, name)
+        words = _what(report, plan, name)
         rows.append((f"<td><b>{escape(name)}</b></td>", f"<td>{escape(column.role)}</td>", f"<td>{escape(words)}</td>"))
     return raw_table(["column", "role", "what"], rows)
 
 
+def _what(report: Report, plan: Plan, name: str) -> str:
+    """What was done to a column, in words."""
+    judged = any(promise.column == name for promise in report.models)
+    return texts.untouched(plan.columns[name].role, judged) or _fate(report, name)
+
+
 def _fate(report: Report, name: str) -> str:
+    if name in proof.published(report):
+        return proof.ALIKE
     if name not in report.levels:
         return "Generalized class by class, only as far as each class needs."
     level = report.levels[name]
@@ -67,11 +100,16 @@ def _fate(report: Report, name: str) -> str:
 
 
 def _suppressed(report: Report) -> str:
-    share = report.suppressed_rows / max(report.rows, 1)
     if not report.suppressed_rows:
         return "No row was left out because of the promises."
-    bound = next((bound for bound in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if share <= bound), 1.0)
+    bound = _bound(report)
     return f"At most {100 * bound:.0f} % of the rows were left out, because they could not be protected otherwise."
+
+
+def _bound(report: Report) -> float:
+    """A round share that the suppressed rows do not exceed: their number itself would tell of them."""
+    share = report.suppressed_rows / max(report.rows, 1)
+    return next((bound for bound in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if share <= bound), 1.0)
 
 
 def _promises(report: Report) -> list[tuple[object, ...]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.microdata.outcome import Report
 from sfumato.plan.model import Plan
-from sfumato.report import sections
+from sfumato.report import proof, sections
 from sfumato.report.evidence import Evidence, gather
 from sfumato.report.page import page, paragraph
 from sfumato.report.tradeoff import Alternative, alternatives
@@ -69,6 +69,7 @@ def html(
         paragraph(sections.subtitle(report, plan), soft=True),
         sections.verdict(report),
         sections.key_figures(report),
+        proof.quality(report),
         sections.columns(report, plan, evidence),
         sections.risk(report, evidence),
         sections.utility(report, evidence),
@@ -95,7 +96,7 @@ def fragment(report: Report) -> str:
 
 
 def files(release: "Release") -> dict[str, str]:
-    """The reports of a release folder by their names: for the house, to hand out, and for programs."""
+    """The reports of a release folder by their names: for the house and to hand out, with twins for programs."""
     from sfumato.report import external
 
     evidence = gather(release.plan, release.table, release.recoding) if release.table is not None else None
@@ -103,8 +104,13 @@ def files(release: "Release") -> dict[str, str]:
     return {
         "report.html": html(release.report, release.plan, evidence, others),
         "report-external.html": external.html(release.report, release.plan),
-        "report.json": json.dumps(figures(release.report, evidence, others), indent=2, ensure_ascii=False) + "\n",
+        "report.json": _json(figures(release.report, evidence, others)),
+        "report-external.json": _json(external.figures(release.report, release.plan)),
     }
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
 def figures(report: Report, evidence: Evidence | None = None, others: tuple[Alternative, ...] = ()) -> dict[str, Any]:

@@ -1,8 +1,13 @@
-"""The JSON Schema of report.json: what programs may rely on; more keys may be added, none of these goes away."""
+"""The JSON Schemas of the reports: what programs may rely on.
+
+To report.json more keys may be added, none of these goes away. report-external.json is closed: whatever its schema does
+not name must not be handed out.
+"""
 
 from typing import Any
 
 Schema = dict[str, Any]
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NUMBER: Schema = {"type": "number"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 TEXT: Schema = {"type": "string"}
@@ -45,6 +50,30 @@ COLUMN = _object(
 )
 
 
+def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, about: str = "") -> Schema:
+    return _object(required, more, about) | {"additionalProperties": False}
+
+
+def external_schema() -> Schema:
+    """The JSON Schema of report-external.json."""
+    role = {"enum": ["identifier", "quasi-identifier", "sensitive", "insensitive"]}
+    level = {"type": ["integer", "null"], "minimum": 0, "description": "null where the method chooses none"}
+    promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
+    bound = {"enum": [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0], "description": "no greater share of rows is left out"}
+    content = {
+        "version": TEXT,
+        "edition": {"const": "external"},
+        "holds": {"type": "boolean"},
+        "checked": TEXT | {"description": "how the promises were checked"},
+        "models": _list(promise, "each promise, with what was asked alone"),
+        "columns": _map(_closed({"role": role, "level": level, "what": TEXT}), "what was done to each column"),
+        "suppressed_at_most": bound,
+        "limits": _list(TEXT, "what the promises do not protect against"),
+    }
+    head = {"$schema": DRAFT, "title": "Sfumato release report to hand out"}
+    return head | _closed(content)
+
+
 def report_schema() -> Schema:
     """The JSON Schema of report.json."""
     required = {
@@ -73,5 +102,5 @@ def report_schema() -> Schema:
         "columns": _map(COLUMN, "what happened to each quasi-identifier"),
         "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
     }
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato release report"}
+    head = {"$schema": DRAFT, "title": "Sfumato release report"}
     return head | _object(required, more)

@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.microdata.outcome import Report
 from sfumato.plan.methods import FullDomain
 from sfumato.plan.model import Plan
-from sfumato.report import measures, texts
+from sfumato.report import measures, proof, texts
 from sfumato.report.evidence import ColumnEvidence, Evidence
 from sfumato.report.page import folded, listing, paragraph, raw_table, section, table, tiles
 from sfumato.report.plots import LEGEND, Pair, histogram, meters, percent
@@ -64,10 +64,11 @@ def columns(report: Report, plan: Plan | None, evidence: Evidence | None) -> str
 
 def _column(name: str, report: Report, plan: Plan, known: ColumnEvidence | None) -> list[str]:
     column = plan.columns[name]
+    labels = proof.published(report).get(name, ())
     judged = any(promise.column == name for promise in report.models)
     words = texts.untouched(column.role, judged) or _fate(name, report, plan, known)
     head = f'<td><b>{escape(name)}</b><br><span class="chip">{escape(texts.ROLES[column.role])}</span></td>'
-    cells = [head, f"<td>{escape(words)}</td>"]
+    cells = [head, f"<td>{escape(words)}{proof.chips(labels)}</td>"]
     if known is not None:
         return [*cells, f"<td>{''.join(_pair(*example) for example in known.examples)}</td>"]
     return [*cells, "<td></td>"]
@@ -89,6 +90,8 @@ def _fate(name: str, report: Report, plan: Plan, known: ColumnEvidence | None) -
         return texts.fate(hierarchy, report.levels[name], known.top) + count
     if name in report.levels:
         return f"Published at level {report.levels[name]}."
+    if name in proof.published(report):
+        return proof.fate(proof.published(report)[name], known.before if known else None)
     return "Generalized class by class, only as far as each class needs." + count
 
 

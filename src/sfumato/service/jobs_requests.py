@@ -27,7 +27,7 @@ from sfumato.service.settings import Limits
 
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
 # Keys of plans whose values name files.
-FILES = frozenset({"source", "path", "cells", "relations", "hierarchy"})
+FILES = frozenset({"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder"})
 PARAMETERS: dict[str, frozenset[str]] = {
     "risk": frozenset({"population_size", "sampling_fraction", "threshold"}),
     "compare": frozenset({"methods", "k", "suppression"}),
@@ -210,7 +210,7 @@ def check_paths(plan: Any, files: Container[str]) -> None:
 
 
 def _paths(value: Any) -> Iterator[str]:
-    """Every text in a plan that names a file; the values of a tree are none."""
+    """Every text in a plan that names a file or folder; the values of a tree are none."""
     if isinstance(value, dict):
         for key, entry in value.items():
             if key in FILES and isinstance(entry, str):
