@@ -22,6 +22,13 @@ def test_about_and_health(client):
     assert client.get("/health/ready").json() == {"status": "ready"}
 
 
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "text/html"])
+def test_without_pages_the_start_tells_everyone_the_same(client, accept):
+    answer = client.get("/", headers={"accept": accept})
+    assert answer.status_code == 200
+    assert answer.json()["documentation"] == "/docs"
+
+
 def test_not_ready_without_its_folder(start, tmp_path):
     with start(Settings(ontologies=tmp_path / "gone")) as client:
         assert client.get("/health/ready").status_code == 503

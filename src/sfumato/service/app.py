@@ -58,7 +58,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     _add_error_policy(app)
     app.add_middleware(Watch, metrics=metrics)
     work = Work(Sources(Fetcher(chosen.allowed_hosts), chosen.ontologies), chosen.limits)
-    app.include_router(health_routes(chosen, metrics))
+    app.include_router(health_routes(chosen, metrics, pages=jobs is not None and jobs.pages))
     app.include_router(attribute_routes(work, desk))
     if pool is not None:
         app.include_router(job_routes(pool, chosen.limits))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
 import sfumato
 from sfumato.errors import SfumatoError
@@ -14,20 +14,13 @@ from sfumato.service.schemas import About, Health
 from sfumato.service.settings import Settings
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+PAGES = "/app"
 
 
-def health_routes(settings: Settings, metrics: Metrics) -> APIRouter:
-    """The router of what the service tells about itself."""
+def health_routes(settings: Settings, metrics: Metrics, pages: bool = False) -> APIRouter:
+    """The router of what the service tells about itself; with pages, browsers are led to them."""
     router = APIRouter(tags=["service"])
-
-    @router.get("/", response_model=About, operation_id="about", summary="Name and version of the service.")
-    async def about() -> About:
-        return About(
-            service="Sfumato anonymization service",
-            version=API_VERSION,
-            release=sfumato.__version__,
-            documentation="/docs",
-        )
+    _add_about(router, pages)
 
     @router.get("/health/live", response_model=Health, operation_id="live", summary="Whether the process answers.")
     async def live() -> Health:
@@ -59,6 +52,48 @@ def health_routes(settings: Settings, metrics: Metrics) -> APIRouter:
         return HTMLResponse(page, headers={"content-security-policy": policy})
 
     return router
+
+
+def _add_about(router: APIRouter, pages: bool) -> None:
+    """The start: name and version for programs, the pages for people."""
+    known = About(
+        service="Sfumato anonymization service",
+        version=API_VERSION,
+        release=sfumato.__version__,
+        documentation="/docs",
+    )
+
+    @router.get(
+        "/",
+        response_model=About,
+        operation_id="about",
+        summary="Name and version of the service.",
+        responses={307: {"description": "A browser is led to the pages."}} if pages else None,
+    )
+    async def about(request: Request, response: Response) -> About | Response:
+        if not pages:
+            return known
+        if wants_page(request.headers.get("accept", "")):
+            return RedirectResponse(PAGES, 307, {"vary": "accept"})
+        response.headers["vary"] = "accept"
+        return known
+
+
+def wants_page(accept: str) -> bool:
+    """Whether an `Accept` header asks for a page rather than for data, as those of browsers do.
+
+    >>> wants_page("text/html,application/xhtml+xml,*/*;q=0.8"), wants_page("*/*"), wants_page("")
+    (True, False, False)
+    >>> wants_page("application/json, text/html;q=0.5")
+    False
+    """
+    quality = {"text/html": 0.0, "application/json": 0.0}
+    for part in accept.lower().split(","):
+        kind, *options = (text.strip() for text in part.split(";"))
+        given = next((text.removeprefix("q=") for text in options if text.startswith("q=")), "1")
+        if kind in quality:
+            quality[kind] = float(given) if given.replace(".", "", 1).isdecimal() else 0.0
+    return quality["text/html"] > quality["application/json"]
 
 
 def _fault(ontologies: Path | None) -> str | None:
