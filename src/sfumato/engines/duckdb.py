@@ -133,6 +133,12 @@ class DuckDBEngine:
         with self.faults():
             return _framed(self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s"))
 
+    def first(self, limit: int) -> list[tuple[str | None, ...]]:
+        """So many rows from the top, as texts; None is the missing value."""
+        texts = sql.listed(as_text(column, self.plan.strip) for column in self.columns)
+        with self.faults():
+            return self._run(f"SELECT {texts} FROM {self.source.table} AS s LIMIT {int(limit)}")
+
     def stream(self) -> Any:
         """All rows as a stream of Arrow batches."""
         with self.faults():
