@@ -45,10 +45,13 @@ def assess(
     # The models that are quickly judged come first: where they rule a table out, the others need not be asked.
     for model in sorted(models, key=lambda model: not model.monotone_suppression):
         if not of_release(model):
-            mask = model.failing(classes, whole)
+            # A class that loses all its rows by one promise need not be judged by the next.
+            settled = lost == classes.sizes
+            mask = model.failing_among(classes, whole, ~settled)
             failing = failing | mask
             if (bounded or model.monotone_suppression) and mask.any():
-                lost = np.maximum(lost, model.lost(classes, whole, mask, enough))
+                left = enough - int(lost[settled].sum())
+                lost = np.maximum(lost, model.lost(classes, whole, mask, left))
                 if enough < ALL and int(lost.sum()) > enough:
                     return Assessed(failing, lost)
     return _together(models, classes.sizes, failing, lost)

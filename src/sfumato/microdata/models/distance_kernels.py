@@ -16,14 +16,16 @@ _DENSE = 8
 
 
 @njit(cache=True, nogil=True)
-def tree_distances(starts, values, counts, sizes, labels, shares, out):
-    """The mean over levels of the total variation between class and table.
+def tree_distances(starts, values, counts, sizes, asked, labels, shares, out):
+    """The mean over levels of the total variation between class and table, for the classes asked for.
 
     Only labels that a class holds are looked at: the total variation is the sum of what exceeds the table's share.
     """
     levels = len(labels)
     tally = np.zeros(shares.shape[1])
     for one in range(len(starts) - 1):
+        if not asked[one]:
+            continue
         found = 0.0
         for level in range(levels):
             found += _excess(
@@ -95,8 +97,8 @@ def _gather(begin, end, values, counts, labels, shares, tally, rows, parts, held
 
 
 @njit(cache=True, nogil=True)
-def order_distances(starts, values, counts, sizes, ranks, below, sums, out):
-    """The distance on a line: the mean over steps of |Q - P|, both the shares up to the step.
+def order_distances(starts, values, counts, sizes, asked, ranks, below, sums, out):
+    """The distance on a line: the mean over steps of |Q - P|, both the shares up to the step; for classes asked for.
 
     Args:
         ranks: (values,) the place of each value in the order; below: (values,) the table's share up to each place;
@@ -105,6 +107,8 @@ def order_distances(starts, values, counts, sizes, ranks, below, sums, out):
     steps = len(ranks) - 1
     running = np.zeros(len(ranks))
     for one in range(len(starts) - 1):
+        if not asked[one]:
+            continue
         begin, end = starts[one], starts[one + 1]
         if _DENSE * (end - begin) >= steps:
             out[one] = _dense_line(begin, end, values, counts, sizes[one], ranks, below, running)

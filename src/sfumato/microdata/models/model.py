@@ -49,6 +49,10 @@ class Model(Protocol):
         """Which classes do not satisfy the model; `whole` is the raw table (one class a combination)."""
         ...
 
+    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+        """As `failing`, of some classes; the others count as satisfying."""
+        ...
+
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         """For each class, rows of it that every finer table is certain to suppress.
 
@@ -105,6 +109,11 @@ class ClassModel:
     @property
     def least_rows(self) -> int:
         return 1
+
+    def failing_among(self: Model, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+        """As `failing`, of some classes."""
+        found: Mask = self.failing(classes, whole) & asked
+        return found
 
     def lost(self: Model, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
         """All rows of a failing class where nothing mends it, one where something finer must fail, else none."""

@@ -70,11 +70,15 @@ class TCloseness(ClassModel):
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return self.distances(classes, whole) > self.t + EXACT
 
-    def distances(self, classes: Classes, whole: Classes) -> Floats:
-        """The distance of each class to the whole table."""
+    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+        return self.distances(classes, whole, asked) > self.t + EXACT
+
+    def distances(self, classes: Classes, whole: Classes, asked: Mask | None = None) -> Floats:
+        """The distance of each class to the whole table, 0 for classes that are not asked for."""
         held = classes.sensitive[self.column]
-        found = np.empty(len(classes.sizes))
-        entries = (held.starts, held.values, held.counts, classes.sizes)
+        found = np.zeros(len(classes.sizes))
+        asked = np.ones(len(found), bool) if asked is None else asked
+        entries = (held.starts, held.values, held.counts, classes.sizes, asked)
         if self.distance == "ordered":
             line = self._line(whole.sensitive[self.column])
             distance_kernels.order_distances(*entries, line.ranks, line.below, line.sums, found)
