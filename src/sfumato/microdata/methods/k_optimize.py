@@ -13,11 +13,11 @@ number of threads nor on their pace, unless the time runs out.
 It protects as k-anonymity does, and against nothing more.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from sfumato.plan.methods import KOptimize
 from sfumato.plan.model import Plan
 
 Progress = Callable[[int, int], None]
+T = TypeVar("T")
 # Walks of the local search before the first dive, and how many more may follow, one a round.
 FIRST_WALKS = 4
 MOST_WALKS = 40
@@ -115,6 +116,7 @@ class _Queue:
         self.crew = crew
         self.progress = progress
         self.best = Incumbent(np.inf, space.empty())
+        self.bound = crew.root.bound
         self.nodes = 0
         self._walks = 0
         self._serial = 0
@@ -123,7 +125,7 @@ class _Queue:
 
     def optimum(self) -> Optimum:
         """Search until nothing is open or the time is over."""
-        self._improve(*self.crew.run([self._walk(self.best.state, shakes=0)]))
+        self._improve(*self._run([self._walk(self.best.state, shakes=0)]))
         self._round(FIRST_NODES)
         if self._open and not self.crew.stopped:
             self._grow()
@@ -131,10 +133,14 @@ class _Queue:
             self._round(DIVE_NODES)
         return Optimum(self.best, self.bound, self.nodes, len(self._open), self.crew.interrupted)
 
-    @property
-    def bound(self) -> float:
-        """What no head can cost less than."""
-        return min(self._open[0][0], self.best.cost) if self._open else self.best.cost
+    def _run(self, jobs: Sequence[Callable[[Worker], T]]) -> list[T]:
+        return self.crew.run(jobs, self._tell)
+
+    def _tell(self) -> None:
+        """Tell what is proved and what is the best so far, also in the midst of a local search."""
+        best = min(self.best.cost, self.crew.least)
+        if best < np.inf:
+            self.progress(int(min(self.bound, best)), int(best))
 
     def _push(self, node: Open) -> None:
         self._serial += 1
@@ -151,7 +157,7 @@ class _Queue:
             grown = carried
         self._improve(*grown)
         starts = [first, *grown][:FIRST_WALKS]
-        self._improve(*self.crew.run([self._walk(found.state) for found in starts]))
+        self._improve(*self._run([self._walk(found.state) for found in starts]))
 
     def _grown(self, carried: list[Incumbent]) -> list[Incumbent]:
         """The best sets with features of one column more than those carried on."""
@@ -161,13 +167,16 @@ class _Queue:
             for column in range(len(self.space.alphabets)):
                 columns = used | {column}
                 if column not in used and columns not in jobs:
-                    jobs[columns] = partial(Worker.settle, start=found.state, columns=columns, stop=self.crew.stop)
-        found_sets = sorted(self.crew.run(list(jobs.values())), key=lambda found: found.cost)
+                    jobs[columns] = partial(
+                        Worker.settle, start=found.state, columns=columns, stop=self.crew.stop, tell=self.crew.tell
+                    )
+        found_sets = sorted(self._run(list(jobs.values())), key=lambda found: found.cost)
         return found_sets[:CARRIED]
 
     def _walk(self, start: State, shakes: int = SHAKES) -> Callable[[Worker], Incumbent]:
         self._walks += 1
-        return partial(Worker.wander, start=start, number=self._walks, shakes=shakes, stop=self.crew.stop)
+        number, crew = self._walks, self.crew
+        return partial(Worker.wander, start=start, number=number, shakes=shakes, stop=crew.stop, tell=crew.tell)
 
     def _improve(self, *found: Incumbent) -> None:
         self.best = min((self.best, *found), key=lambda one: one.cost)
@@ -180,12 +189,13 @@ class _Queue:
         ]
         if self._walks < MOST_WALKS and self.nodes:
             jobs.append(self._walk(self.best.state))
-        found = self.crew.run(jobs)
+        found = self._run(jobs)
         for dived in found[: len(taken)]:
             self._take(dived)
         self._improve(*found[len(taken) :])
         self._forget()
-        self.progress(int(self.bound), int(self.best.cost))
+        self.bound = min(self._open[0][0], self.best.cost) if self._open else self.best.cost
+        self._tell()
 
     def _take(self, dived: Dived) -> None:
         self.nodes += dived.nodes

@@ -6,10 +6,11 @@ as long as that helps. From the best of them, features of all columns are added,
 loss falls; then the set is shaken and improved again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.microdata.methods import k_optimize_local_kernels as kernels
 from sfumato.microdata.methods.k_optimize_features import Codes, Space, State
@@ -19,6 +20,7 @@ from sfumato.microdata.packing import packing_of
 
 _SEED = 0x9E3779B97F4A7C15
 _WORD = 2**64
+Tell = Callable[[float], None]
 SHAKES = 6
 # In few columns a walk is shaken more often, up to so many times, and for so many rows together.
 MOST_SHAKES = 40
@@ -92,14 +94,38 @@ def columns_of(space: Space, state: State) -> frozenset[int]:
     return frozenset(space.instance.features[state == HEAD, COLUMN].tolist())
 
 
-def settle(space: Space, start: State, columns: frozenset[int], stop: Flag) -> Incumbent:
+def settle(space: Space, start: State, columns: frozenset[int], stop: Flag, tell: Tell) -> Incumbent:
     """Improve a set by features of some columns; the smaller their table, the longer."""
+    if stop[0]:
+        return Incumbent(np.inf, start)
     place = place_of(space, sorted(columns))
-    return wander(place, start, len(columns), min(MOST_SHAKES, ROWS_SHAKEN // len(place.instance.counts)), stop)
+    shakes = min(MOST_SHAKES, ROWS_SHAKEN // len(place.instance.counts))
+    return wander(place, start, len(columns), shakes, stop, tell)
 
 
-def wander(place: Place, start: State, number: int, shakes: int, stop: Flag) -> Incumbent:
-    """Improve a set and shake it so many times; each number gives another walk."""
-    state, random = start.copy(), np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)
-    cost = kernels.wander(place.instance, place.desk, state, place.choices, random, shakes, STRENGTH, stop)
-    return Incumbent(float(cost), state)
+def wander(place: Place, start: State, number: int, shakes: int, stop: Flag, tell: Tell) -> Incumbent:
+    """Improve a set, then shake the best and improve it again so many times; each number gives another walk.
+
+    Args:
+        stop: Ends the walk with the best set so far, once it is up.
+        tell: Called with the cost of each set that is no worse than those before.
+    """
+    random = np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)
+    best = _climbed(place, start.copy(), random, stop)
+    tell(best.cost)
+    for _ in range(shakes if len(place.choices) else 0):
+        if stop[0]:
+            break
+        trial = best.state.copy()
+        kernels.shake(place.instance, trial, place.choices, random, STRENGTH)
+        kernels.relieve(place.instance, place.desk, trial, random)
+        found = _climbed(place, trial, random, stop)
+        if found.cost <= best.cost:
+            best = found
+            tell(best.cost)
+    return best
+
+
+def _climbed(place: Place, state: State, random: npt.NDArray[np.uint64], stop: Flag) -> Incumbent:
+    """Improve a set as long as single changes help."""
+    return Incumbent(float(kernels.climb(place.instance, place.desk, state, place.choices, random, stop)), state)

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-OUT, TAIL, HEAD = 0, 1, 2
+# Typed, since functions are compiled anew for each plain number that they are given.
+OUT, TAIL, HEAD = np.int64(0), np.int64(1), np.int64(2)
 DISCERNIBILITY, CLASSIFICATION, LOSS_METRIC = 0, 1, 2
 WORD, SHIFT, MASK, FIRST, BASE, SIZE, DOMAIN, MISSING = 0, 1, 2, 3, 4, 5, 6, 7
 COLUMN, VALUE, TURN = 0, 1, 2
 LOW, HIGH, LEAVES = 0, 1, 2
 KIND, ORDERED, K, ROWS, LIMIT = 0, 1, 2, 3, 4
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+ORIGIN = np.int64(0)
 
 
 class Instance(NamedTuple):
@@ -79,7 +81,7 @@ def penalties(inst, state, least, out):
     for column in range(len(inst.weights)):
         size, base = inst.columns[column, SIZE], inst.columns[column, BASE]
         block = np.empty(size + 1, np.int64)
-        blocks(inst, state, least, column, block, 0)
+        blocks(inst, state, least, column, block, ORIGIN)
         members = np.zeros(size + 1, np.int64)
         low = np.zeros(size + 1, np.int64)
         high = np.zeros(size + 1, np.int64)
@@ -112,7 +114,7 @@ def relabel(inst, state, keys, start, stop, touched):
     for column in range(len(inst.weights)):
         if not touched[column]:
             continue
-        blocks(inst, state, TAIL, column, block, 0)
+        blocks(inst, state, TAIL, column, block, ORIGIN)
         word, shift, mask = inst.columns[column, WORD], inst.columns[column, SHIFT], inst.columns[column, MASK]
         stay = ~(mask << shift)
         for row in range(start, stop):

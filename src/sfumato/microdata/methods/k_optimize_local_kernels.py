@@ -221,11 +221,11 @@ def additions(inst, desk, state, cost, count, hidden):
 
 
 @njit(cache=True, nogil=True)
-def additions_one_by_one(inst, desk, state, choices):
+def additions_one_by_one(inst, desk, state, choices, stop):
     """As `additions`, for costs that are not sums over classes."""
     costs = np.full(len(state), NEVER)
     for feature in choices:
-        if state[feature] != HEAD:
+        if state[feature] != HEAD and stop[0] == 0:
             state[feature] = HEAD
             costs[feature] = cost_of(inst, desk, state)[0]
             state[feature] = OUT
@@ -234,13 +234,13 @@ def additions_one_by_one(inst, desk, state, choices):
 
 
 @njit(cache=True, nogil=True)
-def best_addition(inst, desk, state, choices):
+def best_addition(inst, desk, state, choices, stop):
     """What a set costs, the best of the features that may be added to it, and the cost with that one."""
     cost, count, hidden = cost_of(inst, desk, state)
     if hidden > inst.params[LIMIT]:
         return cost, -1, NEVER
     if inst.params[KIND] == LOSS_METRIC:
-        additions_one_by_one(inst, desk, state, choices)
+        additions_one_by_one(inst, desk, state, choices, stop)
     else:
         additions(inst, desk, state, cost, count, hidden)
     best, least = -1, NEVER
@@ -275,11 +275,11 @@ def climb(inst, desk, state, choices, random, stop):
         choices: The features that may be taken: those of columns that have more than one value here.
     """
     features = choices.copy()
-    cost, added, least = best_addition(inst, desk, state, choices)
+    cost, added, least = best_addition(inst, desk, state, choices, stop)
     while stop[0] == 0:
         if added >= 0 and least < cost * GAIN:
             state[added] = HEAD
-            cost, added, least = best_addition(inst, desk, state, choices)
+            cost, added, least = best_addition(inst, desk, state, choices, stop)
             continue
         improved = False
         shuffle(features, len(features), random)
@@ -288,7 +288,7 @@ def climb(inst, desk, state, choices, random, stop):
             if state[feature] != HEAD or stop[0] != 0:
                 continue
             state[feature] = OUT
-            fewer, other, swapped = best_addition(inst, desk, state, choices)
+            fewer, other, swapped = best_addition(inst, desk, state, choices, stop)
             if min(fewer, swapped) < cost * GAIN:
                 if swapped < fewer:
                     state[other] = HEAD
@@ -297,7 +297,7 @@ def climb(inst, desk, state, choices, random, stop):
             state[feature] = HEAD
         if not improved:
             return cost
-        cost, added, least = best_addition(inst, desk, state, choices)
+        cost, added, least = best_addition(inst, desk, state, choices, stop)
     return cost
 
 
@@ -319,23 +319,3 @@ def shake(inst, state, choices, random, strength):
     for _ in range(1 + draw(random, strength)):
         feature = choices[draw(random, len(choices))]
         state[feature] = OUT if state[feature] == HEAD else HEAD
-
-
-@njit(cache=True, nogil=True)
-def wander(inst, desk, state, choices, random, rounds, strength, stop):
-    """Iterated local search: shake the best set, climb, keep what is no worse; the answer is its cost."""
-    best = climb(inst, desk, state, choices, random, stop)
-    trial = state.copy()
-    for _ in range(rounds if len(choices) else 0):
-        if stop[0] != 0:
-            break
-        for feature in range(len(state)):
-            trial[feature] = state[feature]
-        shake(inst, trial, choices, random, strength)
-        relieve(inst, desk, trial, random)
-        cost = climb(inst, desk, trial, choices, random, stop)
-        if cost <= best:
-            best = cost
-            for feature in range(len(state)):
-                state[feature] = trial[feature]
-    return best

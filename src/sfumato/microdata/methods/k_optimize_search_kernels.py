@@ -181,7 +181,8 @@ def head_cost(inst, stack, depth, penalty):
 @njit(cache=True, nogil=True)
 def load(inst, stack, state):
     """Make the node of a state the first on the stack."""
-    rows = len(inst.counts)
+    # Not written as 0, for which every function that takes it would be compiled once more.
+    rows, bottom = len(inst.counts), np.int64(0)
     for row in range(rows):
         for word in range(inst.keys.shape[1]):
             stack.keys[row, word] = inst.keys[row, word]
@@ -193,11 +194,11 @@ def load(inst, stack, state):
     stack.spans[ROW0, 0], stack.spans[ROW1, 0], stack.ends[0] = 0, rows, rows
     stack.spans[CLASS0, 0], stack.spans[CLASS1, 0], stack.spans[HIDDEN, 0] = 0, 1, 0
     stack.costs[SETTLED, 0] = stack.costs[BOUND, 0] = 0.0
-    compact(inst, stack, 0, np.ones(len(inst.weights) + 1, np.bool_))
+    compact(inst, stack, bottom, np.ones(len(inst.weights) + 1, np.bool_))
     for feature in range(len(state)):
         if state[feature] == HEAD:
-            spread(inst, stack, 0, feature)
-            lower(stack, 0)
+            spread(inst, stack, bottom, feature)
+            lower(stack, bottom)
 
 
 @njit(cache=True, nogil=True)
@@ -229,8 +230,8 @@ def sort_out(inst, state, out, most, touched):
 
 
 @njit(cache=True, nogil=True)
-def settle(inst, stack, depth, out, best, best_state, touched):
-    """Prune a node until nothing changes; True when something below it is left to be searched."""
+def settle(inst, stack, depth, out, best, best_state, touched, stop):
+    """Prune a node until nothing changes or the flag is up; True when something below it is left to be searched."""
     fresh = True
     while True:
         state, spans = stack.states[depth], stack.spans
@@ -238,9 +239,9 @@ def settle(inst, stack, depth, out, best, best_state, touched):
             compact(inst, stack, depth, touched)
             for column in range(len(touched)):
                 touched[column] = False
-        start, stop, hidden = spans[ROW0, depth], spans[ROW1, depth], spans[HIDDEN, depth]
+        start, end, hidden = spans[ROW0, depth], spans[ROW1, depth], spans[HIDDEN, depth]
         keys, counts, held, floors = stack.keys, stack.counts, stack.held, stack.floors
-        atom_floors(inst, state, keys, counts, held, start, stop, out.penalty, floors)
+        atom_floors(inst, state, keys, counts, held, start, end, out.penalty, floors)
         first, last, settled = spans[CLASS0, depth], spans[CLASS1, depth], stack.costs[SETTLED, depth]
         bound = judge(inst, state, keys, counts, held, floors, start, stack.ends, first, last, settled, hidden, out)
         stack.costs[BOUND, depth] = max(stack.costs[BOUND, depth], bound)
@@ -255,10 +256,12 @@ def settle(inst, stack, depth, out, best, best_state, touched):
             return False
         changed, left, needed = sort_out(inst, state, out, most, touched)
         fresh = changed and inst.params[KIND] == LOSS_METRIC
+        if left == 0 and not changed:
+            return False
+        if stop[0] != 0:
+            return True
         if changed:
             continue
-        if left == 0:
-            return False
         if needed < 0 or not has_room(stack, depth):
             return True
         spread(inst, stack, depth, needed)
@@ -290,10 +293,10 @@ def dive(inst, stack, out, state, best, best_state, limit, stop, open_states, op
     """
     load(inst, stack, state)
     touched = np.zeros(len(inst.weights) + 1, np.bool_)
-    depth, nodes = 0, 0
+    depth, nodes = np.int64(0), 0
     while depth >= 0:
         nodes += 1
-        if not settle(inst, stack, depth, out, best, best_state, touched):
+        if not settle(inst, stack, depth, out, best, best_state, touched, stop):
             depth -= 1
             if depth >= 0:
                 touched[inst.features[stack.spans[TAKEN, depth], COLUMN]] = touched[-1] = True

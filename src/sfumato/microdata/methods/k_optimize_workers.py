@@ -16,7 +16,7 @@ import numpy as np
 from sfumato.microdata.methods import k_optimize_search_kernels as kernels
 from sfumato.microdata.methods.k_optimize_bounds_kernels import Verdicts
 from sfumato.microdata.methods.k_optimize_features import Space, State
-from sfumato.microdata.methods.k_optimize_incumbent import Incumbent, place_of, settle, wander
+from sfumato.microdata.methods.k_optimize_incumbent import Incumbent, Tell, place_of, settle, wander
 from sfumato.microdata.methods.k_optimize_kernels import TAIL
 from sfumato.microdata.methods.k_optimize_local_kernels import Flag
 from sfumato.microdata.methods.k_optimize_search_kernels import Stack
@@ -59,6 +59,13 @@ class Worker:
 
     def dive(self, node: Open, best: float, nodes: int, stop: Flag) -> Dived:
         """Search below a node for heads that cost less than `best`."""
+        return Dived((node,), None, 0) if stop[0] else self._dived(node, best, nodes, stop)
+
+    def look(self, node: Open) -> Dived:
+        """Bound a node, and no more."""
+        return self._dived(node, np.inf, 1, np.ones(1, np.int64))
+
+    def _dived(self, node: Open, best: float, nodes: int, stop: Flag) -> Dived:
         cost, state = np.array([best]), self.space.empty()
         inst, room, left_open = self.space.instance, (self._stack, self._verdicts), (self._states, self._bounds)
         left, seen = kernels.dive(inst, *room, node.state, cost, state, nodes, stop, *left_open)
@@ -67,13 +74,13 @@ class Worker:
         )
         return Dived(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
 
-    def settle(self, start: State, columns: frozenset[int], stop: Flag) -> Incumbent:
+    def settle(self, start: State, columns: frozenset[int], stop: Flag, tell: Tell) -> Incumbent:
         """Improve a set by features of some columns."""
-        return settle(self.space, start, columns, stop)
+        return settle(self.space, start, columns, stop, tell)
 
-    def wander(self, start: State, number: int, shakes: int, stop: Flag) -> Incumbent:
+    def wander(self, start: State, number: int, shakes: int, stop: Flag, tell: Tell) -> Incumbent:
         """Improve a set by features of all columns."""
-        return wander(self._place, start, number, shakes, stop)
+        return wander(self._place, start, number, shakes, stop, tell)
 
 
 def _stack(space: Space) -> Stack:
@@ -112,12 +119,15 @@ class Crew:
     Attributes:
         stop: The flag that ends all searches; it is set when the time is over or the user interrupts.
         interrupted: Whether the user did.
+        least: The least cost that a local search has told of, also of those that still run.
         root: The node below which everything lies.
     """
 
     def __init__(self, space: Space, seconds: float) -> None:
         self.stop = np.zeros(1, np.int64)
         self.interrupted = False
+        self.least = np.inf
+        self._lock = threading.Lock()
         self._free: SimpleQueue[Worker] = SimpleQueue()
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
         for _ in range(workers):
@@ -129,9 +139,9 @@ class Crew:
     def _first(self, space: Space) -> Open:
         """The first node with its bound; this compiles the loops, before the clock starts."""
         worker, stopped = self._free.get(), np.ones(1, np.int64)
-        worker.wander(space.empty(), 0, 0, stopped)
+        worker.wander(space.empty(), 0, 0, stopped, self.tell)
         root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
-        dived = worker.dive(root, np.inf, 1, stopped)
+        dived = worker.look(root)
         self._free.put(worker)
         return dived.left[0] if dived.left else root
 
@@ -141,11 +151,20 @@ class Crew:
             self.stop[0] = 1
         return bool(self.stop[0])
 
-    def run(self, jobs: Sequence[Callable[[Worker], T]]) -> list[T]:
-        """Do all jobs; when time or patience ends, they end early with what they have."""
+    def tell(self, cost: float) -> None:
+        """Take note of what a set costs that was just found."""
+        with self._lock:
+            self.least = min(self.least, cost)
+
+    def run(self, jobs: Sequence[Callable[[Worker], T]], meanwhile: Callable[[], None]) -> list[T]:
+        """Do all jobs; when time or patience ends, they end early with what they have.
+
+        Args:
+            meanwhile: Called again and again until they are done.
+        """
         futures = [self._threads.submit(self._do, job) for job in jobs]
         while wait(futures, None if self.stopped else PATIENCE_SECONDS).not_done:
-            pass
+            meanwhile()
         return [future.result() for future in futures]
 
     @contextmanager
