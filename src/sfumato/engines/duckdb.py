@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.engines import sources, sql
 from sfumato.engines.engine import Reading
 from sfumato.engines.scratch import Scratch
-from sfumato.engines.statements import Application, as_text, counting, locating, publishing
+from sfumato.engines.statements import Application, as_text, counting, enumerating, locating, publishing
 from sfumato.engines.streaming import Stream, streams
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 from sfumato.microdata.frequencies import Counted
@@ -115,7 +115,8 @@ class DuckDBEngine:
             else:
                 for table, arrays in application.lookups():
                     self._load(table, arrays)
-                self._run(publishing(application, target))
+                for statement in (*enumerating(application), publishing(application, target)):
+                    self._run(statement)
         return DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
 
     def _stream(self, stream: Stream, target: Path) -> None:
