@@ -14,7 +14,7 @@ from sfumato.microdata.classes import Floats
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.grouping import Grouper
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.measures.view import ColumnView, View
+from sfumato.microdata.measures.view import ColumnView, View, distinct_pairs
 from sfumato.microdata.recoding import LevelRecoding, Recoding
 
 BY_COLUMN = ("loss-metric", "precision", "non-uniform-entropy", "score", "height")
@@ -90,9 +90,8 @@ def _entropy(view: View, place: int) -> float:
     codes = view.table.codes[:, place]
     labels = view.class_labels[pieces.classes, place].astype(np.int64)
     size = view.table.ladders[place].size
-    pairs, owners = np.unique(labels * size + codes[pieces.combinations], return_inverse=True)
-    rows = np.bincount(owners.reshape(-1), weights=pieces.rows, minlength=len(pairs))
-    kept = float((rows * np.log(column.label_rows[pairs // size] / rows)).sum())
+    found, _, rows = distinct_pairs(labels, codes[pieces.combinations], size, pieces.rows)
+    kept = float((rows * np.log(column.label_rows[found] / rows)).sum())
     shares = column.before / view.table.rows
     most = -float((column.before * np.log(shares)).sum())
     gone = np.bincount(codes, weights=view.table.counts, minlength=size)

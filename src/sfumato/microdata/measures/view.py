@@ -17,6 +17,8 @@ from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.recoding import ClassRecoding, LevelRecoding, Recoding
 
 Places = npt.NDArray[np.int64]
+# Up to so many possible pairs are counted in a table of all of them.
+DENSE_PAIRS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,30 @@ def _covers(
     if isinstance(recoding, LevelRecoding):
         return recoding.label_codes(place)[values].astype(np.int64), np.arange(len(values))
     labels = recoding.classes[published.classes, place].astype(np.int64)
-    pairs = np.unique(labels * len(values) + rank[table.codes[published.combinations, place]])
-    return pairs // max(len(values), 1), pairs % max(len(values), 1)
+    ranks = rank[table.codes[published.combinations, place]]
+    found, covered, _ = distinct_pairs(labels, ranks, len(values), published.rows)
+    return found, covered
+
+
+def distinct_pairs(
+    first: Places, second: npt.NDArray[np.integer], width: int, rows: Counts
+) -> tuple[Places, Places, Floats]:
+    """The distinct pairs of codes, side by side and in order, and the rows of each; width: how many `second` may be.
+
+    >>> [part.tolist() for part in distinct_pairs(np.array([1, 0, 1]), np.array([2, 0, 2]), 3, np.array([5, 1, 1]))]
+    [[0, 1], [0, 2], [1.0, 6.0]]
+    """
+    pairs = first * width + second
+    size = int(pairs.max(initial=-1)) + 1
+    cells: Places
+    if size <= DENSE_PAIRS:
+        sums: Floats = np.bincount(pairs, weights=rows, minlength=size).astype(np.float64)
+        cells = np.flatnonzero(sums).astype(np.int64)
+        sums = sums[cells]
+    else:
+        cells, owners = np.unique(pairs, return_inverse=True)
+        sums = np.bincount(owners.reshape(-1), weights=rows, minlength=len(cells)).astype(np.float64)
+    return cells // max(width, 1), cells % max(width, 1), sums
 
 
 def _numbers(ladder: Ladder, values: Places) -> Floats | None:
