@@ -1,6 +1,7 @@
 """The pipeline of a microdata release: count, search, apply, recount, compare, judge; then a Release, or nothing."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,8 @@ from sfumato.plan.read import read_plan
 # Stage ("count", "search", "apply", "verify"), how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
 ROWS_SHOWN = 10
+# Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
+MOST_MEASURED_BESIDE = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -125,10 +128,11 @@ class _Run:
         with self._stage("search"):
             result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
         handling = handling_of(self.plan, table, result.recoding)
-        with ExitStack() as undo:
+        with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             target, folder = self._target(workspace)
             if folder is not None:
                 undo.callback(folder.cleanup)
+            measuring = self._measuring(beside, table, result.recoding)
             with self._stage("apply"):
                 published = self.source.apply(result.recoding, handling, self.reading, target)
             undo.callback(published.close)
@@ -137,11 +141,17 @@ class _Run:
                 verdict = self._verified(published, expected, table, result.recoding)
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
-            measured = measure(self.plan, table, result.recoding)
+            measured = measuring()
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict, measured)
             undo.pop_all()
         return Release(self.plan, report, result.recoding, handling, published, expected, folder, table)
+
+    def _measuring(self, beside: Executor, table: FrequencyTable, recoding: Recoding) -> Callable[[], Measured]:
+        """What hands over the measures: made beside the engine's work where the table is small, else when asked for."""
+        if len(table.counts) > MOST_MEASURED_BESIDE:
+            return lambda: measure(self.plan, table, recoding)
+        return beside.submit(measure, self.plan, table, recoding).result
 
     @contextmanager
     def _stage(self, name: str) -> Any:
