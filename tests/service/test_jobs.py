@@ -336,7 +336,7 @@ def workers_of(folder):
 
 
 def test_a_job_may_not_take_longer_than_allowed(tmp_path, many) -> None:
-    with serving(tmp_path / "jobs", seconds=2.0) as client:
+    with serving(tmp_path / "jobs", seconds=1.0) as client:
         found = ended(client, ask(client, many, large_plan()))
         assert (found["state"], found["error"]["code"]) == ("failed", "limit.time")
 

@@ -28,7 +28,9 @@ def released(source, folder, **method):
         release.close()
 
 
-@pytest.mark.parametrize("method", [{"name": "optimal", "suppression": 0.05}, {"name": "mondrian"}])
+@pytest.mark.parametrize(
+    "method", [{"name": "optimal", "suppression": 0.05}, {"name": "mondrian"}, {"name": "k-optimize", "time_limit": 1}]
+)
 def test_rows_are_shown_as_they_are_published(source, tmp_path, method) -> None:
     """With the order kept, the shown rows that are not withheld are the first of the published file."""
     plan, folder = released(source, tmp_path / "out", **method)
@@ -58,6 +60,24 @@ def test_rows_at_risk_are_counted(source) -> None:
     assert loaded.at_risk([], 5) == 0
 
 
+@pytest.mark.parametrize(("mode", "expected"), [("relaxed", True), ("strict", False)])
+def test_it_is_known_whether_like_rows_were_divided(tmp_path, mode, expected) -> None:
+    rows = tmp_path / "ages.csv"
+    rows.write_text("age\n" + "\n".join("123345"))
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": {"age": {"role": "quasi-identifier", "type": "integer"}},
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "mondrian", "mode": mode},
+    }
+    release = anonymize(None, plan)
+    try:
+        assert outcome.divided(release.save(tmp_path / "out")) == expected
+    finally:
+        release.close()
+
+
 def test_an_unknown_language_falls_back() -> None:
-    assert words("tlh, de-AT;q=0.1") is WORDS
+    assert words("tlh, xx-YY;q=0.1") is WORDS
     assert words("../../secret") is WORDS

@@ -217,7 +217,7 @@ def _make_method(**entries: Any) -> MethodChoice:
 
 
 _POSITIVE = Number(minimum=0)
-_RULES: dict[str, Record[Any]] = {
+RULES: dict[str, Record[Any]] = {
     "range": Record({"min": Key(Number(), True), "max": Key(Number(), True)}, rules.Range),
     "frequency": Record({"min": Key(Number(minimum=1), True)}, rules.Frequency),
     "zero-unsafe": Record({"margin": Key(_POSITIVE)}, rules.ZeroUnsafe),
@@ -234,7 +234,7 @@ _RULES: dict[str, Record[Any]] = {
     ),
     "waiver": Record({"column": Key(Text(), True), "marks": Key(ListOf(Scalar(), 1))}, rules.Waiver),
 }
-_TABLE = Record(
+TABLE = Record(
     {
         "source": Key(Text("file with one row for each cell")),
         "value": Key(Text("column with the values")),
@@ -258,7 +258,7 @@ DIMENSION = Record(
     },
     Dimension,
 )
-_METHOD = Record(
+METHOD = Record(
     {
         "name": Key(Choice(("intervals", "optimal", "fast", "ranges")), True),
         "cost": Key(Text("unit, value, frequency, log, or the name of a column")),
@@ -273,14 +273,14 @@ _METHOD = Record(
     },
     _make_method,
 )
-_PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent": Key(_POSITIVE)}, Protection)
-_ATTACKER = Record(
+PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent": Key(_POSITIVE)}, Protection)
+ATTACKER = Record(
     {"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag()), "rule": Key(Flag())}, AttackerModel
 )
 _COLUMNS = Choice(("plain", "original"))
 _LANGUAGE = Choice(("en", "de"))
 _OUTPUT = Record({"columns": Key(_COLUMNS), "prefix": Key(Text()), "language": Key(_LANGUAGE)}, Output)
-_METHOD_SHAPE = Either((((str,), Choice(("intervals", "optimal", "fast", "ranges"))), ((Mapping,), _METHOD)))
+_METHOD_SHAPE = Either((((str,), Choice(("intervals", "optimal", "fast", "ranges"))), ((Mapping,), METHOD)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +298,12 @@ class _MethodShape:
 PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), True),
-        "table": Key(_TABLE, True),
+        "table": Key(TABLE, True),
         "dimensions": Key(MapOf(DIMENSION)),
-        "primary": Key(ListOf(Tagged("rule", _RULES))),
+        "primary": Key(ListOf(Tagged("rule", RULES))),
         "method": Key(_MethodShape()),
-        "protection": Key(_PROTECTION),
-        "attacker": Key(_ATTACKER),
+        "protection": Key(PROTECTION),
+        "attacker": Key(ATTACKER),
         "output": Key(_OUTPUT),
         "columns": Key(_COLUMNS),
         "language": Key(_LANGUAGE),

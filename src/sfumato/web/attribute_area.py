@@ -46,13 +46,13 @@ def build(visit: Visit) -> None:
             looks.alarm(str(error))
             return
         except (ValueError, TypeError, AttributeError):
-            looks.alarm(words["failed"] + ": JSON")
+            looks.alarm(words["not_json"])
             return
         with room, ui.card().classes("sf-card").props('role="status"'):
             ui.label(words["answer"]).classes("font-bold")
             ui.code(json.dumps(answer, indent=1, ensure_ascii=False), language="json").classes("w-full")
 
-    looks.button(words["anonymize"], run)
+    looks.button(words["anonymize"], run).classes("self-start")
     room = ui.column().classes("w-full")
 
 

@@ -12,6 +12,7 @@ from sfumato.service.jobs_requests import check_paths
 from sfumato.web import looks
 from sfumato.web.area import Area
 from sfumato.web.profile import ladder_of
+from sfumato.web.texts import translated
 from sfumato.web.visit import Visit
 
 SHOWN_VALUES, EDITABLE_VALUES = 6, 500
@@ -53,7 +54,7 @@ class _ColumnCard:
                 ui.select(roles, value=self.plan["role"], on_change=lambda event: self._give_role(event.value)).props(
                     f'dense outlined aria-label="{words["role"]}: {self.name}"'
                 ).style("min-width: 17rem")
-                ui.label(self.visit.loaded.reasons.get(self.name, "")).classes("sf-soft")
+                ui.label(translated(self.visit.loaded.reasons.get(self.name, ""), words)).classes("sf-soft")
             self._room = ui.column().classes("w-full")
             self._show_ladder()
 
@@ -89,7 +90,7 @@ class _ColumnCard:
         try:
             given = yaml.safe_load(text)
         except yaml.YAMLError:
-            self._tell("invalid", "YAML")
+            self._tell("invalid", self.visit.words["not_yaml"])
             return
         if self._check(given):
             self.plan["hierarchy"] = given
@@ -103,9 +104,10 @@ class _ColumnCard:
                 self.visit.loaded.column(self.name), {**self.plan, "hierarchy": given}, self.visit.place("x").parent
             )
         except SfumatoError as error:
-            self._tell("invalid", str(error))
+            self._tell("invalid", looks.told(error, self.visit.words))
             return False
-        self._tell("valid", f"{rejected:,} ✗" if rejected else "")
+        count = looks.figure(f"{rejected:,}", self.visit.words)
+        self._tell("valid", self.visit.words["not_accepted"].format(count=count) if rejected else "")
         self._preview.clear()
         with self._preview:
             _show_rows(ladder)

@@ -9,6 +9,7 @@ from sfumato.errors import SfumatoError
 from sfumato.web import looks
 from sfumato.web.area import Area
 from sfumato.web.profile import Column, Loaded, load
+from sfumato.web.texts import Words
 from sfumato.web.visit import Visit
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
@@ -27,14 +28,8 @@ class _DataStep:
     def build(self) -> None:
         words = self.visit.words
         ui.label(words["stays"]).classes("sf-soft")
-        ui.upload(
-            label=words["drop"],
-            auto_upload=True,
-            max_files=1,
-            max_file_size=self.visit.pool.settings.upload_bytes,
-            on_upload=self._uploaded,
-            on_rejected=lambda: looks.alarm(words["too_large"]),
-        ).props(f'accept="{",".join(KINDS)}" aria-label="{words["drop"]}"').classes("w-full")
+        most = self.visit.pool.settings.upload_bytes
+        looks.upload(words["drop"], self._uploaded, most, words["too_large"]).props(f'accept="{",".join(KINDS)}"')
         with ui.row().classes("items-center mt-2"):
             ui.label(words["example"])
             for name in EXAMPLES:
@@ -68,7 +63,7 @@ class _DataStep:
             loaded = await asyncio.to_thread(load, path, planned)
         except SfumatoError as error:
             await asyncio.to_thread(self.visit.end)
-            self._refuse(str(error))
+            self._refuse(looks.told(error, self.visit.words))
             return
         adopt(self.visit, loaded)
         self._show(loaded)
@@ -83,7 +78,7 @@ class _DataStep:
         words = self.visit.words
         self._shown.clear()
         with self._shown:
-            size = words["loaded"].format(rows=f"{loaded.rows:,}", columns=len(loaded.columns))
+            size = words["loaded"].format(rows=looks.figure(f"{loaded.rows:,}", words), columns=len(loaded.columns))
             ui.label(f"{loaded.path.name}: {size}").classes("text-lg font-bold")
             ui.label(words["preview"]).classes("sf-soft")
             names = [column.name for column in loaded.columns]
@@ -92,14 +87,15 @@ class _DataStep:
             plans = loaded.suggested["columns"]
             looks.table(
                 head,
-                (_summary(column, plans[column.name]) for column in loaded.columns),
+                (_summary(column, plans[column.name], words) for column in loaded.columns),
             )
             self.area.ways(None, "columns")
 
 
-def _summary(column: Column, plan: dict[str, Any]) -> list[tuple[str, str]]:
-    found = [column.name, plan.get("type", "text"), f"{len(column.values):,}"]
-    return [*((text, "") for text in found), (f"{column.missing:,}", "masked" if column.missing else "")]
+def _summary(column: Column, plan: dict[str, Any], words: Words) -> list[tuple[str, str]]:
+    distinct, missing = (looks.figure(f"{count:,}", words) for count in (len(column.values), column.missing))
+    found = [column.name, words[f"type.{plan.get('type', 'text')}"], distinct]
+    return [*((text, "") for text in found), (missing, "masked" if column.missing else "")]
 
 
 def adopt(visit: Visit, loaded: Loaded) -> None:

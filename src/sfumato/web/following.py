@@ -18,7 +18,8 @@ def follow(visit: Visit, job: Job, then: Then) -> None:
     words = visit.words
     with ui.card().classes("sf-card").props('role="status"') as card:
         label = ui.label(words["waiting"])
-        bar = ui.linear_progress(0, show_value=False).props('indeterminate aria-label="progress"')
+        bar = ui.linear_progress(0, show_value=False).props("indeterminate")
+        bar.props["aria-label"] = words["progress"]
         looks.button(words["cancel"], lambda: asyncio.to_thread(visit.pool.cancel, job), color="secondary")
 
     async def look() -> None:

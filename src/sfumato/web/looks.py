@@ -1,13 +1,15 @@
 """The looks that all pages share: header, colors, cards, tables with marks, and how an error is told."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from html import escape
 from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.service.problems import RefusedError
+from sfumato.web.texts import Words
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'
@@ -29,20 +31,28 @@ STYLE = """
 .sf-tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; width: 100%; }
 .sf-tile { border: 1px solid rgb(128 128 128 / .3); border-radius: .5rem; padding: .7rem .9rem; }
 .sf-tile b { display: block; font-size: 1.35rem; } .sf-tile span { opacity: .75; font-size: .87rem; }
+.sf-promise { width: 100%; border: 1px solid rgb(128 128 128 / .3); border-radius: .5rem; padding: .6rem .9rem; }
+.sf-fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: .2rem 1rem;
+  width: 100%; }
 .sf-soft { opacity: .75; } .sf-report { width: 100%; height: 75vh; border: 0; background: white; }
 .nicegui-content { padding: 0; }
+.q-uploader__subtitle, .q-uploader__list:empty { display: none; }
+.body--dark .text-primary { color: #9db2e6 !important; }
 :focus-visible { outline: 2px solid #c98a3c; outline-offset: 2px; }
 """
 AREAS = (("/", "rows_area"), ("/tables", "tables_area"), ("/attributes", "attributes_area"))
 
 
-def frame(words: Mapping[str, str], path: str) -> None:
+def frame(words: Words, path: str) -> None:
     """Header and style of a page."""
     ui.add_css(STYLE)
+    if words["language"] != "en":
+        ui.run_javascript(f"document.documentElement.lang = '{words['language']}'")
     ui.colors(primary="#44598c", secondary="#c98a3c", accent="#c98a3c")
     with ui.header(fixed=False).classes("sf-header items-center").props('role="banner"'):
         ui.label(words["title"]).classes("text-lg font-bold").props('role="heading" aria-level="1"')
-        with ui.element("nav").props('aria-label="Areas"'):
+        with ui.element("nav") as areas:
+            areas.props["aria-label"] = words["areas"]
             for target, name in AREAS:
                 link = ui.link(words[name], f"/app{target}".rstrip("/") or "/app")
                 if target == path:
@@ -70,18 +80,57 @@ def alarm(text: str) -> None:
     ui.notify(text, type="negative", multi_line=True, timeout=10_000, close_button=True)
 
 
-def told(error: Exception) -> str:
+def told(error: Exception, words: Words) -> str:
     """An error in words that hold no value of any row."""
     if isinstance(error, SfumatoError):
         return str(error)
     if isinstance(error, RefusedError):
         return error.what
-    return "An internal error; nothing was changed."
+    return words["internal"]
 
 
-def code(text: str) -> None:
-    """A command or program to copy."""
-    ui.code(text, language="bash").classes("w-full")
+def notice(text: str, good: bool | None) -> None:
+    """A line that stands out: good, bad, or (None) worth knowing."""
+    icon, color = {True: ("check_circle", "positive"), False: ("error", "negative"), None: ("info", "secondary")}[good]
+    with ui.row().classes("items-start no-wrap gap-2"):
+        ui.icon(icon, color=color, size="sm").props('aria-hidden="true"')
+        ui.label(text)
+
+
+@contextmanager
+def entry(title: str, about: str, remove: Callable[[], None] | None, words: Words) -> Iterator[None]:
+    """A framed entry of a list: its title, what it means, and a button that takes it away, where it can be."""
+    with ui.element("div").classes("sf-promise"):
+        with ui.row().classes("items-center justify-between w-full no-wrap"):
+            ui.label(title).classes("font-bold")
+            if remove is not None:
+                gone = ui.button(icon="close", on_click=remove).props("flat round dense")
+                gone.props["aria-label"] = f"{words['remove']}: {title}"
+        ui.label(about).classes("sf-soft")
+        yield
+
+
+def figure(text: str, words: Words) -> str:
+    """A number, written as English does, in the way of the page's language.
+
+    >>> figure("1,234.5", {"thousands": ".", "decimal": ","})
+    '1.234,5'
+    """
+    return text.translate({ord(","): words["thousands"], ord("."): words["decimal"]})
+
+
+def upload(label: str, take: Callable[[events.UploadEventArguments], Any], most_bytes: int, too_large: str) -> Any:
+    """A place to drop one file."""
+    field = ui.upload(
+        label=label,
+        auto_upload=True,
+        max_files=1,
+        max_file_size=most_bytes,
+        on_upload=take,
+        on_rejected=lambda: alarm(too_large),
+    )
+    field.props["aria-label"] = label
+    return field.props("flat bordered").classes("w-full")
 
 
 def button(text: str, run: Any, **more: Any) -> Any:

@@ -11,23 +11,26 @@ from sfumato.engines.preview import Row
 from sfumato.microdata.recoding_file import read_known
 from sfumato.report.measures import forcing_sentences
 from sfumato.report.plots import percent
+from sfumato.web.looks import figure
+from sfumato.web.texts import Words
 
 MOST_POINTS = 3_000
 
 
-def figures(folder: Path, words: Mapping[str, str]) -> list[tuple[str, str]]:
+def figures(folder: Path, words: Words) -> list[tuple[str, str]]:
     """The figures of report.json that stand out."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     before, after = report["risk"]["before"], report["risk"]["after"]
     published = report["rows"] - report["suppressed_rows"]
     share = percent(report["suppressed_rows"] / max(report["rows"], 1))
-    return [
+    found = [
         (f"{published:,}", words["published"]),
         (f"{report['suppressed_rows']:,} ({share})", words["suppressed"]),
         (f"{percent(before['highest'])} → {percent(after['highest'])}", words["highest"]),
         (f"{before['uniques']:,} → {after['uniques']:,}", words["uniques"]),
-        (f"{report['loss']['value']:.4g}", f"{words['loss']} ({report['loss']['name']})"),
+        (f"{report['loss']['value']:,.4g}", f"{words['loss']} ({report['loss']['name']})"),
     ]
+    return [(figure(value, words), about) for value, about in found]
 
 
 def reasons(folder: Path) -> list[str]:
@@ -54,6 +57,11 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
             labels = dict(zip(names, outcome[0], strict=True))
             found.append((row, {**row, **labels, **dict.fromkeys(removed, "*")}))
     return found
+
+
+def divided(folder: Path) -> bool:
+    """Whether rows that look alike were divided between classes: then what is shown of them is one of several."""
+    return "division" in json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

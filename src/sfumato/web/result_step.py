@@ -13,9 +13,11 @@ from sfumato.service.problems import RefusedError
 from sfumato.web import looks, outcome
 from sfumato.web.area import Area
 from sfumato.web.following import follow
+from sfumato.web.method_choice import taken_over
 from sfumato.web.outcome import Point
+from sfumato.web.texts import Words, translated
 
-LEVELED = ("optimal", "samarati")
+LEVELED = ("optimal", "samarati", "greedy", "exhaustive")
 
 
 def build(area: Area) -> None:
@@ -50,7 +52,7 @@ class _ResultStep:
         try:
             job = await asyncio.to_thread(self.visit.submit, "anonymize", self.visit.released, self.visit.files())
         except (SfumatoError, RefusedError) as error:
-            looks.alarm(looks.told(error))
+            looks.alarm(looks.told(error, self.visit.words))
             self._button.enable()
             return
         with self._room:
@@ -66,14 +68,14 @@ class _ResultStep:
         with ui.card().classes("sf-card"):
             ui.label(words["holds"]).classes("text-lg font-bold text-positive").props('role="status"')
             looks.tiles(outcome.figures(folder, words))
-            looks.button(words["see_report"], lambda: _open_report(folder, words["close"])).props("outline")
+            looks.button(words["see_report"], lambda: _open_report(folder, words)).props("outline")
         self._show_rows(folder)
         why = outcome.reasons(folder)
         if why:
             with ui.card().classes("sf-card"):
                 ui.label(words["why"]).classes("font-bold")
                 for sentence in why:
-                    ui.label(sentence)
+                    ui.label(translated(sentence, words))
         if self.visit.released["method"]["name"] in LEVELED:
             with ui.card().classes("sf-card") as self._chart_card:
                 ui.label(words["tradeoff"]).classes("font-bold")
@@ -94,13 +96,15 @@ class _ResultStep:
         with ui.card().classes("sf-card"):
             ui.label(words["before_after"]).classes("font-bold")
             ui.label(words["before_after_hint"]).classes("sf-soft")
+            if outcome.divided(folder):
+                ui.label(words["divided"]).classes("sf-soft")
             looks.table(names, lines)
 
     async def _explore(self) -> None:
         """Judge every combination of levels, in a job of its own."""
         method = self.visit.plan["method"]
         columns = {name: _free(column) for name, column in self.visit.plan["columns"].items()}
-        plan = {**self.visit.plan, "columns": columns, "method": {**method, "name": "exhaustive"}}
+        plan = {**self.visit.plan, "columns": columns, "method": taken_over(method, "exhaustive")}
         job = await asyncio.to_thread(self.visit.submit, "anonymize", plan, self.visit.files())
         with self._chart_card:
             follow(self.visit, job, self._explored)
@@ -155,11 +159,12 @@ def _free(column: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in column.items() if key not in ("min_level", "max_level")}
 
 
-def _open_report(folder: Path, close: str) -> None:
+def _open_report(folder: Path, words: Words) -> None:
     """The report in a frame that may neither run nor load anything."""
     with ui.dialog().props("maximized") as dialog, ui.card().classes("w-full"):
-        looks.button(close, dialog.close).props("flat")
-        frame = ui.element("iframe").classes("sf-report").props('sandbox="" title="report"')
+        looks.button(words["close"], dialog.close).props("flat")
+        frame = ui.element("iframe").classes("sf-report").props('sandbox=""')
+        frame.props["title"] = words["see_report"]
         frame.props["srcdoc"] = (folder / "report.html").read_text(encoding="utf-8")
     dialog.open()
 
@@ -169,7 +174,7 @@ def _text(point: Point, rows: int) -> str:
     return f"{point.suppressed_rows / max(rows, 1):.1%}: {point.loss:.4g} ({levels})"
 
 
-def _chart(found: list[Point], rows: int, words: Any) -> dict[str, Any]:
+def _chart(found: list[Point], rows: int, words: Words) -> dict[str, Any]:
     """Loss against rows withheld; the points that none beats apart."""
 
     def series(best: bool, name: str, color: str, size: int) -> dict[str, Any]:

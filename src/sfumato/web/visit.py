@@ -11,8 +11,7 @@ from sfumato.service.jobs_pool import Pool, erase, private_folder
 from sfumato.service.jobs_requests import NAME, JobRequest, check_paths
 from sfumato.service.jobs_store import Job, Kind, new_id
 from sfumato.web.profile import Loaded
-
-Words = Mapping[str, str]
+from sfumato.web.texts import Words
 
 
 @dataclass

@@ -1,0 +1,172 @@
+"""Forms made from the shapes of a plan: a field for each key, so that a page offers whatever a plan may say."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+from nicegui import ui
+
+from sfumato.plan.shapes import Choice, Flag, Integer, Key, ListOf, Number
+from sfumato.web.texts import Words
+
+Values = dict[str, Any]
+# Keys that mean something only beside a certain value of another key.
+ONLY_WITH: dict[str, tuple[str, str]] = {
+    "c": ("variant", "recursive"),
+    "order": ("distance", "ordered"),
+    "hierarchy": ("distance", "hierarchical"),
+    "class": ("loss", "classification"),
+    "prefer": ("name", "intervals"),
+    "repair": ("name", "intervals"),
+}
+# What such a key starts with where it must be there.
+STARTS: Values = {"c": 3.0, "hierarchy": {"type": "any"}}
+# By how much the arrows of a field of numbers change it, where that is not 1, or 0.05 for shares.
+STEPS = {"delta": 0.1, "beta": 0.1, "c": 0.5, "time_limit": 10}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Fields for some keys of a plan; what is entered goes into `values` at once, an emptied field is taken out.
+
+    Attributes:
+        owner: The name of what is described, by which more fitting words are found (`l-diversity.l` before `key.l`).
+        keys: The keys with their shapes; values: what they have.
+        offers: Names to choose from, for keys that name a column or the like.
+        defaults: What holds for keys without a value.
+        changed: Called after each change.
+    """
+
+    words: Words
+    owner: str
+    keys: Mapping[str, Key]
+    values: Values
+    changed: Callable[[], Any]
+    offers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def build(self) -> None:
+        """The fields, in the container at hand; rebuilt when a choice brings or takes away fields."""
+        room = ui.element("div").classes("sf-fields")
+
+        def fill() -> None:
+            room.clear()
+            with room:
+                for name, key in self.keys.items():
+                    if self.applies(name):
+                        self._field(name, key, fill)
+
+        fill()
+
+    def applies(self, name: str) -> bool:
+        """Whether a key means something beside the others' values."""
+        other, wanted = ONLY_WITH.get(name, ("", ""))
+        return not other or self._value(other) == wanted
+
+    def missing(self) -> list[str]:
+        """The words for required keys that have no value."""
+        needed = [name for name, key in self.keys.items() if key.required or name in ("c", "class")]
+        return [self.label(name) for name in needed if self.applies(name) and self.values.get(name) in (None, "")]
+
+    def label(self, name: str) -> str:
+        """The words for a key."""
+        return self.words.get(f"{self.owner}.{name}") or self.words[f"key.{name}"]
+
+    def _value(self, name: str) -> Any:
+        return self.values.get(name, self.defaults.get(name))
+
+    def _set(self, name: str, value: Any) -> None:
+        if value is None or value in ("", []):
+            self.values.pop(name, None)
+        else:
+            self.values[name] = value
+        self.changed()
+
+    def _field(self, name: str, key: Key, fill: Callable[[], None]) -> None:
+        shape = key.shape
+        if isinstance(shape, Choice):
+            self._choice(name, shape, fill)
+        elif isinstance(shape, Flag):
+            ui.switch(
+                self.label(name),
+                value=bool(self._value(name)),
+                on_change=lambda event: self._set(name, bool(event.value)),
+            )
+        elif isinstance(shape, Integer | Number):
+            self._number(name, shape)
+        elif name in self.offers:
+            self._offer(name, several=isinstance(shape, ListOf))
+        else:
+            self._settings(name)
+
+    def _number(self, name: str, shape: Integer | Number) -> None:
+        whole = isinstance(shape, Integer)
+        ui.number(
+            self.label(name),
+            value=self._value(name),
+            min=shape.minimum,
+            max=shape.maximum,
+            step=STEPS.get(name, 0.05 if shape.maximum == 1 else 1),
+            precision=0 if whole else None,
+            on_change=lambda event: self._set(name, _number(event.value, whole)),
+        )
+
+    def _choice(self, name: str, shape: Choice, fill: Callable[[], None]) -> None:
+        def choose(value: str) -> None:
+            self.values[name] = value
+            self._settle()
+            fill()
+            self.changed()
+
+        ui.select(
+            {choice: self.words[f"{name}.{choice}"] for choice in shape.names},
+            label=self.label(name),
+            value=self._value(name) or shape.names[0],
+            on_change=lambda event: choose(event.value),
+        )
+
+    def _settle(self) -> None:
+        """Take away what no longer applies, and start what now must be there."""
+        for name in self.keys:
+            if name in ONLY_WITH and not self.applies(name):
+                self.values.pop(name, None)
+            elif name in STARTS and self.applies(name):
+                self.values.setdefault(name, STARTS[name])
+            elif name == "class" and self.applies(name) and self.offers.get(name):
+                self.values.setdefault(name, self.offers[name][0])
+
+    def _offer(self, name: str, several: bool) -> None:
+        given = self._value(name)
+        known = list(self.offers[name])
+        fits = [one for one in given or [] if one in known] if several else given if given in known else None
+        ui.select(
+            known,
+            label=self.label(name),
+            value=fits,
+            multiple=several,
+            clearable=not self.keys[name].required,
+            on_change=lambda event: self._set(name, event.value),
+        )
+
+    def _settings(self, name: str) -> None:
+        """A text in the plan's own notation, for what has parts of its own."""
+        value = self._value(name)
+        plain = value if isinstance(value, str) else yaml.safe_dump(value, default_flow_style=True, width=10_000)
+        text = "" if value in (None, (), []) else str(plain).removesuffix("...\n").strip()
+        entry = ui.input(self.label(name), value=text, placeholder=self.words.get(f"example.{name}", ""))
+        entry.props("debounce=400").on_value_change(lambda event: self._set(name, _read(str(event.value or ""))))
+
+
+def _number(value: float | None, whole: bool) -> float | int | None:
+    if value is None:
+        return None
+    return int(value) if whole or value == int(value) else float(value)
+
+
+def _read(text: str) -> Any:
+    """What a text in the plan's notation says; the text itself where it says nothing."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text

@@ -1,0 +1,157 @@
+"""The promises of a plan on the page: a card for each with its fields, and a list from which more are added."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.microdata.models.registry import SHAPES
+from sfumato.web import looks
+from sfumato.web.forms import Form, Values
+from sfumato.web.visit import Visit
+
+# What a promise asks for when it is added; the sensitive column comes from the data.
+STARTS: dict[str, Values] = {
+    "k-anonymity": {"k": 5},
+    "k-map": {"k": 5},
+    "alpha-k-anonymity": {"alpha": 0.5, "k": 5},
+    "l-diversity": {"l": 2, "variant": "distinct"},
+    "t-closeness": {"t": 0.3, "distance": "equal"},
+    "delta-disclosure": {"delta": 1.0},
+    "beta-likeness": {"beta": 1.0, "variant": "enhanced"},
+    "delta-presence": {"lower": 0.0, "upper": 0.5},
+    "average-risk": {"threshold": 0.1},
+    "sample-uniqueness": {"threshold": 0.05},
+}
+MOST_VALUES = 500
+POPULATION_PREFIX = "population-"
+
+
+class Promises:
+    """The list of promises; `changed` is called after each change."""
+
+    def __init__(self, visit: Visit, changed: Callable[[], Any]) -> None:
+        self.visit, self.words = visit, visit.words
+        self._changed = changed
+
+    @property
+    def entries(self) -> list[Values]:
+        found: list[Values] = self.visit.plan["privacy"]
+        return found
+
+    def build(self) -> None:
+        """The cards, and the list from which one is added."""
+        self._room = ui.column().classes("w-full gap-2")
+        self._show()
+        offered = {name: self.words[f"model.{name}"] for name in self._offered()}
+        ui.select(offered, label=self.words["add_promise"], on_change=self._add).classes("w-full").props("outlined")
+        if not self._sensitive():
+            ui.label(self.words["no_sensitive"]).classes("sf-soft")
+
+    def missing(self) -> list[str]:
+        """What has no value yet, in words."""
+        return [word for entry in self.entries for word in self._form(entry).missing()]
+
+    def _sensitive(self) -> list[str]:
+        return [name for name, column in self.visit.plan["columns"].items() if column["role"] == "sensitive"]
+
+    def _offered(self) -> list[str]:
+        """Models that can be promised: those about a sensitive column need one."""
+        judging = [name for name, shape in SHAPES.items() if {"column", "subset"} & set(shape.keys)]
+        return [name for name in SHAPES if name not in judging or self._sensitive()]
+
+    def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        if event.value is None:
+            return
+        self.visit.touch()
+        entry: Values = {"model": event.value, **STARTS[event.value]}
+        if "column" in SHAPES[event.value].keys:
+            entry["column"] = self._sensitive()[0]
+        if "subset" in SHAPES[event.value].keys:
+            entry["subset"] = self._subset(self._sensitive()[0])
+        self.entries.append(entry)
+        event.sender.set_value(None)  # type: ignore[attr-defined]
+        self._show()
+        self._changed()
+
+    def _remove(self, entry: Values) -> None:
+        self.visit.touch()
+        self.entries[:] = [one for one in self.entries if one is not entry]
+        self._show()
+        self._changed()
+
+    def _show(self) -> None:
+        self._room.clear()
+        with self._room:
+            for entry in self.entries:
+                self._card(entry)
+
+    def _card(self, entry: Values) -> None:
+        name = entry["model"]
+        title, about = self.words[f"model.{name}"], self.words[f"model.{name}.says"]
+        remove = (lambda: self._remove(entry)) if len(self.entries) > 1 else None
+        with looks.entry(title, about, remove, self.words):
+            self._form(entry).build()
+            if name == "k-map":
+                self._population(entry)
+            if name == "delta-presence":
+                self._subset_fields(entry)
+
+    def _form(self, entry: Values) -> Form:
+        special = ("population", "subset")
+        keys = {key: spec for key, spec in SHAPES[entry["model"]].keys.items() if key not in special}
+        return Form(self.words, entry["model"], keys, entry, self._touched, {"column": self._sensitive()})
+
+    def _touched(self) -> None:
+        self.visit.touch()
+        self._changed()
+
+    def _population(self, entry: Values) -> None:
+        """The table of the population, which lies beside the data."""
+        shown = ui.label(entry.get("population", "").removeprefix(POPULATION_PREFIX))
+
+        async def take(event: events.UploadEventArguments) -> None:
+            path = self.visit.place(POPULATION_PREFIX + Path(event.file.name).name)
+            await event.file.save(path)
+            self.visit.extra[path.name] = path
+            entry["population"] = path.name
+            shown.text = event.file.name
+            self._touched()
+
+        looks.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words["too_large"])
+
+    def _subset(self, column: str) -> Values:
+        assert self.visit.loaded is not None
+        values = self.visit.loaded.column(column).values
+        return {"column": column, "value": values[0] if values else ""}
+
+    def _subset_fields(self, entry: Values) -> None:
+        """The column that marks the subset, and its value for those who are in it."""
+        loaded = self.visit.loaded
+        assert loaded is not None
+        subset: Values = entry["subset"]
+
+        def choose(column: str) -> None:
+            entry["subset"] = self._subset(column)
+            self._show()
+            self._touched()
+
+        def mark(value: str) -> None:
+            subset["value"] = value
+            self._touched()
+
+        with ui.element("div").classes("sf-fields"):
+            ui.select(
+                self._sensitive(),
+                label=self.words["subset.column"],
+                value=subset["column"],
+                on_change=lambda event: choose(event.value),
+            )
+            values = list(loaded.column(subset["column"]).values[:MOST_VALUES])
+            ui.select(
+                values,
+                label=self.words["subset.value"],
+                value=subset["value"] if subset["value"] in values else None,
+                on_change=lambda event: mark(event.value),
+            )
