@@ -1,9 +1,10 @@
 """Full-domain recodings written in one stream: expressions instead of joins, so that rows keep their order for nothing.
 
 A join may hand rows on in any order, and sorting them again is what costs memory and time. So each text is cast to an
-enumeration of its column's texts, whose code picks the label from a list; the packed label codes of a row are cast to
-an enumeration of all classes, kept ones first, whose code tells the class's number and whether it is hidden. A value or
-class that is not known makes the cast fail, and nothing is published.
+enumeration of its column's texts, whose code picks the label from a list (labels are an enumeration as well: a file's
+dictionary is quickly made of one); the packed label codes of a row are cast to an enumeration of all classes, kept ones
+first, whose code tells the class's number and whether it is hidden. A value or class that is not known makes the cast
+fail, and nothing is published.
 """
 
 from collections.abc import Iterator
@@ -57,6 +58,8 @@ class Stream:
             if texts:
                 yield f"DROP TYPE IF EXISTS texts{place}"
                 yield f"CREATE TYPE texts{place} AS ENUM ({texts})"
+            yield f"DROP TYPE IF EXISTS labels{place}"
+            yield f"CREATE TYPE labels{place} AS ENUM ({sql.listed(map(sql.text, self._label_texts(place)))})"
         if self.compares:
             key = self._joined([f"k{word}" for word in range(self.application.packing.words)])
             yield "DROP TYPE IF EXISTS classes_of_rows"
@@ -138,7 +141,7 @@ class Stream:
             if recoding.identical[place] and not stars:
                 return raw
             label = self._label(place)
-            return f"CASE WHEN {self._hidden} THEN '{STAR}' ELSE {label} END" if stars else label
+            return f"CASE WHEN {self._hidden} THEN CAST('{STAR}' AS labels{place}) ELSE {label} END" if stars else label
         if column in handling.veiled:
             return f"CASE WHEN {self._hidden} THEN '{STAR}' ELSE {as_text(column, self.application.strip)} END"
         return f"trim({raw})" if self.application.strip else raw
@@ -146,8 +149,11 @@ class Stream:
     def _label(self, place: int) -> str:
         labels, codes = self.recoding.labels[place], self.recoding.label_codes(place)
         if len(labels) == 1:
-            return f"CAST({sql.text(labels[0])} AS VARCHAR)"
+            return f"CAST({sql.text(labels[0])} AS labels{place})"
         known = self.recoding.codings[place].codes
-        return self._picked(
-            place, [sql.text(labels[codes[code]] if code != DROPPED else None) for code in known], "VARCHAR"
-        )
+        entries = [sql.text(labels[codes[code]] if code != DROPPED else None) for code in known]
+        return self._picked(place, entries, f"labels{place}")
+
+    def _label_texts(self, place: int) -> list[str]:
+        """Everything that a column may be published as, but the missing value."""
+        return list(dict.fromkeys([STAR, *(label for label in self.recoding.labels[place] if label is not None)]))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from sfumato.hierarchies.any import AnyValue
 from sfumato.hierarchies.ladder import Codes, Ladder
 from sfumato.hierarchies.types import canonical
+from sfumato.microdata import kernels
 from sfumato.microdata.classes import Classes, Counts, Histogram, histogram
 from sfumato.microdata.packing import packing_of
 from sfumato.plan.model import ColumnPlan, OnInvalid, Plan
@@ -101,8 +102,7 @@ class FrequencyTable:
         """Rows of each value of a column."""
         if column not in self._marginals:
             size = self.ladders[column].size
-            rows = np.bincount(self.codes[:, column], weights=self.counts, minlength=size)
-            self._marginals[column] = rows.astype(np.int64)
+            self._marginals[column] = kernels.marginal(self.codes, self.counts, column, size)
         return self._marginals[column]
 
     @cached_property

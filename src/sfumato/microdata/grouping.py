@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.microdata import kernels
 from sfumato.microdata.classes import Classes, Counts, Histogram
@@ -74,15 +75,24 @@ class Grouper:
         if not changed:
             return source
         count = self._roll(source, node, changed)
+        return self._grouped(source, node, count)
+
+    def rolled_with_owners(self, node: Node) -> tuple[Grouped, npt.NDArray[np.int32]]:
+        """The classes at a node, from the raw table, and the class of each combination."""
+        changed = [column for column, level in enumerate(node) if level]
+        count = self._roll(self.base, node, changed)
+        return self._grouped(self.base, node, count), self._owner.copy()
+
+    def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
+        """The classes that were just rolled up."""
         sensitive = {
             name: self._regrouped(held, len(source.sizes), count) for name, held in source.classes.sensitive.items()
         }
         return Grouped(node, self._out_keys[:, :count].copy(), Classes(self._out_counts[:count].copy(), sensitive))
 
-    def owners(self, node: Node) -> np.ndarray:
-        """For each combination of the raw table, its class at a node, numbered as in `rolled(base, node)`."""
-        changed = [column for column, level in enumerate(node) if level]
-        self._roll(self.base, node, changed)
+    def owners(self, node: Node) -> npt.NDArray[np.int32]:
+        """The class of each combination of the raw table at a node."""
+        self._roll(self.base, node, [column for column, level in enumerate(node) if level])
         return self._owner.copy()
 
     def labels(self, grouped: Grouped) -> np.ndarray:

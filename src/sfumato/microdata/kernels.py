@@ -197,6 +197,15 @@ def pick(open_nodes, ranks, where):
 
 
 @njit(cache=True, nogil=True)
+def marginal(codes, counts, column, size):
+    """Rows of each of the `size` values of a column. codes: (n, m) raw combinations; counts: (n,) rows of each."""
+    found = np.zeros(size, np.int64)
+    for row in range(len(counts)):
+        found[codes[row, column]] += counts[row]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def rare_rows(codes, counts, first, second, first_levels, second_levels, k):
     """Rows in pairs of labels rarer than k, for every pair of levels of two columns.
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sfumato.microdata.classes import Counts, Mask
 from sfumato.microdata.frequencies import Coding, FrequencyTable
-from sfumato.microdata.grouping import Grouper, Node
+from sfumato.microdata.grouping import Grouped, Grouper, Node
 from sfumato.microdata.packing import packing_of
 
 Labels = tuple[str | None, ...]
@@ -148,10 +148,14 @@ class ClassRecoding:
 Recoding = LevelRecoding | ClassRecoding
 
 
-def at_node(table: FrequencyTable, grouper: Grouper, node: Node, failing: Mask) -> LevelRecoding:
-    """The recoding that publishes a node, its failing classes suppressed; classes are numbered by their labels."""
-    owners = grouper.owners(node)
-    grouped = grouper.rolled(grouper.base, node)
+def at_node(
+    table: FrequencyTable, grouper: Grouper, grouped: Grouped, owners: npt.NDArray[np.int32], failing: Mask
+) -> LevelRecoding:
+    """The recoding that publishes a node, its failing classes suppressed; classes are numbered by their labels.
+
+    Args:
+        grouped, owners: The classes of the node and the class of each combination (`Grouper.rolled_with_owners`).
+    """
     labels = grouper.labels(grouped)
     order = packing_of([ladder.size for ladder in table.ladders]).order(labels)
     rank = np.empty(len(order), np.int32)
@@ -159,7 +163,7 @@ def at_node(table: FrequencyTable, grouper: Grouper, node: Node, failing: Mask) 
     return LevelRecoding(
         table.columns,
         table.codings,
-        node,
+        grouped.node,
         labels[order],
         failing[order],
         grouped.sizes[order],

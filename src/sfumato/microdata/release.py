@@ -17,11 +17,13 @@ from sfumato.microdata import verify
 from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate
 from sfumato.microdata.measures.release import Measured, measure
 from sfumato.microdata.methods.search import Result, search
+from sfumato.microdata.methods.warming import warm_up
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.population import persons_by_label, with_population, with_texts
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds
 from sfumato.microdata.prediction import Prediction, predict, veils
 from sfumato.microdata.recoding import Handling, Recoding
+from sfumato.plan.methods import FullDomain
 from sfumato.plan.model import Plan
 from sfumato.plan.read import read_plan
 
@@ -123,12 +125,15 @@ class _Run:
 
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
-        with self._stage("count"):
-            table = frequency_table(self.plan, self.source)
-        with self._stage("search"):
-            result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
-        handling = handling_of(self.plan, table, result.recoding)
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
+            warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain) else None
+            with self._stage("count"):
+                table = frequency_table(self.plan, self.source)
+                if warm is not None:
+                    warm.result()
+            with self._stage("search"):
+                result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
+            handling = handling_of(self.plan, table, result.recoding)
             target, folder = self._target(workspace)
             if folder is not None:
                 undo.callback(folder.cleanup)

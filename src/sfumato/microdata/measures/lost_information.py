@@ -49,9 +49,9 @@ def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost,
 def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
     """The losses of a node, by the very functions that a search minimizes."""
     grouper = Grouper(table)
-    grouped = grouper.rolled(grouper.base, recoding.node)
+    grouped, owners = grouper.rolled_with_owners(recoding.node)
     failing = np.zeros(len(recoding.suppressed), bool)
-    failing[grouper.owners(recoding.node)] = recoding.suppressed[recoding.owners]
+    failing[owners] = recoding.suppressed[recoding.owners]
     weights = (1.0,) * len(table.columns)
     found = []
     for name in BY_COLUMN:

@@ -23,10 +23,11 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.methods.k_optimize_features import Space, State, space_of
-from sfumato.microdata.methods.k_optimize_incumbent import CARRIED, MOST_COLUMNS, SHAKES, Incumbent, columns_of
+from sfumato.microdata.methods.k_optimize_features import Space, space_of
+from sfumato.microdata.methods.k_optimize_incumbent import Incumbent
 from sfumato.microdata.methods.k_optimize_kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, penalties
 from sfumato.microdata.methods.k_optimize_labels import published, recoding_of
+from sfumato.microdata.methods.k_optimize_walks import Walks
 from sfumato.microdata.methods.k_optimize_workers import Crew, Dived, Open, Worker
 from sfumato.microdata.methods.search import Result
 from sfumato.microdata.recoding import ClassRecoding
@@ -35,14 +36,13 @@ from sfumato.plan.model import Plan
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
-# Walks of the local search before the first dive, and how many more may follow, one a round.
-FIRST_WALKS = 4
-MOST_WALKS = 40
-# Nodes of the queue that are searched at a time, and how many nodes each of these dives may see; the first one few, so
-# that a small problem is solved at once and a large one gets its strong first set soon.
-DIVES = 8
+# The first dive sees so many nodes, so that a small problem is solved at once. Then rounds follow, each of jobs of the
+# local search and of dives below the nodes of least bound. The fewer nodes a dive sees, the sooner the least bound rises;
+# with much fewer most of the time would go into making the nodes.
 FIRST_NODES = 1000
-DIVE_NODES = 3000
+DIVE_NODES = 60
+DIVES = 32
+LOCAL_JOBS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,30 +115,31 @@ class _Queue:
         self.space = space
         self.crew = crew
         self.progress = progress
-        self.best = Incumbent(np.inf, space.empty())
+        self.walks = Walks(space, crew)
         self.bound = crew.root.bound
         self.nodes = 0
-        self._walks = 0
         self._serial = 0
         self._open: list[tuple[float, int, Open]] = []
         self._push(crew.root)
 
     def optimum(self) -> Optimum:
         """Search until nothing is open or the time is over."""
-        self._improve(*self._run([self._walk(self.best.state, shakes=0)]))
-        self._round(FIRST_NODES)
-        if self._open and not self.crew.stopped:
-            self._grow()
+        self.walks.take(self._run(self.walks.deal(1)))
+        self._round(FIRST_NODES, local_jobs=0)
         while self._open and not self.crew.stopped:
-            self._round(DIVE_NODES)
+            self._round(DIVE_NODES, LOCAL_JOBS)
         return Optimum(self.best, self.bound, self.nodes, len(self._open), self.crew.interrupted)
+
+    @property
+    def best(self) -> Incumbent:
+        return self.walks.best
 
     def _run(self, jobs: Sequence[Callable[[Worker], T]]) -> list[T]:
         return self.crew.run(jobs, self._tell)
 
     def _tell(self) -> None:
         """Tell what is proved and what is the best so far, also in the midst of a local search."""
-        best = min(self.best.cost, self.crew.least)
+        best = min(self.best.cost, self.crew.watch.least)
         if best < np.inf:
             self.progress(int(min(self.bound, best)), int(best))
 
@@ -146,60 +147,22 @@ class _Queue:
         self._serial += 1
         heappush(self._open, (node.bound, self._serial, node))
 
-    def _grow(self) -> None:
-        """Find a strong set: in more and more columns as long as that helps, then in all."""
-        first = self.best
-        carried = grown = [Incumbent(np.inf, self.space.empty())]
-        for _ in range(MOST_COLUMNS):
-            carried = self._grown(carried)
-            if not carried or carried[0].cost >= grown[0].cost:
-                break
-            grown = carried
-        self._improve(*grown)
-        starts = [first, *grown][:FIRST_WALKS]
-        self._improve(*self._run([self._walk(found.state) for found in starts]))
-
-    def _grown(self, carried: list[Incumbent]) -> list[Incumbent]:
-        """The best sets with features of one column more than those carried on."""
-        jobs = {}
-        for found in carried:
-            used = columns_of(self.space, found.state)
-            for column in range(len(self.space.alphabets)):
-                columns = used | {column}
-                if column not in used and columns not in jobs:
-                    jobs[columns] = partial(
-                        Worker.settle, start=found.state, columns=columns, stop=self.crew.stop, tell=self.crew.tell
-                    )
-        found_sets = sorted(self._run(list(jobs.values())), key=lambda found: found.cost)
-        return found_sets[:CARRIED]
-
-    def _walk(self, start: State, shakes: int = SHAKES) -> Callable[[Worker], Incumbent]:
-        self._walks += 1
-        number, crew = self._walks, self.crew
-        return partial(Worker.wander, start=start, number=number, shakes=shakes, stop=crew.stop, tell=crew.tell)
-
-    def _improve(self, *found: Incumbent) -> None:
-        self.best = min((self.best, *found), key=lambda one: one.cost)
-
-    def _round(self, nodes: int) -> None:
-        """Search below the nodes of least bound, and walk on from the best set beside it."""
+    def _round(self, nodes: int, local_jobs: int) -> None:
+        """Search below the nodes of least bound, and go on with the local search beside it."""
+        walks: list[Callable[[Worker], Any]] = [*self.walks.deal(local_jobs)]
         taken = [heappop(self._open)[2] for _ in range(min(DIVES, len(self._open)))]
-        jobs: list[Callable[[Worker], Any]] = [
-            partial(Worker.dive, node=node, best=self.best.cost, nodes=nodes, stop=self.crew.stop) for node in taken
-        ]
-        if self._walks < MOST_WALKS and self.nodes:
-            jobs.append(self._walk(self.best.state))
-        found = self._run(jobs)
-        for dived in found[: len(taken)]:
+        dive = partial(Worker.dive, best=self.best.cost, nodes=nodes, stop=self.crew.watch.stop)
+        found = self._run([*walks, *(partial(dive, node=node) for node in taken)])
+        self.walks.take(found[: len(walks)])
+        for dived in found[len(walks) :]:
             self._take(dived)
-        self._improve(*found[len(taken) :])
         self._forget()
         self.bound = min(self._open[0][0], self.best.cost) if self._open else self.best.cost
         self._tell()
 
     def _take(self, dived: Dived) -> None:
         self.nodes += dived.nodes
-        self._improve(*([dived.better] if dived.better else []))
+        self.walks.improve(*([dived.better] if dived.better else []))
         for node in dived.left:
             self._push(node)
 

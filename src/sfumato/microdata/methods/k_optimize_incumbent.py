@@ -1,13 +1,12 @@
-"""The first incumbent of K-Optimize: local search, first in few columns, then in all, the same on every machine.
+"""Local search for K-Optimize: improve a set of features by single changes, shake it and improve it again.
 
-A set that has features of few columns only costs as much on the table of just these columns, which is small. So sets
-are first improved column by column: the best of each single column, then of the best with one column more, and so on
-as long as that helps. From the best of them, features of all columns are added, removed and exchanged as long as the
-loss falls; then the set is shaken and improved again.
+A set that has features of few columns only costs as much on the table of just these columns, which is small; so sets
+can be improved there first (see k_optimize_walks.py). The same numbers give the same walks on every machine.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +19,11 @@ from sfumato.microdata.packing import packing_of
 
 _SEED = 0x9E3779B97F4A7C15
 _WORD = 2**64
-Tell = Callable[[float], None]
-SHAKES = 6
-# In few columns a walk is shaken more often, up to so many times, and for so many rows together.
+Random = npt.NDArray[np.uint64]
+# In few columns a walk is shaken up to so many times, and for so many rows together.
 MOST_SHAKES = 40
 ROWS_SHAKEN = 8000
 STRENGTH = 6
-# How many sets of columns are carried on from each size to the next, and how many columns they may have at most.
-CARRIED = 6
-MOST_COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +32,15 @@ class Incumbent:
 
     cost: float
     state: State
+
+
+class Watch(Protocol):
+    """Who looks on: ends a search by its flag, and hears what each set costs that is found."""
+
+    @property
+    def stop(self) -> Flag: ...
+
+    def tell(self, cost: float) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,38 +98,41 @@ def columns_of(space: Space, state: State) -> frozenset[int]:
     return frozenset(space.instance.features[state == HEAD, COLUMN].tolist())
 
 
-def settle(space: Space, start: State, columns: frozenset[int], stop: Flag, tell: Tell) -> Incumbent:
+def settle(space: Space, start: State, columns: frozenset[int], watch: Watch) -> Incumbent:
     """Improve a set by features of some columns; the smaller their table, the longer."""
-    if stop[0]:
+    if watch.stop[0]:
         return Incumbent(np.inf, start)
-    place = place_of(space, sorted(columns))
-    shakes = min(MOST_SHAKES, ROWS_SHAKEN // len(place.instance.counts))
-    return wander(place, start, len(columns), shakes, stop, tell)
-
-
-def wander(place: Place, start: State, number: int, shakes: int, stop: Flag, tell: Tell) -> Incumbent:
-    """Improve a set, then shake the best and improve it again so many times; each number gives another walk.
-
-    Args:
-        stop: Ends the walk with the best set so far, once it is up.
-        tell: Called with the cost of each set that is no worse than those before.
-    """
-    random = np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)
-    best = _climbed(place, start.copy(), random, stop)
-    tell(best.cost)
-    for _ in range(shakes if len(place.choices) else 0):
-        if stop[0]:
-            break
-        trial = best.state.copy()
-        kernels.shake(place.instance, trial, place.choices, random, STRENGTH)
-        kernels.relieve(place.instance, place.desk, trial, random)
-        found = _climbed(place, trial, random, stop)
-        if found.cost <= best.cost:
-            best = found
-            tell(best.cost)
+    place, random = place_of(space, sorted(columns)), _random(len(columns))
+    best = climb(place, start, random, watch)
+    for _ in range(min(MOST_SHAKES, ROWS_SHAKEN // len(place.instance.counts))):
+        best = stray(place, best, random, watch)
     return best
 
 
-def _climbed(place: Place, state: State, random: npt.NDArray[np.uint64], stop: Flag) -> Incumbent:
+def wander(place: Place, start: State, number: int, watch: Watch) -> Incumbent:
+    """Improve a set; each number tries its features in another order."""
+    return climb(place, start, _random(number), watch)
+
+
+def stray(place: Place, start: Incumbent, random: Random | int, watch: Watch) -> Incumbent:
+    """Shake a set and improve it again; the set itself when that gives none as good."""
+    if watch.stop[0] or not len(place.choices):
+        return start
+    words, trial = _random(random) if isinstance(random, int) else random, start.state.copy()
+    kernels.shake(place.instance, trial, place.choices, words, STRENGTH)
+    kernels.relieve(place.instance, place.desk, trial, words)
+    found = climb(place, trial, words, watch)
+    return found if found.cost <= start.cost else start
+
+
+def climb(place: Place, start: State, random: Random, watch: Watch) -> Incumbent:
     """Improve a set as long as single changes help."""
-    return Incumbent(float(kernels.climb(place.instance, place.desk, state, place.choices, random, stop)), state)
+    state = start.copy()
+    cost = float(kernels.climb(place.instance, place.desk, state, place.choices, random, watch.stop))
+    watch.tell(cost)
+    return Incumbent(cost, state)
+
+
+def _random(number: int) -> Random:
+    """Another generator for each number, the same on every machine."""
+    return np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)

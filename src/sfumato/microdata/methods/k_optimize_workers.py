@@ -16,7 +16,7 @@ import numpy as np
 from sfumato.microdata.methods import k_optimize_search_kernels as kernels
 from sfumato.microdata.methods.k_optimize_bounds_kernels import Verdicts
 from sfumato.microdata.methods.k_optimize_features import Space, State
-from sfumato.microdata.methods.k_optimize_incumbent import Incumbent, Tell, place_of, settle, wander
+from sfumato.microdata.methods.k_optimize_incumbent import Incumbent, Watch, place_of, settle, stray, wander
 from sfumato.microdata.methods.k_optimize_kernels import TAIL
 from sfumato.microdata.methods.k_optimize_local_kernels import Flag
 from sfumato.microdata.methods.k_optimize_search_kernels import Stack
@@ -74,13 +74,30 @@ class Worker:
         )
         return Dived(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
 
-    def settle(self, start: State, columns: frozenset[int], stop: Flag, tell: Tell) -> Incumbent:
+    def settle(self, start: State, columns: frozenset[int], watch: Watch) -> Incumbent:
         """Improve a set by features of some columns."""
-        return settle(self.space, start, columns, stop, tell)
+        return settle(self.space, start, columns, watch)
 
-    def wander(self, start: State, number: int, shakes: int, stop: Flag, tell: Tell) -> Incumbent:
+    def wander(self, start: State, number: int, watch: Watch) -> Incumbent:
         """Improve a set by features of all columns."""
-        return wander(self._place, start, number, shakes, stop, tell)
+        return wander(self._place, start, number, watch)
+
+    def stray(self, start: Incumbent, number: int, watch: Watch) -> Incumbent:
+        """Shake a set, and improve it by features of all columns."""
+        return stray(self._place, start, number, watch)
+
+
+class Watcher:
+    """Ends searches by its flag, and keeps the least cost that any of them has told of."""
+
+    def __init__(self) -> None:
+        self.stop = np.zeros(1, np.int64)
+        self.least = np.inf
+        self._lock = threading.Lock()
+
+    def tell(self, cost: float) -> None:
+        with self._lock:
+            self.least = min(self.least, cost)
 
 
 def _stack(space: Space) -> Stack:
@@ -117,17 +134,14 @@ class Crew:
     """Workers on threads; what they are given comes back in the order given, whoever was first.
 
     Attributes:
-        stop: The flag that ends all searches; it is set when the time is over or the user interrupts.
+        watch: Its flag ends all searches; it is set when the time is over or the user interrupts.
         interrupted: Whether the user did.
-        least: The least cost that a local search has told of, also of those that still run.
         root: The node below which everything lies.
     """
 
     def __init__(self, space: Space, seconds: float) -> None:
-        self.stop = np.zeros(1, np.int64)
+        self.watch = Watcher()
         self.interrupted = False
-        self.least = np.inf
-        self._lock = threading.Lock()
         self._free: SimpleQueue[Worker] = SimpleQueue()
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
         for _ in range(workers):
@@ -138,8 +152,9 @@ class Crew:
 
     def _first(self, space: Space) -> Open:
         """The first node with its bound; this compiles the loops, before the clock starts."""
-        worker, stopped = self._free.get(), np.ones(1, np.int64)
-        worker.wander(space.empty(), 0, 0, stopped, self.tell)
+        worker, stopped = self._free.get(), Watcher()
+        stopped.stop[0] = 1
+        worker.wander(space.empty(), 0, stopped)
         root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
         dived = worker.look(root)
         self._free.put(worker)
@@ -148,13 +163,8 @@ class Crew:
     @property
     def stopped(self) -> bool:
         if perf_counter() > self._deadline:
-            self.stop[0] = 1
-        return bool(self.stop[0])
-
-    def tell(self, cost: float) -> None:
-        """Take note of what a set costs that was just found."""
-        with self._lock:
-            self.least = min(self.least, cost)
+            self.watch.stop[0] = 1
+        return bool(self.watch.stop[0])
 
     def run(self, jobs: Sequence[Callable[[Worker], T]], meanwhile: Callable[[], None]) -> list[T]:
         """Do all jobs; when time or patience ends, they end early with what they have.
@@ -183,7 +193,7 @@ class Crew:
         if self.interrupted:
             raise KeyboardInterrupt
         self.interrupted = True
-        self.stop[0] = 1
+        self.watch.stop[0] = 1
 
     def _do(self, job: Callable[[Worker], T]) -> T:
         worker = self._free.get()
@@ -193,5 +203,5 @@ class Crew:
             self._free.put(worker)
 
     def close(self) -> None:
-        self.stop[0] = 1
+        self.watch.stop[0] = 1
         self._threads.shutdown()

@@ -6,15 +6,19 @@ than the budget lie in pairs rarer than k, no node with these levels can be rele
 The tables of pairs are tiny beside the frequency table, and they cut most of a lattice when little may be suppressed.
 """
 
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import numpy as np
 
 from sfumato.microdata import kernels
-from sfumato.microdata.classes import Mask
+from sfumato.microdata.classes import Counts, Mask
 from sfumato.microdata.methods.problem import Problem
 
 MAX_PAIR_CELLS = 200_000
+# From so many combinations on, threads are worth starting.
+MANY = 200_000
 
 
 def screened(problem: Problem) -> Mask:
@@ -24,13 +28,30 @@ def screened(problem: Problem) -> Mask:
     alive = np.ones(problem.shape, bool)
     # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
     if problem.k > 1 and not problem.missing_matches:
-        levels = [np.array(ladder.codes) for ladder in ladders]
-        for first, second in combinations(range(alive.ndim), 2):
-            if ladders[first].size * ladders[second].size <= MAX_PAIR_CELLS:
-                codes, counts = problem.table.codes, problem.table.counts
-                rare = kernels.rare_rows(codes, counts, first, second, levels[first], levels[second], problem.k)
-                shape = [1] * alive.ndim
-                rare = rare[window[first], window[second]]
-                shape[first], shape[second] = rare.shape
-                alive &= (rare <= problem.limit).reshape(shape)
+        pairs = [
+            (first, second)
+            for first, second in combinations(range(alive.ndim), 2)
+            if ladders[first].size * ladders[second].size <= MAX_PAIR_CELLS
+        ]
+        for (first, second), rare in zip(pairs, _rare_rows(problem, pairs), strict=True):
+            shape = [1] * alive.ndim
+            seen = rare[window[first], window[second]]
+            shape[first], shape[second] = seen.shape
+            alive &= (seen <= problem.limit).reshape(shape)
     return alive
+
+
+def _rare_rows(problem: Problem, pairs: Sequence[tuple[int, int]]) -> Iterable[Counts]:
+    """For each pair of columns the rows that are rare at each pair of their levels; large tables on both cores."""
+    levels = [np.array(ladder.codes) for ladder in problem.table.ladders]
+
+    def rare(pair: tuple[int, int]) -> Counts:
+        codes, counts = problem.table.codes, problem.table.counts
+        first, second = pair
+        found: Counts = kernels.rare_rows(codes, counts, first, second, levels[first], levels[second], problem.k)
+        return found
+
+    if len(problem.table.counts) < MANY:
+        return map(rare, pairs)
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(rare, pairs))

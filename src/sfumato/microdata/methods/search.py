@@ -75,10 +75,10 @@ def _full_domain(plan: Plan, method: FullDomain, table: FrequencyTable, progress
     empty = only_top(problem, found.best)
     if empty is not None:
         raise empty
-    grouped = problem.grouper.rolled(problem.grouper.base, found.best.node)
+    grouped, owners = problem.grouper.rolled_with_owners(found.best.node)
     failing: Mask = problem.failing(grouped)
     return Result(
-        at_node(table, problem.grouper, found.best.node, failing),
+        at_node(table, problem.grouper, grouped, owners, failing),
         method.loss,
         found.best.loss,
         problem.loss.per_column(grouped, failing),
