@@ -22,9 +22,9 @@ code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; overflow-wrap
   padding: .9rem 1.2rem; margin: 1.2rem 0; }
 .verdict.bad { border-color: var(--bad); background: var(--bad-tint); }
 .verdict strong { font-size: 1.15rem; } .verdict ul { margin: .5rem 0; padding-left: 1.2rem; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .8rem; margin: 1rem 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .8rem; margin: 1rem 0; }
 .tile { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; }
-.tile b { display: block; font-size: 1.5rem; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.tile b { display: block; font-size: 1.3rem; line-height: 1.25; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: .88rem; }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; background: var(--card);
   margin: .6rem 0; }
@@ -37,6 +37,7 @@ th { color: var(--soft); font-weight: 600; font-size: .85rem; } td.number, th.nu
 .arrow { color: var(--soft); padding: 0 .35em; } .pair { white-space: nowrap; display: block; }
 .chip { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 .6em; font-size: .82rem;
   color: var(--soft); white-space: nowrap; }
+.labels .chip { white-space: normal; overflow-wrap: anywhere; }
 .bars { display: grid; grid-template-columns: minmax(5rem, 13rem) 1fr; gap: .3rem .8rem; align-items: center;
   font-size: .9rem; margin: .5rem 0; }
 .bars .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; }

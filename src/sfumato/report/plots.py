@@ -20,11 +20,11 @@ class Pair:
 def percent(share: float) -> str:
     """A share as people write it, with more digits where it is small.
 
-    >>> percent(0.5), percent(0.004), percent(0.0)
-    ('50.0 %', '0.40 %', '0 %')
+    >>> percent(0.5), percent(0.004), percent(0.0), percent(1.0)
+    ('50.0 %', '0.40 %', '0 %', '100 %')
     """
-    if share == 0:
-        return "0 %"
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
     if share < 0.0001:
         return "< 0.01 %"
     return f"{100 * share:.2f} %" if share < 0.01 else f"{100 * share:.1f} %"

@@ -37,7 +37,7 @@ def chips(labels: Labels) -> str:
         return ""
     shown = [f'<span class="chip">{escape(shown_as(label))}</span>' for label in labels[:MOST_LABELS]]
     more = [f"… {len(labels) - MOST_LABELS:,} more"] if len(labels) > MOST_LABELS else []
-    return "".join(f" {part}" for part in [*shown, *more])
+    return f'<div class="labels">{" ".join([*shown, *more])}</div>' if labels else ""
 
 
 def quality(report: Report) -> str:
@@ -71,7 +71,10 @@ def _gap(loss: float, bound: float) -> float:
 def _figures(report: Report, rows: list[tuple[str, float]]) -> list[str]:
     if report.proved_optimal:
         return []
-    shown: list[tuple[str, Any]] = [*rows, ("gap", percent(_gap(*(value for _, value in rows))))]
+    shown: list[tuple[str, Any]] = [
+        *rows,
+        ("the best loses less by at most", percent(_gap(*(value for _, value in rows)))),
+    ]
     return [table(["", report.loss.name], ((name, _text(value)) for name, value in shown))]
 
 

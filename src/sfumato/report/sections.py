@@ -43,7 +43,7 @@ def figures(report: Report) -> list[tuple[str, str]]:
         (f"{before['uniques']:,} → {after['uniques']:,}", "rows that are unique, before and after"),
     ]
     proved = ", proved least" if report.proved_optimal else ""
-    return [*found, (f"{report.loss.value:.4g}", f"loss ({report.loss.name}{proved})")]
+    return [*found, (texts.amount(report.loss.value), f"loss ({report.loss.name}{proved})")]
 
 
 def key_figures(report: Report) -> str:

@@ -102,6 +102,15 @@ def _figure(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.4g}"
 
 
+def amount(value: float) -> str:
+    """A number for people: four digits, large ones whole.
+
+    >>> amount(0.123456), amount(433106.2)
+    ('0.1235', '433,106')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def limits(models: tuple[str, ...]) -> list[str]:
     """What the promises do not protect against, and what no promise does."""
     own = [PROMISES[model][1] for model in dict.fromkeys(models) if model in PROMISES]

@@ -57,9 +57,21 @@ def build(visit: Visit) -> None:
 
 
 def _field(label: str, value: Any) -> ui.textarea:
-    shown = "[\n" + ",\n".join(" " + json.dumps(entry) for entry in value) + "\n]" if isinstance(value, list) else None
-    field = ui.textarea(label, value=shown or json.dumps(value, indent=1)).classes("w-full font-mono")
-    return field.props("outlined rows=9 spellcheck=false")
+    field = ui.textarea(label, value=_listed(value)).classes("w-full font-mono")
+    return field.props("outlined rows=7 spellcheck=false")
+
+
+def _listed(value: Any) -> str:
+    """JSON with one entry a line.
+
+    >>> print(_listed({"a": {"b": 1}}))
+    {
+     "a": {"b": 1}
+    }
+    """
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(" " + json.dumps(entry) for entry in value) + "\n]"
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()) + "\n}"
 
 
 def _anonymized(records: list[dict[str, Any]], configuration: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from nicegui import ui
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.plan.read import ROLES
-from sfumato.service.jobs_requests import check_paths
+from sfumato.service.jobs_plans import check_paths
 from sfumato.web import looks
 from sfumato.web.area import Area
 from sfumato.web.profile import ladder_of

@@ -30,14 +30,15 @@ STYLE = """
 .sf-table td.changed { background: rgb(68 89 140 / .18); } .sf-table td.masked { background: rgb(201 138 60 / .28); }
 .sf-tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; width: 100%; }
 .sf-tile { border: 1px solid rgb(128 128 128 / .3); border-radius: .5rem; padding: .7rem .9rem; }
-.sf-tile b { display: block; font-size: 1.35rem; } .sf-tile span { opacity: .75; font-size: .87rem; }
+.sf-tile b { display: block; font-size: 1.15rem; } .sf-tile span { opacity: .75; font-size: .87rem; }
 .sf-promise { width: 100%; border: 1px solid rgb(128 128 128 / .3); border-radius: .5rem; padding: .6rem .9rem; }
 .sf-fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: .2rem 1rem;
   width: 100%; }
 .sf-soft { opacity: .75; } .sf-report { width: 100%; height: 75vh; border: 0; background: white; }
 .nicegui-content { padding: 0; }
 .q-uploader__subtitle, .q-uploader__list:empty { display: none; }
-.body--dark .text-primary { color: #9db2e6 !important; }
+.body--dark .sf-table td.changed { background: rgb(110 138 210 / .32); }
+.body--dark :is(.q-btn--flat, .q-btn--outline, .q-field, .q-slider) { --q-primary: #9db2e6; }
 :focus-visible { outline: 2px solid #c98a3c; outline-offset: 2px; }
 """
 AREAS = (("/", "rows_area"), ("/tables", "tables_area"), ("/attributes", "attributes_area"))

@@ -23,6 +23,8 @@ class MethodChoice:
     def __init__(self, visit: Visit, changed: Callable[[], Any]) -> None:
         self.visit, self.words = visit, visit.words
         self._changed = changed
+        # What was said of methods before, so that trying another one loses nothing.
+        self._said: Values = {}
 
     @property
     def method(self) -> Values:
@@ -47,7 +49,9 @@ class MethodChoice:
     def _choose(self, name: str) -> None:
         """Another method; it keeps the options that it knows, and the columns the levels that it allows."""
         self.visit.touch()
-        self.visit.plan["method"] = taken_over(self.method, name)
+        own = self.method | ({"suppression": self._said.get("suppression", 0.0)} if self._priced() else {})
+        self._said |= own
+        self.visit.plan["method"] = taken_over(self._said, name)
         for column in self.visit.plan["columns"].values():
             if name in ("mondrian", "k-optimize") and "max_level" in column:
                 column.pop("max_level", None)
@@ -56,6 +60,10 @@ class MethodChoice:
                 column.pop("min_level", None)
         self._show()
         self._changed()
+
+    def _priced(self) -> bool:
+        """Whether the method puts a price on each row withheld, so that its share means another thing."""
+        return self.method["name"] in MOST_PERCENT
 
     def _show(self) -> None:
         self._room.clear()
@@ -83,7 +91,7 @@ class MethodChoice:
             self._changed()
 
         slider.on_value_change(lambda event: suppress(event.value))
-        if self.method["name"] in MOST_PERCENT:
+        if self._priced():
             ui.label(words["priced"]).classes("sf-soft")
         tell()
 
@@ -127,7 +135,7 @@ def taken_over(method: Values, name: str) -> Values:
     """
     keys = METHOD.variants[name].keys
     kept = {key: value for key, value in method.items() if key in keys and _fits(keys[key], value)}
-    if name == "k-optimize" or method["name"] == "k-optimize":
+    if name in MOST_PERCENT:
         kept.pop("suppression", None)  # it means another thing there: every row withheld has its price
     if "loss" not in kept:
         kept.pop("class", None)

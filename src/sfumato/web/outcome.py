@@ -11,6 +11,7 @@ from sfumato.engines.preview import Row
 from sfumato.microdata.recoding_file import read_known
 from sfumato.report.measures import forcing_sentences
 from sfumato.report.plots import percent
+from sfumato.report.texts import amount
 from sfumato.web.looks import figure
 from sfumato.web.texts import Words
 
@@ -28,7 +29,7 @@ def figures(folder: Path, words: Words) -> list[tuple[str, str]]:
         (f"{report['suppressed_rows']:,} ({share})", words["suppressed"]),
         (f"{percent(before['highest'])} → {percent(after['highest'])}", words["highest"]),
         (f"{before['uniques']:,} → {after['uniques']:,}", words["uniques"]),
-        (f"{report['loss']['value']:,.4g}", f"{words['loss']} ({report['loss']['name']})"),
+        (amount(report["loss"]["value"]), f"{words['loss']} ({report['loss']['name']})"),
     ]
     return [(figure(value, words), about) for value, about in found]
 

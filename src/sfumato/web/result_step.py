@@ -18,6 +18,14 @@ from sfumato.web.outcome import Point
 from sfumato.web.texts import Words, translated
 
 LEVELED = ("optimal", "samarati", "greedy", "exhaustive")
+# Colors that can be read on light and on dark ground.
+SOFT = {"color": "#8b929e"}
+AXIS = {
+    "nameLocation": "middle",
+    "nameTextStyle": SOFT,
+    "axisLabel": SOFT,
+    "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
+}
 
 
 def build(area: Area) -> None:
@@ -187,10 +195,10 @@ def _chart(found: list[Point], rows: int, words: Words) -> dict[str, Any]:
 
     return {
         "tooltip": {"trigger": "item", "formatter": "{b}"},
-        "legend": {"top": 0},
+        "legend": {"top": 0, "left": "center", "orient": "vertical", "textStyle": SOFT},
         "grid": {"left": 60, "right": 20, "top": 60, "bottom": 50},
-        "xAxis": {"name": words["node_axis_x"] + " (%)", "nameLocation": "middle", "nameGap": 28, "min": 0},
-        "yAxis": {"name": words["node_axis_y"], "scale": True},
+        "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 28, "min": 0} | AXIS,
+        "yAxis": {"name": words["node_axis_y"], "nameGap": 42, "scale": True} | AXIS,
         "series": [
             series(False, words["node_other"], "#9aa5bd", 5),
             series(True, words["node_best"], "#c98a3c", 11),

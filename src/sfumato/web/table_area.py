@@ -149,7 +149,7 @@ class _TableArea:
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         with ui.card().classes("sf-card"):
             for text, good in said(report, self.words):
-                looks.notice(text, good)
+                looks.notice(text, good) if good is not None else ui.label(text)
             _show_cells(folder / "published.csv", self.words)
             ui.label(self.words["hand_out"]).classes("sf-soft")
             with ui.row():

@@ -117,6 +117,7 @@ class Protecting:
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS}
         needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
         keys = {name: key for name, key in TABLE.keys.items() if name in needed}
+        self._facts_room.set_visibility(bool(keys))
         with self._facts_room:
             Form(self.words, "facts", keys, self.facts, self.touched, dict.fromkeys(FACTS, self.columns)).build()
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.service.jobs import submit
+from sfumato.service.jobs_plans import check_paths
 from sfumato.service.jobs_pool import Pool, erase, private_folder
-from sfumato.service.jobs_requests import NAME, JobRequest, check_paths
+from sfumato.service.jobs_requests import NAME, JobRequest
 from sfumato.service.jobs_store import Job, Kind, new_id
 from sfumato.web.profile import Loaded
 from sfumato.web.texts import Words

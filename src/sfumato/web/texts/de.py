@@ -234,7 +234,7 @@ WORDS = {
     "upload_table": "Tabelle hochladen",
     "value_column": "Spalte mit den Werten",
     "dimension_columns": "Kategorien (mit Summen)",
-    "level_columns": "oder: Stufen einer Hierarchie, oben zuerst",
+    "level_columns": "oder: Stufen, oberste zuerst",
     "group_columns": "Eine eigene Tabelle für jeden Wert von",
     "total_code": "Bezeichnung der Summen",
     "rules": "Welche Zellen unsicher sind",
@@ -322,7 +322,7 @@ WORDS = {
     "cell.case": "Fall",
     "cell.reason": "Grund",
     "more_cells": "{count} weitere Zellen sind in der Datei.",
-    "hand_out": "Beide Dateien dürfen weitergegeben werden: Sie enthalten keinen verborgenen Wert.",
+    "hand_out": "Daten und Bericht dürfen weitergegeben werden: Sie enthalten keinen verborgenen Wert.",
     "download_table_report": "Bericht",
     # Attribute
     "attributes_intro": "Attribute von Datensätzen maskieren, vergröbern oder verrauschen, eines nach dem anderen.",

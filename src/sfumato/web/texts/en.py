@@ -316,7 +316,7 @@ WORDS = {
     "cell.case": "case",
     "cell.reason": "reason",
     "more_cells": "{count} more cells are in the file.",
-    "hand_out": "Both files may be handed out: they hold no hidden value.",
+    "hand_out": "Data and report may be handed out: they hold no hidden value.",
     "download_table_report": "Report",
     # Attributes
     "attributes_intro": "Mask, generalize or randomize the attributes of records, one attribute at a time.",
