@@ -209,6 +209,14 @@ REFUSED = {
     "no mapping": ({"plan": "just text"}, None, "jobs.plan"),
     "parameters that are no JSON": ({"parameters": "{"}, None, "jobs.parameters"),
     "unknown parameters": ({"parameters": '{"engine": "x"}'}, None, "jobs.parameters"),
+    "parameters of another type": ({"kind": "risk", "parameters": '{"threshold": "x"}'}, None, "jobs.parameters"),
+    "parameters too deep": ({"parameters": "[" * 100_000}, None, "jobs.parameters"),
+    "unknown keys": ({"plan": yaml.safe_dump(plan() | {"privat": []})}, None, "plan.faults"),
+    "no mapping of data": ({"plan": yaml.safe_dump(plan() | {"data": [1]})}, None, "plan.faults"),
+    "references": ({"plan": "a: &a [x, x]\nb: [*a, *a]"}, None, "jobs.plan"),
+    "a plan that refers to itself": ({"plan": "a: &a [*a]"}, None, "jobs.plan"),
+    "a plan too deep": ({"plan": "[" * 3000 + "]" * 3000}, None, "limit.depth"),
+    "a source that is no name": ({"source": "a\0b"}, None, "jobs.source"),
     "a short idempotency key": ({}, {"Idempotency-Key": "abc"}, "jobs.idempotency"),
 }
 
@@ -231,6 +239,11 @@ def test_a_plan_reads_no_file_of_the_server(client, rows) -> None:
         {"privacy": [{"model": "k-map", "k": 2, "population": {"source": "/etc/passwd"}}]},
         {"privacy": [{"model": "k-map", "k": 2, "population": "/etc/passwd"}]},
         {"data": {"source": "patients.csv", "temp_folder": "/tmp"}},
+        {
+            "columns": {
+                "parents": {"role": "quasi-identifier", "hierarchy": {"type": "file", "path": "/etc/passwd"}},
+            }
+        },
     ):
         answer = ask(client, rows, plan(**change))
         assert answer.status_code == 400

@@ -14,8 +14,9 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 
 from sfumato.service.access import needs_key
 from sfumato.service.attributes import failure_responses
+from sfumato.service.jobs_plans import refused
 from sfumato.service.jobs_pool import Pool, erase, private_folder
-from sfumato.service.jobs_requests import JobRequest, received, refused, stored
+from sfumato.service.jobs_requests import JobRequest, received, stored
 from sfumato.service.jobs_store import KINDS, Job, new_id
 from sfumato.service.keys import digest
 from sfumato.service.problems import RefusedError
@@ -35,7 +36,10 @@ FORM: dict[str, Any] = {
     "required": ["kind", "plan"],
     "properties": {
         "kind": {"enum": list(KINDS), "description": "What to do."},
-        "plan": {"type": "string", "description": "The plan, YAML or JSON, as text or file."},
+        "plan": {
+            "type": ["string", "object"],
+            "description": "The plan: YAML or JSON, as text or file; in JSON an object.",
+        },
         "data": {"type": "string", "format": "binary", "description": "The data; hierarchies come as further files."},
         "source": {"type": "string", "description": "Instead of data: a file of the server's folder of sources."},
         "parameters": {"type": "string", "description": "JSON, for the kinds risk and compare."},

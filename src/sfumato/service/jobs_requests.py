@@ -3,10 +3,11 @@
 A plan that a client sends may name files: only those that came with the request, or one of the server's own sources.
 """
 
+import asyncio
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Container, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -17,20 +18,18 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-from sfumato.engines.sources import SUFFIXES
-from sfumato.errors import PlanError
 from sfumato.service.bodies import parsed, receive
+from sfumato.service.jobs_plans import check_plan, read_plan_text, refused
 from sfumato.service.jobs_settings import JobSettings
 from sfumato.service.jobs_store import KINDS, Kind
 from sfumato.service.problems import RefusedError
 from sfumato.service.settings import Limits
 
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
-# Keys of plans whose values name files.
-FILES = frozenset({"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder"})
-PARAMETERS: dict[str, frozenset[str]] = {
-    "risk": frozenset({"population_size", "sampling_fraction", "threshold"}),
-    "compare": frozenset({"methods", "k", "suppression"}),
+# Kind -> its parameters, and what each must be.
+PARAMETERS: dict[str, dict[str, tuple[type, ...]]] = {
+    "risk": {"population_size": (int,), "sampling_fraction": (int, float), "threshold": (int, float)},
+    "compare": {"methods": (list,), "k": (list,), "suppression": (list,)},
 }
 MOST_FILES = 50
 BLOCK = 1 << 20
@@ -63,14 +62,16 @@ async def received(request: Request, settings: JobSettings, limits: Limits) -> A
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         form = await _form(request, settings)
         try:
-            yield _of_form(form, settings)
+            yield await asyncio.to_thread(_of_form, form, settings)
         finally:
             await form.close()
         return
     body = parsed(await receive(request, limits), limits)
     if not isinstance(body, dict):
         raise refused("jobs.body", "The body must be an object with kind, plan and source.")
-    yield _made(body.get("kind"), body.get("plan"), {}, body.get("source"), body.get("parameters") or {}, settings)
+    yield await asyncio.to_thread(
+        _made, body.get("kind"), body.get("plan"), {}, body.get("source"), body.get("parameters") or {}, settings
+    )
 
 
 async def _form(request: Request, settings: JobSettings) -> FormData:
@@ -105,11 +106,6 @@ def _too_large(settings: JobSettings) -> RefusedError:
     return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", what, {"connection": "close"})
 
 
-def refused(code: str, what: str) -> RefusedError:
-    """The refusal of a request that is not what it should be."""
-    return RefusedError(HTTPStatus.BAD_REQUEST, code, what)
-
-
 def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
     uploads = [value for value in form.values() if isinstance(value, UploadFile)]
     plan = form.get("plan")
@@ -132,7 +128,7 @@ def _name(given: str | None) -> str:
 def _json(text: Any, name: str) -> Any:
     try:
         return json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise refused(f"jobs.{name}", f"{name} is not valid JSON.") from None
 
 
@@ -141,38 +137,30 @@ def _made(
 ) -> JobRequest:
     if kind not in KINDS:
         raise refused("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
-    if not isinstance(parameters, dict) or set(parameters) - PARAMETERS.get(kind, frozenset()):
-        known = ", ".join(sorted(PARAMETERS.get(kind, ()))) or "none"
-        raise refused("jobs.parameters", f"The parameters of {kind} are: {known}.")
+    _check_parameters(kind, parameters)
     content = read_plan_text(plan) if isinstance(plan, str) else plan
     if not isinstance(content, dict):
         raise refused("jobs.plan", "The plan is missing or not a mapping.")
     if source is not None:
         files[_name(str(source))] = _server_source(source, settings)
     checked = _sourced(content, kind, files, source)
-    check_paths(checked, files)
+    check_plan(checked, kind, files)
     return JobRequest(kind, checked, files, parameters)
 
 
-def read_plan_text(text: str) -> Any:
-    """The plain value in a plan's text.
-
-    Raises:
-        PlanError: It is no YAML.
-    """
-    import yaml
-
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
-        raise PlanError(f"the plan is not YAML{where}.", code="yaml") from None
+def _check_parameters(kind: Kind, parameters: Any) -> None:
+    known = PARAMETERS.get(kind, {})
+    if not isinstance(parameters, dict) or set(parameters) - set(known):
+        raise refused("jobs.parameters", f"The parameters of {kind} are: {', '.join(sorted(known)) or 'none'}.")
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, known[name]):
+            kinds = "a list" if list in known[name] else "a number"
+            raise refused("jobs.parameters", f"{name} must be {kinds}.")
 
 
 def _server_source(source: Any, settings: JobSettings) -> Path:
     """A file of the server's folder of sources; no name leads out of it."""
-    if settings.sources is None or not isinstance(source, str):
+    if settings.sources is None or not isinstance(source, str) or "\0" in source:
         raise refused("jobs.source", "This server offers no sources; send the file along.")
     found = (settings.sources / source).resolve()
     if not found.is_relative_to(settings.sources.resolve()) or not found.is_file():
@@ -191,35 +179,6 @@ def _sourced(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Pa
     if inner.get("cells") or (isinstance(given, str) and given in files) or named is None:
         return plan
     return plan | {part: {**inner, "source": named}}
-
-
-def check_paths(plan: Any, files: Container[str]) -> None:
-    """Refuse a plan that names a file which is not one of these.
-
-    Raises:
-        PlanError: It does.
-    """
-    for name in _paths(plan):
-        if name not in files:
-            raise PlanError("the plan names a file that did not come with it.", "Send every file along.", "path")
-        suffix = Path(name).suffix.lower()
-        if SUFFIXES.get(suffix) == "duckdb":
-            raise PlanError("DuckDB files are not taken: they may hold views of other files.", "Send CSV.", "format")
-    if isinstance(plan, dict) and (plan.get("data") or {}).get("format") == "duckdb":
-        raise PlanError("data.format: DuckDB files are not taken.", "Send CSV or Parquet.", "format")
-
-
-def _paths(value: Any) -> Iterator[str]:
-    """Every text in a plan that names a file or folder; the values of a tree are none."""
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            if key in FILES and isinstance(entry, str):
-                yield entry
-            elif key != "parents":
-                yield from _paths(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _paths(entry)
 
 
 def stored(request: JobRequest, folder: Path) -> str:
