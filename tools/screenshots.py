@@ -64,7 +64,7 @@ def walk(page: Any, base: str, target: Path) -> Path:
     _shoot(page, target, "columns", full=True)
     page.get_by_role("tab", name="Goal").click()
     page.get_by_text("are in groups smaller than").wait_for()
-    _shoot(page, target, "goal")
+    _shoot(page, target, "goal", full=True)
     page.get_by_role("tab", name="Result").click()
     page.get_by_role("button", name="Anonymize").click()
     page.get_by_text("The promises hold.").wait_for()

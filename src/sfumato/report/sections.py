@@ -85,7 +85,8 @@ def _cut(value: str, length: int = 40) -> str:
 
 def _fate(name: str, report: Report, plan: Plan, known: ColumnEvidence | None) -> str:
     hierarchy = plan.columns[name].hierarchy
-    count = f" {known.before:,} different values became {known.after:,}." if known else ""
+    changed = known is not None and known.before != known.after
+    count = f" {known.before:,} different values became {known.after:,}." if known and changed else ""
     if name in report.levels and known is not None:
         return texts.fate(hierarchy, report.levels[name], known.top) + count
     if name in report.levels:
