@@ -5,10 +5,11 @@ rows of classes smaller than k are suppressed. The search goes through the tree 
 whole subtree has, and a tail, from which the subtree takes more. Bayardo, R., Agrawal, R. (2005). Data privacy through
 optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in k_optimize_bounds_kernels.py.
 
-A strong first incumbent comes from local search. Then nodes are taken from a queue, the least bound first, a few at a
-time, and each is searched in depth for a limited number of nodes; what that leaves open goes back into the queue. So
-the least bound in the queue, which only rises, bounds the optimum at any time, and the answer depends neither on the
-number of threads nor on their pace, unless the time runs out.
+Nodes are taken from a queue, the least bound first, a few at a time, and each is searched in depth for a small number
+of nodes; what that leaves open goes back into the queue. So the least bound in the queue, which only rises, bounds the
+optimum at any time. Beside it a local search (k_optimize_walks.py) looks for strong sets; with the least bound first,
+few nodes are searched in vain before it has found them. Both go on in rounds of the same jobs on every machine, so that
+the answer depends neither on the number of threads nor on their pace, unless the time runs out.
 
 It protects as k-anonymity does, and against nothing more.
 """
@@ -37,11 +38,13 @@ from sfumato.plan.model import Plan
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
 # The first dive sees so many nodes, so that a small problem is solved at once. Then rounds follow, each of jobs of the
-# local search and of dives below the nodes of least bound. The fewer nodes a dive sees, the sooner the least bound rises;
-# with much fewer most of the time would go into making the nodes.
+# local search and of dives below the nodes of least bound. The fewer nodes a dive sees, the sooner the least bound
+# rises; with much fewer, most of the time would go into making the nodes where dives begin.
 FIRST_NODES = 1000
 DIVE_NODES = 60
-DIVES = 32
+# The more jobs of the local search a round has, the fewer dives: at first a good set is worth more than a bound.
+FEWEST_DIVES = 6
+MOST_DIVES = 32
 LOCAL_JOBS = 16
 
 
@@ -149,10 +152,12 @@ class _Queue:
 
     def _round(self, nodes: int, local_jobs: int) -> None:
         """Search below the nodes of least bound, and go on with the local search beside it."""
-        walks: list[Callable[[Worker], Any]] = [*self.walks.deal(local_jobs)]
-        taken = [heappop(self._open)[2] for _ in range(min(DIVES, len(self._open)))]
+        walks = self.walks.deal(local_jobs)
+        dives = min(max(FEWEST_DIVES, MOST_DIVES - 2 * len(walks)), len(self._open))
+        taken = [heappop(self._open)[2] for _ in range(dives)]
         dive = partial(Worker.dive, best=self.best.cost, nodes=nodes, stop=self.crew.watch.stop)
-        found = self._run([*walks, *(partial(dive, node=node) for node in taken)])
+        jobs: list[Callable[[Worker], Any]] = [*walks, *(partial(dive, node=node) for node in taken)]
+        found = self._run(jobs)
         self.walks.take(found[: len(walks)])
         for dived in found[len(walks) :]:
             self._take(dived)
