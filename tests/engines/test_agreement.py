@@ -286,3 +286,18 @@ def test_thirty_columns_of_a_thousand_values_do_not_overflow() -> None:
     assert set(release.report.levels.values()) == {0}
     assert (release.report.classes.count, release.report.classes.smallest) == (400, 2)
     assert release.data.equals(frame)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "parquet"])
+def test_minus_zero_is_zero_and_published_as_such(tmp_path, kind) -> None:
+    """Equal numbers are one class; a reader who sees -0.0 beside 0.0 would see two."""
+    table = pa.table({"f": [0.0] * 9 + [-0.0] + [1.0] * 6})
+    path = tmp_path / "zeros.parquet"
+    pq.write_table(table, path)
+    source = {"pandas": table.to_pandas(), "polars": pl.from_arrow(table), "arrow": table, "parquet": path}[kind]
+    column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {"version": 1, "columns": {"f": column}, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    release = anonymize(source, plan | {"output": {"format": "parquet"}})
+    saved = pq.read_table(release.save(tmp_path / "out") / "data.parquet")
+    release.close()
+    assert Counter(map(str, saved["f"].to_pylist())) == {"0.0": 10, "1.0": 6}

@@ -148,7 +148,7 @@ class FrameEngine:
         rows: npt.NDArray[np.int64],
         suppressed: npt.NDArray[np.bool_],
     ) -> "nw.DataFrame[Any]":
-        frame = self._frame[rows.tolist()]
+        frame = _with_one_zero(self._frame[rows.tolist()])
         backend = nw.get_native_namespace(frame)
         new: dict[str, list[Any]] = {}
         for place, column in enumerate(recoding.columns):
@@ -167,6 +167,16 @@ class FrameEngine:
             series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
         published: nw.DataFrame[Any] = frame.with_columns(*series) if series else frame
         return published
+
+
+def _with_one_zero(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """The frame with 0.0 for -0.0: the two are equal, so they must not be published as different texts."""
+    floats = {name: kind for name, kind in frame.schema.items() if kind in (nw.Float32, nw.Float64)}
+    columns = [
+        nw.when(nw.col(name) == 0).then(0.0).otherwise(nw.col(name)).cast(kind).alias(name)
+        for name, kind in floats.items()
+    ]
+    return frame.with_columns(*columns) if columns else frame
 
 
 def _class_of(recoding: Recoding, codes: Codes) -> Codes:

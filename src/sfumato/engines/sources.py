@@ -325,5 +325,14 @@ def _loaded(connection: Any, rows: Any) -> Source:
 
 
 def _described(connection: Any, table: str) -> Source:
-    columns = tuple(row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
-    return Source(table, columns)
+    described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
+    return Source(_with_one_zero(table, described), tuple(row[0] for row in described))
+
+
+def _with_one_zero(table: str, described: Sequence[tuple[Any, ...]]) -> str:
+    """The table with -0.0 read as 0.0: the two are equal, so they must not be published as different texts."""
+    floats = [(sql.name(row[0]), row[1]) for row in described if row[1] in ("DOUBLE", "FLOAT")]
+    if not floats:
+        return table
+    added = sql.listed(f"CAST({name} + CAST(0 AS {kind}) AS {kind}) AS {name}" for name, kind in floats)
+    return f"(SELECT * REPLACE ({added}) FROM {table})"

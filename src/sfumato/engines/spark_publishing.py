@@ -238,6 +238,8 @@ class Publishing:
         from pyspark.sql import functions as F  # noqa: N812
 
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
+        if is_float(kind):
+            raw = (raw + F.lit(0.0)).cast(kind)  # -0.0 is 0.0
         star = F.lit(STAR)
         stars = self.handling.suppressed == "star" and bool(self.recoding.suppressed.any())
         if name in self.handling.starred:

@@ -9,8 +9,8 @@ import numpy as np
 def as_text(value: Any) -> str | None:
     """The text of a value; None for a missing one.
 
-    >>> as_text(True), as_text(7), as_text(1.5), as_text(float("nan"))
-    ('true', '7', '1.5', None)
+    >>> as_text(True), as_text(7), as_text(1.5), as_text(float("nan")), as_text(-0.0)
+    ('true', '7', '1.5', None, '0.0')
     """
     if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # noqa: PLR0124  (only NaN is unlike itself)
         return None
@@ -21,5 +21,5 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, float | np.floating):
-        return repr(float(value))
+        return repr(float(value) + 0.0)  # -0.0 is 0.0
     return str(value)
