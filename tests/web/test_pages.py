@@ -144,6 +144,10 @@ def test_an_upload_that_is_no_table_is_refused_in_plain_words(base, open_page, f
     assert list(folder.glob("session-*/holiday.csv")) == []
     step(page, "Columns")
     page.get_by_text("Load some data first.").wait_for()
+    step(page, "Data")
+    (tmp_path / "people.csv").write_text("zip\n" + "12345\n" * 9)
+    page.locator("input[type=file]").set_input_files(tmp_path / "people.csv")
+    page.get_by_text("9 rows, 1 columns").wait_for()
 
 
 def test_a_goal_that_cannot_be_reached_is_told_with_a_way_out(base, open_page) -> None:
@@ -172,6 +176,9 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     page.get_by_label("Greatest average risk").fill("0.15")
     choose(page, "Method", "k-optimize")
     page.get_by_text("Remove l-diversity, average risk, or choose another method").wait_for()
+    page.get_by_text("Rows that may be withheld: 100 %").wait_for()
+    choose(page, "Method", "optimal")
+    page.get_by_text("Rows that may be withheld: 2 %").wait_for()
     choose(page, "Method", "mondrian")
     page.get_by_text("mondrian judges groups one by one").wait_for()
     button(page, "Remove: average risk: rows are safe on the whole").click()

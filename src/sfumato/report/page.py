@@ -24,7 +24,7 @@ code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; overflow-wrap
 .verdict strong { font-size: 1.15rem; } .verdict ul { margin: .5rem 0; padding-left: 1.2rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .8rem; margin: 1rem 0; }
 .tile { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; }
-.tile b { display: block; font-size: 1.15rem; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.tile b { display: block; font-size: 1.15rem; white-space: nowrap; line-height: 1.25; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: .88rem; }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; background: var(--card);
   margin: .6rem 0; }

@@ -1,6 +1,7 @@
 """The step of data: drop a file or choose an example; then its first rows, types and missing values."""
 
 import asyncio
+from copy import deepcopy
 from typing import Any
 
 from nicegui import events, ui
@@ -101,7 +102,6 @@ def _summary(column: Column, plan: dict[str, Any], words: Words) -> list[tuple[s
 def adopt(visit: Visit, loaded: Loaded) -> None:
     """Take loaded data, and the plan that is suggested for them."""
     visit.loaded = loaded
-    visit.plan = dict(loaded.suggested)
-    visit.plan["columns"] = {name: dict(column) for name, column in loaded.suggested["columns"].items()}
+    visit.plan = deepcopy(loaded.suggested)
     visit.extra = {}
     visit.result = None

@@ -1,6 +1,6 @@
 """The looks that all pages share: header, colors, cards, tables with marks, and how an error is told."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any
@@ -120,14 +120,22 @@ def figure(text: str, words: Words) -> str:
     return text.translate({ord(","): words["thousands"], ord("."): words["decimal"]})
 
 
-def upload(label: str, take: Callable[[events.UploadEventArguments], Any], most_bytes: int, too_large: str) -> Any:
-    """A place to drop one file."""
+Take = Callable[[events.UploadEventArguments], Awaitable[None]]
+
+
+def upload(label: str, take: Take, most_bytes: int, too_large: str) -> Any:
+    """A place to drop one file; after it, another."""
+
+    async def taken(event: events.UploadEventArguments) -> None:
+        field.reset()
+        await take(event)
+
     field = ui.upload(
         label=label,
         auto_upload=True,
         max_files=1,
         max_file_size=most_bytes,
-        on_upload=take,
+        on_upload=taken,
         on_rejected=lambda: alarm(too_large),
     )
     field.props["aria-label"] = label
