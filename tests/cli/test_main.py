@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import sfumato as package
+from sfumato.cli import main
 from sfumato.cli.main import COMMANDS
 
 
@@ -48,6 +49,17 @@ def test_the_demo_says_where_release_and_report_lie(sfumato, tmp_path) -> None:
     again = sfumato("anonymize", tmp_path / "demo-plan.yaml", "--out", tmp_path / "again")
     assert again.code == 0
     assert (tmp_path / "again" / "data.csv").read_bytes() == (tmp_path / "release" / "data.csv").read_bytes()
+
+
+def test_what_nobody_foresaw_is_one_message_without_data_and_ends_with_5(capsys, monkeypatch) -> None:
+    def fall(_arguments):
+        raise IndexError("Frau Müller")
+
+    monkeypatch.setattr(main, "_call", fall)
+    assert main.run(["anonymize"]) == 5
+    told = capsys.readouterr()
+    assert "unforeseen IndexError in test_main.py" in told.err
+    assert "Müller" not in told.err + told.out
 
 
 def test_every_public_name_is_there() -> None:

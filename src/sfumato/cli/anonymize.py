@@ -37,6 +37,10 @@ def command(
         raise PlanError(f'"{engine}" is no engine.', "Use duckdb, frames or spark.", "engine")
     if out.exists():
         raise PlanError(f"the folder {out.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+    if to_table is not None:
+        from sfumato.engines.database_writing import check_new_table
+
+        check_new_table(to_table)
     with talking(quiet, compiled=apply is None) as talk:
         if apply is not None:
             from sfumato.microdata.reapply import reapply

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sfumato import __version__
-from sfumato.errors import STATUS, SfumatoError
+from sfumato.errors import STATUS, EngineError, InternalError, SfumatoError
 
 if TYPE_CHECKING:
     import typer
@@ -50,6 +50,20 @@ def run(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return 0
+    except Exception as error:  # a fault of ours, whose text may quote data: only its kind and place are told
+        _complain(_unforeseen(error))
+        return STATUS["internal"].exit
+
+
+def _unforeseen(error: Exception) -> SfumatoError:
+    import traceback
+    from pathlib import Path
+
+    if isinstance(error, MemoryError):
+        return EngineError("the memory does not suffice.", "Give it more, or less data.", "memory")
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}, line {last.lineno}"
+    return InternalError(f"an unforeseen {type(error).__name__} in {where}.", code="unforeseen")
 
 
 def _call(arguments: list[str]) -> int:

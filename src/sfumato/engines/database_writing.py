@@ -46,6 +46,19 @@ def write_table(release: Published, address: str) -> None:
         connection.commit()
 
 
+def check_new_table(address: str) -> None:
+    """Refuse the address of a table that exists, before any work is done for it.
+
+    Raises:
+        PlanError: The table exists.
+        EngineError: The database cannot be reached.
+    """
+    place = read_address(address)
+    opened = _postgresql if place.kind == "postgresql" else _sqlite
+    with opened(place) as connection, connection.cursor() as cursor:
+        _check_new(cursor, place)
+
+
 def _schema(place: Address) -> dict[str, str]:
     return {"db_schema_name": place.schema} if place.schema else {}
 

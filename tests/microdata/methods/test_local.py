@@ -136,6 +136,14 @@ class TestEveryRelease:
         sizes = Counter(release.data.rows())
         assert all(size >= k for labels, size in sizes.items() if set(labels) != {"*"})
 
+    @settings(max_examples=15)
+    @given(frame=tables(), k=st.integers(2, 4))
+    def test_holds_where_missing_values_match_anything(self, frame, k):
+        plan = plan_of(k=min(k, len(frame)), suppression=0.1) | {"data": {"on_missing": "any"}}
+        local = anonymize(frame, plan)
+        best = anonymize(frame, plan | {"method": {"name": "optimal", "suppression": 0.1}})
+        assert local.report.loss.value <= best.report.loss.value + 1e-9
+
     @pytest.mark.parametrize(
         "model",
         [
