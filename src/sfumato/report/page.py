@@ -23,8 +23,8 @@ code { font: .88em ui-monospace, SFMono-Regular, Menlo, monospace; overflow-wrap
 .verdict.bad { border-color: var(--bad); background: var(--bad-tint); }
 .verdict strong { font-size: 1.15rem; } .verdict ul { margin: .5rem 0; padding-left: 1.2rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .8rem; margin: 1rem 0; }
-.tile { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem 1rem; }
-.tile b { display: block; font-size: 1.15rem; white-space: nowrap; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.tile { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .8rem; }
+.tile b { display: block; font-size: 1.15rem; line-height: 1.25; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--soft); font-size: .88rem; }
 .wide { overflow-x: auto; border: 1px solid var(--line); border-radius: .5rem; background: var(--card);
   margin: .6rem 0; }
@@ -101,8 +101,10 @@ def listing(sentences: Iterable[str]) -> str:
 
 def tiles(figures: Iterable[tuple[str, str]]) -> str:
     """Figures that stand out, each with the words below it."""
+    # A percent sign stays with its number.
     shown = "".join(
-        f'<div class="tile"><b>{escape(value)}</b><span>{escape(words)}</span></div>' for value, words in figures
+        f'<div class="tile"><b>{escape(value).replace(" %", "&nbsp;%")}</b><span>{escape(words)}</span></div>'
+        for value, words in figures
     )
     return f'<div class="tiles">{shown}</div>'
 
