@@ -36,8 +36,8 @@ class Grouped:
 class Grouper:
     """Computes the classes at nodes, and keeps them for nodes above.
 
-    A node is a level for each column. Grouped nodes are kept as long as they hold no more than `MAX_KEPT_CLASSES`
-    classes together; the raw table is always there.
+    A node is a level for each column. Grouped nodes are kept, those used last, as long as they hold no more than
+    `MAX_KEPT_CLASSES` classes together; the raw table is always there.
     """
 
     def __init__(self, table: FrequencyTable) -> None:
@@ -50,6 +50,7 @@ class Grouper:
         self._widest = sorted(range(len(table.columns)), key=lambda column: -table.ladders[column].size)
         self._nodes = np.empty((64, len(table.columns)), np.int16)
         self._sizes = np.empty(64, np.int64)
+        self._last_use = np.empty(64, np.int64)
         self._steps: dict[tuple[int, int, int], Words] = {}
         self._hashed = np.zeros(hash_capacity(len(table.counts)), np.int64)
         self._stamp = 0
@@ -151,18 +152,33 @@ class Grouper:
         fits = np.flatnonzero((self._nodes[: len(self._kept)] <= np.array(node, np.int16)).all(axis=1))
         if not len(fits):
             return self.base
-        return self._kept[int(fits[self._sizes[fits].argmin()])]
+        place = int(fits[self._sizes[fits].argmin()])
+        self._last_use[place] = self._stamp
+        return self._kept[place]
 
     def _keep(self, grouped: Grouped) -> None:
-        """Keep a table for nodes above it; when there is no more room, forget them all but the raw one."""
+        """Keep a table for nodes above it; when there is no more room, forget those not used for longest."""
         if self._kept_classes + len(grouped.sizes) > MAX_KEPT_CLASSES:
-            self._kept, self._places, self._kept_classes = [], {}, 0
+            self._forget()
         place = len(self._kept)
         if place == len(self._nodes):
             self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
             self._sizes = np.concatenate([self._sizes, np.empty_like(self._sizes)])
+            self._last_use = np.concatenate([self._last_use, np.empty_like(self._last_use)])
         self._nodes[place] = grouped.node
         self._sizes[place] = len(grouped.sizes)
+        self._last_use[place] = self._stamp
         self._kept.append(grouped)
         self._places[grouped.node] = place
         self._kept_classes += len(grouped.sizes)
+
+    def _forget(self) -> None:
+        """Make half of the room free."""
+        many = len(self._kept)
+        recent = np.argsort(-self._last_use[:many], kind="stable")
+        recent = np.sort(recent[np.cumsum(self._sizes[recent]) <= MAX_KEPT_CLASSES // 2])
+        for array in (self._nodes, self._sizes, self._last_use):
+            array[: len(recent)] = array[recent]
+        self._kept = [self._kept[place] for place in recent.tolist()]
+        self._places = {grouped.node: place for place, grouped in enumerate(self._kept)}
+        self._kept_classes = int(self._sizes[: len(recent)].sum())
