@@ -101,12 +101,15 @@ def listing(sentences: Iterable[str]) -> str:
 
 def tiles(figures: Iterable[tuple[str, str]]) -> str:
     """Figures that stand out, each with the words below it."""
-    # A percent sign stays with its number.
     shown = "".join(
-        f'<div class="tile"><b>{escape(value).replace(" %", "&nbsp;%")}</b><span>{escape(words)}</span></div>'
-        for value, words in figures
+        f'<div class="tile"><b>{_kept(value)}</b><span>{_kept(words)}</span></div>' for value, words in figures
     )
     return f'<div class="tiles">{shown}</div>'
+
+
+def _kept(text: str) -> str:
+    """A text in which a percent sign stays with its number."""
+    return escape(text).replace(" %", "&nbsp;%")
 
 
 def folded(summary: str, content: str) -> str:
