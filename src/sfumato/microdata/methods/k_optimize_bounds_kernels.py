@@ -62,14 +62,15 @@ from sfumato.microdata.methods.k_optimize_kernels import (
 
 NEVER = 1e300
 WITH, WITHOUT, PARTS = 0, 1, 2
-SPLITS, HIDES = 0, 1
+SPLITS, HIDES, KEEPS = 0, 1, 2
 
 
 class Verdicts(NamedTuple):
     """What a node says of the features of its tail: f features, v codes.
 
     bounds (3, f): what all sets WITH and WITHOUT a feature cost at least, and the PARTS it makes of one class.
-    counts (2, f): the classes it SPLITS, and the rows suppressed with it (HIDES).
+    counts (3, f): the classes it SPLITS, the rows suppressed with it (HIDES), and the classes of which it KEEPS both
+        parts, since they have k rows or more.
     sizes, small, floors (v,): of each code in one class: its rows, those in small atoms, what they pay at least.
     penalty (v,): what each code loses.
     """
@@ -177,7 +178,7 @@ def judge(inst, state, keys, counts, held, floors, start, ends, first, last, set
     bounds, tallied = out.bounds, out.counts
     for feature in range(len(state)):
         bounds[WITH, feature] = bounds[WITHOUT, feature] = 0.0
-        tallied[SPLITS, feature], tallied[HIDES, feature] = 0, hidden
+        tallied[SPLITS, feature], tallied[HIDES, feature], tallied[KEEPS, feature] = 0, hidden, 0
     features, starts = np.empty(len(state), np.int64), np.empty(len(inst.weights) + 1, np.int64)
     count = tail_of(inst, state, features, starts)
     total = settled
@@ -213,6 +214,7 @@ def judge(inst, state, keys, counts, held, floors, start, ends, first, last, set
                     continue
                 tallied[SPLITS, feature] += 1
                 tallied[HIDES, feature] += (one if one < k else 0) + (two if two < k else 0)
+                tallied[KEEPS, feature] += 1 if min(one, two) >= k else 0
                 cost = part_floor(inst, one, one_small, one_floor, hidden)
                 cost += part_floor(inst, two, small - one_small, max(floor - one_floor, 0.0), hidden)
                 bounds[PARTS, feature] = cost

@@ -12,6 +12,7 @@ from numba import njit
 
 from sfumato.microdata.methods.k_optimize_bounds_kernels import (
     HIDES,
+    KEEPS,
     SPLITS,
     WITH,
     WITHOUT,
@@ -271,11 +272,15 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
 
 @njit(cache=True, nogil=True)
 def branch(inst, state, out):
-    """The feature to take next: the one that splits most classes, and of those the one whose turn comes first."""
-    splits, chosen = out.counts[SPLITS], -1
+    """The feature to take next: the one that splits most classes and keeps both parts, of those the first in turn.
+
+    Such a feature matters to the cost either way: with it classes are smaller, without it none of them can be split
+    there. Splits of which a part is suppressed say less, since the best sets have few of them.
+    """
+    keeps, chosen = out.counts[KEEPS], -1
     for place in range(len(state)):
         feature = inst.features[place, TURN]
-        if state[feature] == TAIL and (chosen < 0 or splits[feature] > splits[chosen]):
+        if state[feature] == TAIL and (chosen < 0 or keeps[feature] > keeps[chosen]):
             chosen = feature
     return chosen
 

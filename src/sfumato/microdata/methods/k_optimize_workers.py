@@ -122,7 +122,7 @@ def _verdicts(space: Space) -> Verdicts:
     features, values = len(space.instance.features), len(space.instance.values)
     return Verdicts(
         np.zeros((3, features)),
-        np.zeros((2, features), np.int64),
+        np.zeros((3, features), np.int64),
         np.zeros(values, np.int64),
         np.zeros(values, np.int64),
         np.zeros(values),
