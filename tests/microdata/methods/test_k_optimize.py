@@ -1,6 +1,9 @@
 """K-Optimize: the known answer, what is released and told, and how a search ends before its time."""
 
+import json
 import signal
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -298,3 +301,26 @@ def test_adult_after_ten_seconds(shared, k, most) -> None:
     assert report.details["features"] == {"kind": "ordered", "count": 101}
     assert report.loss.value <= most
     assert 0 < report.details["bound"] <= report.loss.value
+
+
+@pytest.mark.shared
+def test_adult_is_proved(shared) -> None:
+    report = anonymize(shared / "adult.csv", adult_plan(shared, 1000, 200)).report
+    assert (report.proved_optimal, report.loss.value, report.details["gap"]) == (True, 55_344_240, 0)
+    assert report.details["bound"] == report.loss.value
+
+
+MEASURED = """
+import json, resource, sys
+from sfumato.microdata.release import anonymize
+source, plan = json.load(sys.stdin)
+anonymize(source, plan)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
+@pytest.mark.shared
+def test_adult_needs_less_than_a_gigabyte(shared) -> None:
+    asked = json.dumps([str(shared / "adult.csv"), adult_plan(shared, 5, 5)])
+    ran = subprocess.run([sys.executable, "-c", MEASURED], input=asked, capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 10**9
