@@ -111,7 +111,7 @@ class DuckDBEngine:
         application = Application(self.source, recoding, handling, reading, self.plan.strip, self.partition)
         with self.faults():
             if isinstance(recoding, LevelRecoding) and streams(application):
-                self._stream(Stream(application, recoding), target)
+                self._stream(Stream(application, recoding, self._dictionaries()), target)
             else:
                 for table, arrays in application.lookups():
                     self._load(table, arrays)
@@ -124,6 +124,12 @@ class DuckDBEngine:
             self._load("classes", stream.application.class_lookup())
         for statement in (*stream.types(), stream.statement(target)):
             self._run(statement)
+
+    def _dictionaries(self) -> dict[str, str]:
+        """The types of columns that lie in dictionaries: those of Parquet files."""
+        if not self.path.name or sources.format_of(self.path, self.plan) != "parquet":
+            return {}
+        return {row[0]: row[1] for row in self._run(f"DESCRIBE SELECT * FROM {self.source.table} AS s")}
 
     def data(self) -> Any:
         return self.path

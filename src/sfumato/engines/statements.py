@@ -211,11 +211,11 @@ def _published(application: Application, column: str) -> str:
         place = recoding.columns.index(column)
         hides = handling.suppressed == "star" and bool(recoding.suppressed.any())
         if recoding.identical[place] and not hides:
-            return raw
+            return as_text(column, strip=True) if application.strip else raw
         return f"c.p{place}"
     if column in handling.veiled:
         return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, application.strip)} END"
-    return f"trim({raw})" if application.strip else raw
+    return as_text(column, strip=True) if application.strip else raw
 
 
 def _rows(application: Application) -> str:

@@ -1,19 +1,22 @@
 """Full-domain recodings written in one stream: expressions instead of joins, so that rows keep their order for nothing.
 
-A join may hand rows on in any order, and sorting them again is what costs memory and time. So each text is cast to an
-enumeration of its column's texts, whose code picks the label from a list (labels are an enumeration as well: a file's
-dictionary is quickly made of one); the packed label codes of a row are cast to an enumeration of all classes, kept ones
-first, whose code tells the class's number and whether it is hidden. A value or class that is not known makes the cast
-fail, and nothing is published.
+A join may hand rows on in any order, and sorting them again is what costs memory and time. So each value is found in a
+list of its column's values, and its place picks the label from another (see picking.py); labels are an enumeration, of
+which a file's dictionary is quickly made. Whether a row is hidden is a bit in a mask of all combinations of labels;
+where these are too many, or the numbers of classes are published, the packed label codes of a row are cast to an
+enumeration of all classes, kept ones first. A value or class that is not known is never published as it is: the cast
+fails, or the row is left out, or the recount sees the difference.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.engines import sql
+from sfumato.engines.picking import Picker
 from sfumato.engines.statements import Application, as_text, format_of_target, required
 from sfumato.microdata.frequencies import DROPPED
 from sfumato.microdata.recoding import STAR, LevelRecoding
@@ -21,6 +24,8 @@ from sfumato.microdata.recoding import STAR, LevelRecoding
 # Lists of labels are constants of the statement: beyond so many, a join is cheaper.
 MAX_TEXTS = 2_000
 MAX_CLASSES = 5_000_000
+# The mask is copied for every two thousand rows.
+MAX_MASK = 1 << 23
 
 
 def streams(application: Application) -> bool:
@@ -36,28 +41,40 @@ def streams(application: Application) -> bool:
 
 @dataclass(frozen=True)
 class Stream:
-    """A full-domain recoding to be written in one stream."""
+    """A full-domain recoding to be written in one stream.
+
+    Attributes:
+        kinds: DuckDB's types of columns that lie in dictionaries, as those of Parquet do.
+    """
 
     application: Application
     recoding: LevelRecoding
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def compares(self) -> bool:
-        """Whether rows must be compared with classes: some are hidden, or their numbers are published."""
-        return bool(self.recoding.suppressed.any()) or self.application.handling.class_column is not None
+        """Whether the table of classes is needed: numbers are published, or there are too many labels for a mask."""
+        hides = bool(self.recoding.suppressed.any())
+        return self.application.handling.class_column is not None or (hides and not self._masks)
 
     @property
     def kept(self) -> int:
         """The number of classes that are not hidden."""
         return int((~self.recoding.suppressed).sum())
 
+    @cached_property
+    def _pickers(self) -> tuple[Picker, ...]:
+        strip, kinds = self.application.strip, self.kinds
+        pairs = enumerate(zip(self.recoding.columns, self.recoding.codings, strict=True))
+        return tuple(
+            Picker(f"texts{place}", as_text(name, strip), coding.texts, kinds.get(name, ""), sql.name(name))
+            for place, (name, coding) in pairs
+        )
+
     def types(self) -> Iterator[str]:
-        """The statements that make the enumerations; the table `classes` is loaded."""
-        for place, coding in enumerate(self.recoding.codings):
-            texts = sql.listed(sql.text(text) for text in coding.texts if text is not None)
-            if texts:
-                yield f"DROP TYPE IF EXISTS texts{place}"
-                yield f"CREATE TYPE texts{place} AS ENUM ({texts})"
+        """The statements that make the enumerations; the table `classes` is loaded where it is needed."""
+        for place, picker in enumerate(self._pickers):
+            yield from picker.types()
             yield f"DROP TYPE IF EXISTS labels{place}"
             yield f"CREATE TYPE labels{place} AS ENUM ({sql.listed(map(sql.text, self._label_texts(place)))})"
         if self.compares:
@@ -70,60 +87,79 @@ class Stream:
         application = self.application
         columns = [f"{self._published(column)} AS {sql.name(column)}" for column in application.source.columns]
         if application.handling.class_column:
-            columns.append(f"CASE WHEN {self._hidden} THEN 0 ELSE s.sfumato_class + 1 END AS "
+            columns.append(f"CASE WHEN s.sfumato_hidden THEN 0 ELSE s.sfumato_class + 1 END AS "
                            f"{sql.name(application.handling.class_column)}")  # fmt: skip
-        shown = f" WHERE NOT ({self._hidden})" if self._drops else ""
+        shown = " WHERE NOT s.sfumato_hidden" if self._drops else ""
         select = f"SELECT {sql.listed(columns)} FROM {self._rows()} AS s{shown}"
         return f"COPY ({select}) TO {sql.text(str(target))} ({format_of_target(application, target)})"
-
-    @property
-    def _hidden(self) -> str:
-        return f"s.sfumato_class >= {self.kept}"
 
     @property
     def _drops(self) -> bool:
         return bool(self.recoding.suppressed.any()) and self.application.handling.suppressed == "drop"
 
     def _rows(self) -> str:
-        """The rows that are not dropped, with the place of their class where it is asked for."""
+        """The rows that are not dropped, with their class, or with whether they are hidden, where it is asked for."""
         application = self.application
         tests = [required(application.reading, application.strip)]
-        tests += [f"({self._picked(place, self._stays(place))})" for place in range(len(self.recoding.columns))]
-        wanted = [test for test in tests if test and test != "()"]
+        tests += [self._pickers[place].picked(self._stays(place)) for place in range(len(self.recoding.columns))]
+        wanted = [f"({test})" for test in tests if test]
         where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
-        rank = f", {self._class()} AS sfumato_class" if self.compares else ""
-        return f"(SELECT *{rank} FROM {application.source.table} AS s{where})"
+        rows = f"(SELECT *{self._judged()} FROM {application.source.table} AS s{where})"
+        if not self.compares:
+            return rows
+        return f"(SELECT *, sfumato_class >= {self.kept} AS sfumato_hidden FROM {rows})"
+
+    def _judged(self) -> str:
+        if self.compares:
+            return f", {self._class()} AS sfumato_class"
+        if self.recoding.suppressed.any():
+            return f", {self._masked()} AS sfumato_hidden"
+        return ""
 
     def _stays(self, place: int) -> list[str]:
         """For each text of a column whether its rows stay; nothing where all do."""
         codes = self.recoding.codings[place].codes
         return [str(bool(code != DROPPED)).lower() for code in codes] if (codes == DROPPED).any() else []
 
-    def _picked(self, place: int, entries: list[str], kind: str = "BOOLEAN") -> str:
-        """The entry for a row's text in a column, out of one for each of its texts; no SQL where there are none."""
-        if not entries:
-            return ""
-        coding = self.recoding.codings[place]
-        present = [entry for entry, text in zip(entries, coding.texts, strict=True) if text is not None]
-        absent = [entry for entry, text in zip(entries, coding.texts, strict=True) if text is None]
-        if not present:
-            return f"CAST({absent[0]} AS {kind})"
-        text = as_text(self.recoding.columns[place], self.application.strip)
-        at = f"enum_code(CAST({text} AS texts{place})) + 1"
-        at = f"coalesce({at}, {len(present) + 1})" if absent else at
-        return f"(CAST([{sql.listed([*present, *absent])}] AS {kind}[]))[{at}]"
+    @cached_property
+    def _strides(self) -> list[int]:
+        """By how much the place of a combination of labels grows with each column's label code."""
+        sizes = [len(labels) for labels in self.recoding.labels]
+        return [int(np.prod(sizes[place + 1 :], dtype=object)) for place in range(len(sizes))]
+
+    @property
+    def _masks(self) -> bool:
+        return self._strides[0] * len(self.recoding.labels[0]) <= MAX_MASK
+
+    def _masked(self) -> str:
+        """Whether a row's combination of labels is hidden."""
+        hidden = self.recoding.classes[self.recoding.suppressed].astype(np.int64)
+        mask = np.zeros(self._strides[0] * len(self.recoding.labels[0]), np.uint8)
+        mask[hidden @ np.array(self._strides, np.int64)] = 1
+        bits = (mask + ord("0")).tobytes().decode("ascii")
+        parts = [
+            self._pickers[place].picked([str(code * stride) for code in self._codes(place)], "INTEGER")
+            for place, stride in enumerate(self._strides)
+            if len(self.recoding.labels[place]) > 1
+        ]
+        return f"get_bit(CAST('{bits}' AS BIT), {' + '.join(parts) or '0'}) = 1"
 
     def _class(self) -> str:
         packing = self.application.packing
         words: list[list[str]] = [[] for _ in range(packing.words)]
-        for place, coding in enumerate(self.recoding.codings):
+        for place in range(len(self.recoding.columns)):
             if len(self.recoding.labels[place]) == 1:
                 continue  # its code is 0 in every class
-            codes = np.where(coding.codes == DROPPED, 0, self.recoding.label_codes(place)[coding.codes])
-            shifted = [str(int(code) << int(packing.shift[place])) for code in codes]
-            words[int(packing.word[place])].append(self._picked(place, shifted, "UBIGINT"))
+            shifted = [str(code << int(packing.shift[place])) for code in self._codes(place)]
+            words[int(packing.word[place])].append(self._pickers[place].picked(shifted, "UBIGINT"))
         key = self._joined([f"({' | '.join(parts) or 'CAST(0 AS UBIGINT)'})" for parts in words])
         return f"CAST(enum_code(CAST({key} AS classes_of_rows)) AS BIGINT)"
+
+    def _codes(self, place: int) -> list[int]:
+        """The label code of each text of a column; 0 where its rows are dropped."""
+        codes = self.recoding.codings[place].codes
+        found: list[int] = np.where(codes == DROPPED, 0, self.recoding.label_codes(place)[codes]).tolist()
+        return found
 
     def _joined(self, words: list[str]) -> str:
         """The text of a packed key."""
@@ -132,7 +168,8 @@ class Stream:
 
     def _published(self, column: str) -> str:
         recoding, handling = self.recoding, self.application.handling
-        raw = f"s.{sql.name(column)}"
+        text = as_text(column, self.application.strip)
+        raw = text if self.application.strip else f"s.{sql.name(column)}"
         stars = handling.suppressed == "star" and bool(recoding.suppressed.any())
         if column in handling.starred:
             return sql.text(STAR)
@@ -141,10 +178,12 @@ class Stream:
             if recoding.identical[place] and not stars:
                 return raw
             label = self._label(place)
-            return f"CASE WHEN {self._hidden} THEN CAST('{STAR}' AS labels{place}) ELSE {label} END" if stars else label
+            return (
+                f"CASE WHEN s.sfumato_hidden THEN CAST('{STAR}' AS labels{place}) ELSE {label} END" if stars else label
+            )
         if column in handling.veiled:
-            return f"CASE WHEN {self._hidden} THEN '{STAR}' ELSE {as_text(column, self.application.strip)} END"
-        return f"trim({raw})" if self.application.strip else raw
+            return f"CASE WHEN s.sfumato_hidden THEN '{STAR}' ELSE {text} END"
+        return raw
 
     def _label(self, place: int) -> str:
         labels, codes = self.recoding.labels[place], self.recoding.label_codes(place)
@@ -152,7 +191,7 @@ class Stream:
             return f"CAST({sql.text(labels[0])} AS labels{place})"
         known = self.recoding.codings[place].codes
         entries = [sql.text(labels[codes[code]] if code != DROPPED else None) for code in known]
-        return self._picked(place, entries, f"labels{place}")
+        return self._pickers[place].picked(entries, f"labels{place}")
 
     def _label_texts(self, place: int) -> list[str]:
         """Everything that a column may be published as, but the missing value."""

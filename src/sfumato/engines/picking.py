@@ -1,0 +1,87 @@
+"""Picking: an expression that gives, for a row's value of a column, the entry that belongs to it.
+
+Three ways, the quickest that the column allows. A whole number is its own place in a list. A text of a column that lies
+in dictionaries is looked for in the list of all texts: DuckDB does that once for each entry of a dictionary, not for
+each row. Any other value is cast to an enumeration of the texts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sfumato.engines import sql
+
+INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
+# A list is gone through for every entry of a dictionary, or for every row of a part that has none.
+MAX_LISTED = 64
+MAX_SPAN = 2_000
+
+
+@dataclass(frozen=True)
+class Picker:
+    """One column.
+
+    Attributes:
+        type_name: Of the enumeration of its texts.
+        text: The expression of a row's text; raw: of its value, without a table's name.
+        texts: The column's texts; None is the missing value.
+        kind: DuckDB's type of the column, where it lies in dictionaries.
+    """
+
+    type_name: str
+    text: str
+    texts: Sequence[str | None]
+    kind: str
+    raw: str
+
+    @cached_property
+    def _present(self) -> list[str]:
+        return [text for text in self.texts if text is not None]
+
+    @cached_property
+    def _numbers(self) -> range | None:
+        """The numbers from the least to the greatest, where the column holds whole numbers in a short stretch."""
+        if self.kind not in INTEGERS or not self._present:
+            return None
+        numbers = [int(text) for text in self._present]
+        span = range(min(numbers), max(numbers) + 1)
+        return span if len(span) <= MAX_SPAN else None
+
+    @property
+    def _listed(self) -> bool:
+        return self.kind == "VARCHAR" and len(self._present) <= MAX_LISTED
+
+    def types(self) -> Iterator[str]:
+        """The statements that make the enumeration, where it is used."""
+        if self._present and self._numbers is None and not self._listed:
+            yield f"DROP TYPE IF EXISTS {self.type_name}"
+            yield f"CREATE TYPE {self.type_name} AS ENUM ({sql.listed(map(sql.text, self._present))})"
+
+    def picked(self, entries: Sequence[str], kind: str = "BOOLEAN") -> str:
+        """The entry for a row's value, out of one for each of the texts; no SQL where there are none.
+
+        Args:
+            entries: SQL constants, side by side with the texts.
+            kind: Their type.
+        """
+        if not entries:
+            return ""
+        present = [entry for entry, text in zip(entries, self.texts, strict=True) if text is not None]
+        absent = [entry for entry, text in zip(entries, self.texts, strict=True) if text is None]
+        if not present:
+            return f"CAST({absent[0]} AS {kind})"
+        found = self._found(present, kind)
+        if not absent:
+            return found
+        return f"CASE WHEN {self.text} IS NULL THEN CAST({absent[0]} AS {kind}) ELSE {found} END"
+
+    def _found(self, present: Sequence[str], kind: str) -> str:
+        if self._numbers is not None:
+            held = {int(text): entry for text, entry in zip(self._present, present, strict=True)}
+            entries = sql.listed(held.get(number, "NULL") for number in self._numbers)
+            return f"(CAST([{entries}] AS {kind}[]))[CAST(s.{self.raw} AS BIGINT) - {self._numbers.start - 1}]"
+        if self._listed:
+            place = f"list_position([{sql.listed(map(sql.text, self._present))}], {self.text})"
+        else:
+            place = f"enum_code(CAST({self.text} AS {self.type_name})) + 1"
+        return f"(CAST([{sql.listed(present)}] AS {kind}[]))[{place}]"
