@@ -54,6 +54,7 @@ def command(
 
         with workspace_for(out) as workspace:
             limited = _limited(plan, memory_limit, temp_folder)
+            talk.proves = limited.method.name == "k-optimize"
             release = anonymize(data, limited, engine=engine, workspace=workspace, progress=talk)  # type: ignore[arg-type]
             try:
                 release.save(out)

@@ -16,6 +16,8 @@ class Talk:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
+        # Whether the search tells its proved bound as done and its best as whole.
+        self.proves = False
         self._begin = monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -27,13 +29,18 @@ class Talk:
         if self._bar is None and monotonic() - self._begin > PATIENCE_SECONDS:
             self._start()
         if self._bar is not None:
-            self._bar.update(self._task, description=STAGES.get(stage, stage), completed=done, total=whole)
+            self._bar.update(self._task, description=self._words(stage, done, whole), completed=done, total=whole)
+
+    def _words(self, stage: str, done: int, whole: int) -> str:
+        words = STAGES.get(stage, stage)
+        if not (self.proves and stage == "search" and whole):
+            return words
+        return f"{words}: best {whole:,}, at least {done:,}, gap {1 - done / whole:.1%}"
 
     def _start(self) -> None:
         from rich import progress as rich
         from rich.console import Console
 
-        # A search that proves tells its bound as done and its best as whole: the percentage is what is proved of it.
         texts = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
         columns = (*texts, rich.TaskProgressColumn(), rich.TimeElapsedColumn())
         self._bar = rich.Progress(*columns, console=Console(stderr=True), transient=True)
