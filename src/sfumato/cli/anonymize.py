@@ -1,14 +1,15 @@
 """`sfumato anonymize`: releases microdata as a plan says, or applies the recoding of a release to new rows."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.talk import show, talking
+from sfumato.cli.talk import Talk, show, talking
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
+    from sfumato.microdata.outcome import Report
     from sfumato.plan.model import Plan
 
 
@@ -48,25 +49,32 @@ def command(
             outcome = reapply(apply, plan, out, drop_failing=drop_failing)
             show(outcome.text(), outcome.to_dict(), json)
             return
-        from sfumato.microdata.folder import workspace_for
-        from sfumato.microdata.release import anonymize
+        limited = _limited(plan, memory_limit, temp_folder)
+        report = _released(limited, data, engine, out, to_table, talk)
         from sfumato.report.release import text
 
-        with workspace_for(out) as workspace:
-            limited = _limited(plan, memory_limit, temp_folder)
-            talk.proves = limited.method.name == "k-optimize"
-            release = anonymize(data, limited, engine=engine, workspace=workspace, progress=talk)  # type: ignore[arg-type]
-            try:
-                release.save(out)
-                if to_table is not None:
-                    from sfumato.engines.database_writing import write_table
-
-                    write_table(release, to_table)
-            finally:
-                release.close()
-        talk.close()
-        show(text(release.report), release.report.to_dict(), json)
+        show(text(report), report.to_dict(), json)
         talk.say(f"Release: {out}   report: {out / 'report.html'}")
+
+
+def _released(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, talk: Talk) -> "Report":
+    """Release, save, and write the table that is asked for."""
+    from sfumato.microdata.folder import workspace_for
+    from sfumato.microdata.release import anonymize
+
+    talk.proves = plan.method.name == "k-optimize"
+    with workspace_for(out) as workspace:
+        release = anonymize(data, plan, engine=engine, workspace=workspace, progress=talk)
+        try:
+            release.save(out)
+            if to_table is not None:
+                from sfumato.engines.database_writing import write_table
+
+                write_table(release, to_table)
+        finally:
+            release.close()
+    talk.close()
+    return release.report
 
 
 def _limited(path: Path, memory_limit: str | None, temp_folder: Path | None) -> "Plan":
