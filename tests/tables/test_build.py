@@ -208,7 +208,7 @@ def test_cells_and_relations(tmp_path):
 
 
 def test_rules_come_on_top_of_given_statuses(tmp_path):
-    plan, columns = given(tmp_path, primary=[{"rule": "range", "min": 10, "max": 10}], protection={"percent": 10})
+    plan, columns = given(tmp_path, primary=[{"rule": "range", "min": 9.5, "max": 10.2}], protection={"percent": 10})
     assert build(plan, columns)[0].table.unsafe.tolist() == [False, False, True, False]
 
 

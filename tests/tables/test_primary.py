@@ -77,3 +77,13 @@ def test_waiver_overrules_and_the_widest_reach_counts():
 def test_rules_say_what_they_miss(rule, missing):
     with pytest.raises(PlanError):
         rule.apply(facts(**missing))
+
+
+@pytest.mark.parametrize("rule", [primary.PriorPosterior(10), primary.Dominance(1, 75), primary.Dominance(2, 85)])
+def test_losses_are_as_telling_as_profits(rule):
+    """A single respondent with a loss, one who outweighs another, and many of like size."""
+    values = np.array([-100.0, -90.0, -500.0, 0.0])
+    largest = np.array([-100.0, 10.0, -60.0, 50.0]), np.array([0.0, -100.0, -55.0, -50.0])
+    found = rule.apply(facts(values=values, contributions=largest, frequency=np.array([1.0, 2.0, 12.0, 2.0])))
+    assert found.unsafe.tolist() == [True, True, False, True]
+    assert (found.up[[0, 1, 3]] > 0).all()

@@ -34,7 +34,7 @@ def square(values, needs, rows, columns, alone=(), ceiling=np.inf):
         place = inner[cell]
         status[place] = Status.UNSAFE
         down[place], up[place] = min(need, grid.ravel()[place]), need
-        single[place] = cell in alone
+    single[inner[list(alone)]] = True
     return make_table(
         grid.ravel(),
         relations,
@@ -79,9 +79,9 @@ tiny = st.fixed_dictionaries(
 
 
 @settings(max_examples=25, deadline=None)
-@given(tiny, st.booleans())
-def test_optimal_equals_brute_force(drawn, insiders):
-    table = square(drawn["values"], drawn["needs"], 2, 2, alone=tuple(drawn["needs"]))
+@given(tiny, st.booleans(), st.sets(st.integers(0, 3)))
+def test_optimal_equals_brute_force(drawn, insiders, alone):
+    table = square(drawn["values"], drawn["needs"], 2, 2, alone=tuple(alone))
     least = cheapest(table, insiders)
     problem = make_problem(table, insiders=insiders)
     if least is None:

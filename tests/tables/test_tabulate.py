@@ -74,7 +74,7 @@ def test_two_dimensions_with_a_hierarchy_add_up(people, tmp_path):
         contributions=["top1", "top2"],
         dimensions=AREA | {"sex": sex},
         primary=[{"rule": "p-percent", "p": 1}],
-        method="fast",
+        method={"name": "fast", "insiders": False},
     )
     assert done.holds
     assert {"persons", "Total", "m", "w"} == set(table["sex"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
 from sfumato.tables.policies import Crosstab
 from sfumato.tables.tabulate import Base
 
@@ -41,9 +41,7 @@ def _text(value: Any) -> str:
 
 
 def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
-    """The frame with text columns added; a plain mapping of columns when no frame came in."""
-    if frame is None or isinstance(frame, str | Path):
-        return {name: list(texts) for name, texts in new.items()}
+    """The frame with text columns added."""
     import narwhals as nw
 
     eager = _eager(frame)
@@ -60,7 +58,10 @@ def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
 
 
 def _installed() -> str:
-    return next(name for name in ("polars", "pandas", "pyarrow") if find_spec(name))
+    found = next((name for name in ("polars", "pandas", "pyarrow") if find_spec(name)), None)
+    if found is None:
+        raise missing_extra("polars", "all")
+    return found
 
 
 def base_of(

@@ -1,7 +1,8 @@
 """The plan of a table: where its cells are, which are unsafe, how they are masked and what is promised."""
 
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -78,7 +79,8 @@ class MethodChoice:
         time_limit: Seconds for the search.
         prefer: Which candidate `intervals` prefers.
         repair: Whether `intervals` mends what its audit finds.
-        insiders: Whether the single respondent of a cell attacks the others; by default where holdings are given.
+        insiders: Whether the single respondent of a cell attacks the others; by default where holdings, respondents
+            or contributions are given.
         zeros: Whether cells of value 0 may be masked.
     """
 
@@ -113,8 +115,8 @@ class AttackerModel:
         lower: The least value that a cell can have.
         upper: The greatest.
         integer: Whether all values are known to be whole.
-        rule: Whether the range rule is known so well that a masked finest cell that is not marked as primary is
-            known to lie above the range.
+        rule: Whether it is known which masked cells are primary (the case column is handed out, say), so that the
+            rules tell between which values they lie and above which the others do.
     """
 
     lower: float | None = None
@@ -187,6 +189,46 @@ def _placed(plan: TablePlan, folder: Path, plain: Mapping[str, Any]) -> TablePla
     from dataclasses import replace
 
     return replace(plan, folder=folder, plain=dict(plain))
+
+
+def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
+    """The plan in plain values, resolved for a folder: its relative paths start there, open choices are filled in.
+
+    >>> plan = read_table_plan({"version": 1, "table": {"value": "n", "source": "n.csv"},
+    ...     "dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 3}]})
+    >>> table_plan_dict(plan, Path("out"))["table"]["source"]
+    '../n.csv'
+    """
+    plain = {key: dict(part) if isinstance(part, Mapping) else part for key, part in plan.plain.items()}
+    for key in ("source", "cells", "relations"):
+        if key in plain["table"]:
+            plain["table"][key] = _moved(plain["table"][key], plan.folder, folder)
+    if "dimensions" in plain:
+        plain["dimensions"] = {
+            name: _with_hierarchy(dimension, plan.folder, folder) for name, dimension in plain["dimensions"].items()
+        }
+    return plain | {"method": _chosen(plan.method)}
+
+
+def _with_hierarchy(dimension: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    moved = {"hierarchy": _moved(dimension["hierarchy"], old, new)} if "hierarchy" in dimension else {}
+    return dict(dimension) | moved
+
+
+def _moved(path: str, old: Path, new: Path) -> str:
+    """A path that was relative to one folder, relative to another; on another drive it stays whole."""
+    if Path(path).is_absolute():
+        return path
+    whole = (old / path).resolve()
+    try:
+        return Path(os.path.relpath(whole, new.resolve())).as_posix()
+    except ValueError:
+        return str(whole)
+
+
+def _chosen(method: MethodChoice) -> dict[str, Any]:
+    """The method with every choice that was left open."""
+    return {key: value for key, value in asdict(method).items() if value is not None}
 
 
 def table_plan_schema() -> Schema:

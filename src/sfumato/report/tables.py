@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato import __version__
 from sfumato.errors import EngineError, PlanError
+from sfumato.plan.tables import table_plan_dict
 from sfumato.report.page import page, paragraph, section, table
 from sfumato.tables.audit import Finding
 from sfumato.tables.source import Columns
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from sfumato.tables.review import Review
 
 MOST_ROWS = 500
+HANDOUT = (
+    "Hand out table-external.csv and this page. table.csv holds the true values, and the cases in it and in "
+    "published.csv tell which masked cells are unsafe by themselves: these files are for the house."
+)
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
@@ -41,6 +46,7 @@ def figures(protected: "ProtectedTable") -> dict[str, Any]:
         "secondary": masked - primary,
         "masked": masked,
         "cost": _tidy(cost),
+        "bound": None if bound is None else _tidy(min(bound, cost)),
         "proved_optimal": _gap(cost, bound) == 0.0,
         "gap": _gap(cost, bound),
         "holds": protected.holds,
@@ -56,6 +62,7 @@ def _keys(counts: Sequence[dict[str, int]]) -> list[str]:
 
 
 def _gap(cost: float, bound: float | None) -> float | None:
+    """The share of the cost that may be too much: the least possible cost is proved to be at least the bound."""
     if bound is None:
         return None
     return 0.0 if cost - bound <= 1e-6 * max(1.0, cost) else (cost - max(bound, 0.0)) / cost
@@ -73,32 +80,48 @@ def _digest(columns: Columns) -> str:
 def summary(protected: "ProtectedTable") -> str:
     """The outcome in a few lines of text."""
     report = protected.report
-    quality = {True: "proved optimal", False: "not proved optimal"}[report["proved_optimal"]]
-    gap = "" if not report["gap"] else f", at most {100 * report['gap']:.2f} % above the optimum"
+    quality = "proved optimal" if report["proved_optimal"] else "not proved optimal"
     lines = [
         f"{report['masked']:,} of {report['cells']:,} cells masked: {report['primary']:,} unsafe by themselves, "
         f"{report['secondary']:,} to protect them.",
-        f"Cost {report['cost']:,} ({quality}{gap}).",
+        f"Cost {report['cost']:,} ({quality}{_saving(report)}).",
         audit_line(report["audit"]),
     ]
     return "\n".join(lines + report["warnings"])
+
+
+def _saving(report: dict[str, Any]) -> str:
+    """How much cheaper the best answer may be, in words; nothing where it is proved or not known."""
+    if not report["gap"]:
+        return ""
+    return f"; none costs less than {report['bound']:,}: at most {100 * report['gap']:.2f} % of the cost can be saved"
 
 
 def audit_line(counts: dict[str, int]) -> str:
     """The audit in one sentence."""
     found = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
     if counts.get("contradictory"):
-        found.append(f"{counts['contradictory']:,} contradicted by their own table")
+        found.append(f"{counts['contradictory']:,} false or contradicted by their own table")
     return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(found) + "."
 
 
 def review_lines(review: "Review") -> list[str]:
-    """The audit of a published table in lines: first the counts, then each leak with its certificate."""
-    return [audit_line(review.counts()), *(leak_line(finding) for finding in review.leaks)]
+    """The audit of a published table in lines: counts, leaks with their certificates, what is false or not judged."""
+    return [
+        audit_line(review.counts()),
+        *(leak_line(finding) for finding in review.leaks),
+        *(
+            f"{name}: what is published is false, or contradicts the rest of the table"
+            for name in review.contradictions
+        ),
+        *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
+    ]
 
 
 def leak_line(finding: Finding) -> str:
     """One leak in words."""
+    if finding.published:
+        return f"{finding.name}: exact, unsafe and published as it is"
     insider = f", known to the respondent of {finding.insider}" if finding.insider else ""
     because = f"; given away by: {', '.join(finding.certificate[:8])}" if finding.certificate else ""
     more = f" and {len(finding.certificate) - 8} more" if len(finding.certificate) > 8 else ""
@@ -116,6 +139,8 @@ def review_figures(review: "Review") -> dict[str, Any]:
     return {
         "holds": review.passed,
         "audit": review.counts(),
+        "contradictory": list(review.contradictions),
+        "unjudged": list(review.unjudged),
         "cells": [
             {
                 "cell": finding.name,
@@ -125,6 +150,7 @@ def review_figures(review: "Review") -> dict[str, Any]:
                 "verdict": str(finding.verdict),
                 "certificate": list(finding.certificate),
                 **({"insider": finding.insider} if finding.insider else {}),
+                **({"published": True} if finding.published else {}),
             }
             for finding in review.findings
         ],
@@ -140,11 +166,11 @@ def html(protected: "ProtectedTable") -> str:
     report = protected.report
     verdict = "Nobody can compute a masked cell back." if protected.holds else WARNING
     mark = "verdict" if protected.holds else "verdict bad"
-    public = protected.public
+    public = protected.external
     rows = list(zip(*public.texts.values(), strict=True))
     shown = section("Published table", table(list(public.texts), rows[:MOST_ROWS]))
     rest = (
-        [paragraph(f"{len(rows) - MOST_ROWS:,} more rows are in table.csv.", soft=True)]
+        [paragraph(f"{len(rows) - MOST_ROWS:,} more rows are in table-external.csv.", soft=True)]
         if len(rows) > MOST_ROWS
         else []
     )
@@ -158,6 +184,7 @@ def html(protected: "ProtectedTable") -> str:
             *_leaks(protected),
             shown,
             *rest,
+            paragraph(HANDOUT, soft=True),
         ],
     )
 
@@ -185,7 +212,7 @@ def write_release(protected: "ProtectedTable", folder: Path) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            _fill(protected, draft)
+            _fill(protected, draft, folder)
             os.chmod(draft, 0o755)  # noqa: PTH101
             draft.rename(folder)
         except BaseException:
@@ -205,15 +232,18 @@ def check_free(folder: Path) -> None:
         raise PlanError(f"{folder.name} is there already.", "Name a new folder with --out.", "output-exists")
 
 
-def _fill(protected: "ProtectedTable", folder: Path) -> None:
+def _fill(protected: "ProtectedTable", folder: Path, target: Path) -> None:
     import yaml
 
     _write_columns(protected.columns, folder / "table.csv")
     _write_columns(protected.public, folder / "published.csv")
+    if protected.holds:
+        _write_columns(protected.external, folder / "table-external.csv")
     text = json.dumps(protected.report, indent=2, ensure_ascii=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     (folder / "report.html").write_text(html(protected), encoding="utf-8")
-    plan = yaml.safe_dump(dict(protected.plan.plain), allow_unicode=True, sort_keys=False)
+    resolved = table_plan_dict(protected.plan, target)
+    plan = yaml.safe_dump(resolved, allow_unicode=True, sort_keys=False)
     (folder / "plan.yaml").write_text(plan, encoding="utf-8")
 
 

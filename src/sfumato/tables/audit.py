@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import InternalError, missing_extra
+from sfumato.errors import DataError, InternalError, missing_extra
 from sfumato.tables.cells import Mask, Numbers, Places
 from sfumato.tables.publication import Knowledge, Promise, Publication
 
@@ -31,7 +31,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The attacker's range of one masked cell, the verdict, and the published cells that give it away."""
+    """The attacker's range of one cell, the verdict, and the published cells that give it away.
+
+    `published` marks a cell that should be masked and stands in the table as it is.
+    """
 
     cell: int
     name: str
@@ -40,15 +43,16 @@ class Finding:
     verdict: Verdict
     certificate: tuple[str, ...] = ()
     insider: str = ""
+    published: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What the attacker found: one finding for each masked cell.
+    """What the attacker found: one finding for each masked cell, and for each that should be.
 
     Attributes:
         findings: In the order of the cells.
-        contradictions: Masked cells whose published ranges contradict the rest of the publication.
+        contradictions: Cells of which the publication says something false, or that contradicts the rest of it.
     """
 
     findings: tuple[Finding, ...]
@@ -56,7 +60,7 @@ class Audit:
 
     @property
     def checked(self) -> int:
-        return len(self.findings)
+        return sum(not finding.published for finding in self.findings)
 
     @property
     def exact(self) -> int:
@@ -129,8 +133,17 @@ class _Attack:
     def run(self, together: bool) -> Audit:
         """All findings, component by component or all cells together."""
         found = [self.on(cells, rows) for cells, rows in self.components(together)]
-        findings = sorted((finding for part, _ in found for finding in part), key=lambda finding: finding.cell)
+        findings = [finding for part, _ in found for finding in part] + self.exposed()
+        findings.sort(key=lambda finding: finding.cell)
         return Audit(tuple(findings), tuple(name for _, names in found for name in names))
+
+    def exposed(self) -> list[Finding]:
+        """The cells that something is promised of and that are published all the same."""
+        shown, names = self.publication.exact, self.publication.names
+        return [
+            Finding(int(cell), names[cell], float(shown[cell]), float(shown[cell]), Verdict.EXACT, published=True)
+            for cell in np.flatnonzero(~self.masked & ~np.isnan(self.promise.low))
+        ]
 
     def components(self, together: bool) -> Iterator[tuple[Places, Places]]:
         """Masked cells that hang together through relations, with those relations."""
@@ -165,7 +178,11 @@ class _Attack:
             program = self._program(cells, rows, trusted)
             if program.feasible():
                 return program
-        raise InternalError("the published cells contradict one another.", code="contradiction")
+        raise DataError(
+            f"the published cells contradict one another around {self.publication.names[cells[0]]}.",
+            "No table has these totals and these parts: correct what is published.",
+            "contradiction",
+        )
 
     def _program(self, cells: Places, rows: Places, trusted: Mask | None) -> "_Program":
         sides, slack = self.sides[rows], self.slack[rows]
@@ -189,13 +206,13 @@ class _Attack:
 
     def _verdict(self, cell: int, lower: float, upper: float) -> Verdict:
         low, high = self.promise.low[cell], self.promise.high[cell]
-        slack = self.tolerance * max(1.0, abs(lower) if np.isfinite(lower) else 1.0)
-        if np.isnan(low):
-            return Verdict.EXACT if upper - lower <= slack else Verdict.SAFE
-        if high - low <= slack:
-            return Verdict.SAFE
-        if upper - lower <= slack:
+        scale = abs(lower) if np.isfinite(lower) else 1.0
+        # A range of no width tells the value, whatever was promised; how far a range reaches is judged less finely.
+        if upper - lower <= self.tolerance + 1e-10 * scale:
             return Verdict.EXACT
+        if np.isnan(low):
+            return Verdict.SAFE
+        slack = self.tolerance * max(1.0, scale)
         return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
 
     def _certificate(self, cell: int, cells: Places, rows: Places, proofs: Sequence["_Extreme"]) -> tuple[str, ...]:
@@ -275,12 +292,17 @@ class _Program:
     def extreme(self, place: int, direction: float) -> _Extreme:
         """The least (direction 1) or greatest (-1) value of a cell, and why."""
         highs, statuses = self._highs, self._solver.HighsModelStatus
+        open_ended = (statuses.kUnbounded, statuses.kUnboundedOrInfeasible)
         highs.changeColCost(place, direction)
         highs.run()
+        if highs.getModelStatus() not in (statuses.kOptimal, *open_ended):
+            # A start from the last answer may lead the solver nowhere; from nothing it finds its way.
+            highs.clearSolver()
+            highs.run()
         status = highs.getModelStatus()
         highs.changeColCost(place, 0.0)
         nothing = _Extreme(-direction * np.inf, np.zeros(highs.getNumRow()), np.zeros(highs.getNumCol()))
-        if status in (statuses.kUnbounded, statuses.kUnboundedOrInfeasible):
+        if status in open_ended:
             return nothing
         if status != statuses.kOptimal:
             raise InternalError("the attacker's program was not solved.", code="audit")

@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.tables.audit import Audit, audit_publication
-from sfumato.tables.build import Part
 from sfumato.tables.cells import Mask
+from sfumato.tables.parts import Part
 from sfumato.tables.publication import Equation, Knowledge, Promise, Publication
 
 _FOLLOWING = re.compile(r"^C\d+$")

@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.build import Part
 from sfumato.tables.cells import Mask, Numbers, Places
+from sfumato.tables.parts import Part
 from sfumato.tables.words import Unit
 
 # The original's own constants: cells above this follow their total, and a range of case B starts at least here.

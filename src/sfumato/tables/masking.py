@@ -8,16 +8,17 @@ import numpy as np
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.plan.tables import TablePlan
 from sfumato.tables import intervals, words
-from sfumato.tables.audit import Audit, Verdict
-from sfumato.tables.build import Part
-from sfumato.tables.cells import Mask, Numbers, Status, Table
+from sfumato.tables.audit import Audit, Verdict, audit_publication
+from sfumato.tables.cells import Mask, Numbers, Places, Status, Table
 from sfumato.tables.fast import fast
 from sfumato.tables.insight import attack
+from sfumato.tables.parts import Part
 from sfumato.tables.primary import Range
 from sfumato.tables.problem import make_problem
-from sfumato.tables.publication import Knowledge, Promise, Publication, false_ranges
-from sfumato.tables.ranges import narrow
+from sfumato.tables.publication import Knowledge, Promise, Publication, false_cells
+from sfumato.tables.ranges import Grid, Reader, clusters, draw, free_cells, rounded_up
 from sfumato.tables.suppression import Progress, Suppression, optimal
+from sfumato.tables.widths import step_of
 
 REPAIRED = "D"
 
@@ -35,6 +36,8 @@ class Masked:
         reason: The reason in words.
         texts: Whether masked cells show their range or a mere mark.
         bare: Whether the method's own ranges are published, as the original does, instead of the audit's.
+        low: Lower ends as published: what a reader computes from the table alone.
+        high: Upper ends as published.
         cost: The cost of the secondary cells.
         bound: The least possible cost, where it is known.
         audit: What the attacker finds.
@@ -48,6 +51,8 @@ class Masked:
     reason: tuple[str, ...]
     texts: bool
     bare: bool
+    low: Numbers
+    high: Numbers
     cost: float
     bound: float | None
     audit: Audit
@@ -101,8 +106,10 @@ def _named(error: UnattainableError, part: Part) -> UnattainableError:
 
 
 def insiders(plan: TablePlan) -> bool:
-    """Whether single respondents attack: as the plan says, else where holdings are given."""
-    return plan.table.holdings is not None if plan.method.insiders is None else plan.method.insiders
+    """Whether single respondents attack: as the plan says, else wherever it tells who stands behind a value."""
+    if plan.method.insiders is not None:
+        return plan.method.insiders
+    return bool(plan.table.holdings or plan.table.frequency or plan.table.contributions)
 
 
 def promise_of(table: Table) -> Promise:
@@ -139,9 +146,47 @@ def _by_range(plan: TablePlan) -> bool:
 
 
 def _ranged(part: Part, plan: TablePlan, found: Suppression) -> _Draft:
-    draft = _suppressed(part, plan, found)
-    low, high = narrow(part.table, draft.mask, insiders(plan))
-    return replace(draft, range_low=low, range_high=high, texts=True)
+    """The pattern with ranges; where those would tell too much all the same, the reader is left with his own."""
+    draft = replace(_suppressed(part, plan, found), texts=True)
+    cluster = clusters(part.table.relations, draft.mask)
+    drawn, origins = _drawn(part, draft, cluster)
+    weak = np.unique(cluster[_telling(part, plan, drawn, origins)])
+    kept = ~np.isin(cluster, weak)
+    low, high = np.where(kept, drawn.range_low, np.nan), np.where(kept, drawn.range_high, np.nan)
+    return replace(drawn, range_low=low, range_high=high)
+
+
+def _drawn(part: Part, draft: _Draft, cluster: Places) -> tuple[_Draft, tuple[Numbers, Numbers]]:
+    """The draft with ranges, and the classes of values that they stand for."""
+    table = part.table
+    ends = np.full((4, len(cluster)), np.nan)
+    for number in range(cluster.max(initial=-1) + 1):
+        cells = np.flatnonzero(cluster == number)
+        reader = Reader(table.relations, table.values, cells, part.public)
+        grid = Grid(_widest(table, cells), step_of(table.values))
+        for cell, (span, origin) in draw(reader, table.values, free_cells(table.relations, cells), grid).items():
+            ends[:, cell] = (*span, *origin)
+    return replace(draft, range_low=ends[0], range_high=ends[1]), (ends[2], ends[3])
+
+
+def _widest(table: Table, cells: Places) -> float:
+    """The widest promise among some cells, in round numbers."""
+    need = np.maximum(table.need_down, table.need_up)[cells[table.unsafe[cells]]]
+    return rounded_up(max(float(need.max(initial=0.0)), step_of(table.values)), 1)
+
+
+def _telling(part: Part, plan: TablePlan, draft: _Draft, origins: tuple[Numbers, Numbers]) -> Mask:
+    """The unsafe cells whose promise the ranges break, or that one who knows the method narrows below its width."""
+    table, telling = part.table, np.zeros(len(part.table), bool)
+    for finding in _attack(part, plan, draft, draft.mask).findings:
+        telling[finding.cell] = finding.verdict is not Verdict.SAFE and table.unsafe[finding.cell]
+    knowing = _publication(part, replace(draft, range_low=origins[0], range_high=origins[1]), draft.mask, part.public)
+    nothing = np.full(len(table), np.nan)
+    need = np.maximum(table.need_down, table.need_up)
+    for finding in audit_publication(knowing, Promise(nothing, nothing)).findings:
+        narrow = finding.upper - finding.lower < need[finding.cell] * (1 - 1e-6)
+        telling[finding.cell] |= bool(narrow and table.unsafe[finding.cell])
+    return telling
 
 
 def _original(part: Part, plan: TablePlan, seconds: float) -> _Draft:
@@ -196,6 +241,7 @@ def _audited(part: Part, plan: TablePlan, draft: _Draft, bare: bool) -> Masked:
         mask[open_] = False
         audit = _attack(part, plan, draft, mask)
     secondary = mask & ~table.unsafe
+    low, high = (draft.range_low, draft.range_high) if bare else _ends(part, plan, draft, mask, audit)
     return Masked(
         part=part,
         mask=mask,
@@ -205,6 +251,8 @@ def _audited(part: Part, plan: TablePlan, draft: _Draft, bare: bool) -> Masked:
         reason=tuple(reason if hit else "" for reason, hit in zip(draft.reason, mask, strict=True)),
         texts=draft.texts,
         bare=bare,
+        low=low,
+        high=high,
         cost=float(table.costs[secondary].sum()),
         bound=draft.bound,
         audit=audit,
@@ -217,20 +265,43 @@ def _needless(audit: Audit, table: Table) -> list[int]:
 
 
 def _attack(part: Part, plan: TablePlan, draft: _Draft, mask: Mask) -> Audit:
+    """The strongest attacker that the plan assumes tries the draft."""
     table = part.table
-    publication = Publication(
-        exact=np.where(mask, np.nan, table.values),
-        range_low=np.where(mask, draft.range_low, np.nan),
-        range_high=np.where(mask, draft.range_high, np.nan),
-        floor=table.lower,
-        ceiling=table.upper,
-        relations=table.relations,
-        names=table.names,
-    )
-    alone = table.alone & table.unsafe if insiders(plan) else None
+    publication = _publication(part, draft, mask, (table.lower, table.upper))
+    alone = table.alone if insiders(plan) else None
     knowledge = Knowledge(plan.attacker.integer, alone, table.values, plan.table.tolerance)
     found = attack(publication, promise_of(table), knowledge, part, draft.case)
-    return found.with_contradictions(false_ranges(publication, table.values))
+    return found.with_contradictions(false_cells(publication, table.values))
+
+
+def _publication(part: Part, draft: _Draft, mask: Mask, bounds: tuple[Numbers, Numbers]) -> Publication:
+    return Publication(
+        exact=np.where(mask, np.nan, part.table.values),
+        range_low=np.where(mask, draft.range_low, np.nan),
+        range_high=np.where(mask, draft.range_high, np.nan),
+        floor=bounds[0],
+        ceiling=bounds[1],
+        relations=part.table.relations,
+        names=part.table.names,
+    )
+
+
+def _ends(part: Part, plan: TablePlan, draft: _Draft, mask: Mask, audit: Audit) -> tuple[Numbers, Numbers]:
+    """The ends of the ranges as any reader computes them, who is not told which cells are primary.
+
+    Ends that made use of it would tell him.
+    """
+    table = part.table
+    floor, ceiling = part.public
+    if not (np.array_equal(floor, table.lower) and np.array_equal(ceiling, table.upper)):
+        nothing = np.full(len(mask), np.nan)
+        publication = _publication(part, draft, mask, (floor, ceiling))
+        knowledge = Knowledge(plan.attacker.integer, rounding=plan.table.tolerance)
+        audit = audit_publication(publication, Promise(nothing, nothing), knowledge)
+    low, high = np.full(len(mask), np.nan), np.full(len(mask), np.nan)
+    for finding in audit.findings:
+        low[finding.cell], high[finding.cell] = finding.lower, finding.upper
+    return low, high
 
 
 def _refuse_chains(table: Table) -> None:

@@ -7,7 +7,7 @@ in it; what other cells give away is the methods' job.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Facts:
         values: The cells' values.
         frequency: The number of respondents; the values themselves for a table of counts.
         holdings: The number of holdings behind the respondents.
-        contributions: The largest contributions, one array each, largest first.
+        contributions: The contributions that are largest by their absolute size, one array each.
         finest: Cells that are no total of others.
         counts: Whether the values are counts of respondents.
         columns: The other columns of the source.
@@ -42,14 +42,29 @@ class Facts:
     columns: Columns
 
     def top(self, largest: int, rule: str) -> Numbers:
-        """The sum of the largest contributions."""
+        """The sum of the largest contributions, by their absolute size: a loss is as telling as a profit."""
         if len(self.contributions) < largest:
             raise PlanError(
                 f"rule {rule} needs the {largest} largest contributions of each cell.",
                 "Name their columns in table.contributions.",
                 "no-contributions",
             )
-        return np.asarray(np.nansum(np.stack(self.contributions[:largest]), axis=0))
+        sizes = np.sort(np.abs(np.nan_to_num(np.stack(self.contributions))), axis=0)
+        return np.asarray(sizes[-largest:].sum(axis=0))
+
+    @property
+    def sizes(self) -> Numbers:
+        """The cells' absolute values: where contributions of both signs meet, less than what was contributed, so that
+        the rules err on the safe side."""
+        return np.abs(self.values)
+
+    @property
+    def empty(self) -> Mask:
+        """Cells in which nobody is: value 0, and nothing that was contributed."""
+        empty = self.values == 0
+        for column in self.contributions:
+            empty &= np.nan_to_num(column) == 0
+        return np.asarray(empty if self.frequency is None else empty & (self.frequency == 0))
 
     def respondents(self, rule: str) -> Numbers:
         """The number of respondents in each cell."""
@@ -84,7 +99,9 @@ def judge(
 
 
 class Rule(Protocol):
-    """A primary rule."""
+    """A primary rule; its name is the plan's."""
+
+    name: ClassVar[str]
 
     def apply(self, facts: Facts) -> Judgment: ...
 
@@ -93,12 +110,13 @@ class Rule(Protocol):
 class Range:
     """Finest cells from `min` to `max` are unsafe; everyone learns that range, and no more than it."""
 
+    name: ClassVar[str] = "range"
     min: float
     max: float
 
     def __post_init__(self) -> None:
-        if self.min > self.max:
-            raise ValueError("min must not exceed max.")
+        if self.min >= self.max:
+            raise ValueError("min must lie below max: a range of one value tells the value.")
 
     def apply(self, facts: Facts) -> Judgment:
         values = facts.values
@@ -110,6 +128,7 @@ class Range:
 class Frequency:
     """Cells with 1 to `min` - 1 respondents are unsafe (counts must not be known within 1, sums within 10 %)."""
 
+    name: ClassVar[str] = "frequency"
     min: float
 
     def apply(self, facts: Facts) -> Judgment:
@@ -123,6 +142,7 @@ class Frequency:
 class ZeroUnsafe:
     """Cells of value 0 are unsafe: nobody may learn that there is nothing; the range must reach `margin`."""
 
+    name: ClassVar[str] = "zero-unsafe"
     margin: float = 1.0
 
     def apply(self, facts: Facts) -> Judgment:
@@ -132,21 +152,23 @@ class ZeroUnsafe:
 
 @dataclass(frozen=True, slots=True)
 class Dominance:
-    """(n,k): cells whose n largest contributions exceed k percent of the value are unsafe."""
+    """(n,k): cells whose n largest contributions exceed k percent of the value are unsafe, all by absolute size."""
 
+    name: ClassVar[str] = "dominance"
     n: int
     k: float
 
     def apply(self, facts: Facts) -> Judgment:
         top = facts.top(self.n, "dominance")
-        need = np.maximum(top * 100.0 / self.k - facts.values, 0.0)
-        return judge(_inhabited(facts) & (top > facts.values * self.k / 100.0), need, need)
+        need = np.maximum(top * 100.0 / self.k - facts.sizes, 0.0)
+        return judge(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
 
 
 @dataclass(frozen=True, slots=True)
 class PriorPosterior:
     """pq: unsafe where the second largest, who knows others within q percent, knows the largest within p percent."""
 
+    name: ClassVar[str] = "p-percent"
     p: float
     q: float = 100.0
 
@@ -156,14 +178,15 @@ class PriorPosterior:
 
     def apply(self, facts: Facts) -> Judgment:
         largest, two = facts.top(1, "p-percent"), facts.top(2, "p-percent")
-        need = self.p / self.q * largest - (facts.values - two)
-        return judge(_inhabited(facts) & (need > 1e-9 * np.abs(largest)), np.maximum(need, 0.0), np.maximum(need, 0.0))
+        need = self.p / self.q * largest - (facts.sizes - two)
+        return judge(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
     """Cells with 1 to `min` - 1 holdings are unsafe."""
 
+    name: ClassVar[str] = "holdings"
     min: float
 
     def apply(self, facts: Facts) -> Judgment:
@@ -177,6 +200,7 @@ class Holdings:
 class Request:
     """Cells whose largest contributor asked for protection and has at least `share` percent of the value."""
 
+    name: ClassVar[str] = "request"
     column: str
     share: float = 0.0
 
@@ -184,7 +208,7 @@ class Request:
         asked = _marked(facts.columns, self.column, ("1", "true", "yes", "y", "x"))
         large = np.ones(len(asked), bool)
         if self.share > 0:
-            large = facts.top(1, "request") >= facts.values * self.share / 100.0
+            large = facts.top(1, "request") >= facts.sizes * self.share / 100.0
         margin = _percent(facts.values)
         return judge(_inhabited(facts) & asked & large, margin, margin)
 
@@ -193,6 +217,7 @@ class Request:
 class StatusColumn:
     """A column says which cells are unsafe and which must be published; all other marks are safe."""
 
+    name: ClassVar[str] = "status"
     column: str
     unsafe: tuple[str, ...] = ("u", "unsafe")
     publish: tuple[str, ...] = ("z", "publish")
@@ -208,6 +233,7 @@ class StatusColumn:
 class Waiver:
     """Cells whose respondents agreed to publication: safe, whatever the other rules say."""
 
+    name: ClassVar[str] = "waiver"
     column: str
     marks: tuple[str, ...] = ("1", "true", "yes", "y", "x")
 
@@ -234,7 +260,7 @@ def combine(judgments: Sequence[Judgment], size: int) -> Judgment:
 
 
 def _inhabited(facts: Facts) -> Mask:
-    return np.asarray(facts.values != 0 if facts.frequency is None else facts.frequency > 0)
+    return ~facts.empty if facts.frequency is None else np.asarray(facts.frequency > 0)
 
 
 def _percent(values: Numbers) -> Numbers:

@@ -125,7 +125,7 @@ def make_problem(table: Table, forced: Mask | None = None, insiders: bool = Fals
         down=(table.values - table.lower)[places],
         forced=fixed[places],
         threats=_threats(table, places),
-        alone=(table.alone & fixed if insiders else np.zeros(len(table), bool))[places],
+        alone=(table.alone if insiders else np.zeros(len(table), bool))[places],
         places=places,
     )
 

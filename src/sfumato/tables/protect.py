@@ -7,12 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import PlanError, PromiseError
+import numpy as np
+
+from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.plan.tables import TablePlan, read_table_plan
 from sfumato.tables import words
 from sfumato.tables.audit import Finding
-from sfumato.tables.build import Part, build, read_source
+from sfumato.tables.build import build, read_source
 from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.parts import Part
 from sfumato.tables.source import Columns
 from sfumato.tables.suppression import Progress
 
@@ -20,6 +23,8 @@ NAMES = {
     "plain": ("_published", "_lower", "_upper", "_case", "_reason"),
     "original": ("_korr", "_min", "_max", "_fall", "_fallLang"),
 }
+# The original prints the ranges of primary cells with another dash than those of all others.
+PRIMARY_DASH = "–"
 
 
 @dataclass(frozen=True)
@@ -64,18 +69,39 @@ class ProtectedTable:
 
     @cached_property
     def public(self) -> Columns:
-        """The same without true values and without what they were computed from: the table to hand out."""
+        """What is published with its cases and reasons, without true values and what they were computed from.
+
+        The cases tell which masked cells are unsafe by themselves: this is for the house, `external` to hand out.
+        """
+        return Columns({**self._codes(), **self._new()})
+
+    @cached_property
+    def external(self) -> Columns:
+        """The table to hand out: codes, what is published and its range, nothing that tells one mask from another."""
+        names = [self._prefix + ending for ending in NAMES[self.plan.output.columns][:3]]
+        new = self._new()
+        shown = {name: new[name] for name in names}
+        shown[names[0]] = tuple(text.replace(PRIMARY_DASH, "-") for text in shown[names[0]])
+        return Columns({**self._codes(), **shown})
+
+    @property
+    def _prefix(self) -> str:
+        return self.plan.output.prefix or self.plan.table.value
+
+    def _codes(self) -> dict[str, tuple[str, ...]]:
         kept = [*self.plan.table.group_by]
         for dimension in self.plan.dimensions.values():
             kept += [*dimension.levels] or [dimension.column or ""]
         kept = kept or ["id"]
-        return Columns({**{name: self.source.texts[name] for name in kept}, **self._new()})
+        return {name: self.source.texts[name] for name in kept}
 
     @property
     def data(self) -> Any:
-        """The table with its new columns, as the kind of frame that came in."""
-        from sfumato.engines.tabulation import with_columns
+        """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
+        from sfumato.engines.tabulation import frame_of, with_columns
 
+        if self.like is None or isinstance(self.like, str | Path):
+            return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})
         return with_columns(self.like, self._new())
 
     def save(self, folder: str | Path) -> None:
@@ -94,26 +120,22 @@ class ProtectedTable:
         return html(self)
 
     def _new(self) -> dict[str, tuple[str, ...]]:
-        prefix = self.plan.output.prefix or self.plan.table.value
         rows: list[tuple[str, ...]] = [()] * len(self.source)
         values = self.source.text(self.plan.table.value)
         for part in self.parts:
             for cell, entry in enumerate(_entries(part)):
                 row = int(part.part.rows[cell])
                 rows[row] = entry or (values[row], "", "", "", "")
-        names = [prefix + ending for ending in NAMES[self.plan.output.columns]]
+        names = [self._prefix + ending for ending in NAMES[self.plan.output.columns]]
         return dict(zip(names, zip(*rows, strict=True), strict=True))
 
 
 def _entries(part: Masked) -> list[tuple[str, ...] | None]:
     """For each cell what is published of it; None where its value is."""
     entries: list[tuple[str, ...] | None] = [None] * len(part.mask)
-    for finding in part.audit.findings:
-        cell = finding.cell
-        low, high = finding.lower, finding.upper
-        if part.bare:
-            low, high = float(part.range_low[cell]), float(part.range_high[cell])
-        dash = "–" if part.case[cell] == "primär" else "-"
+    for cell in np.flatnonzero(part.mask):
+        low, high = float(part.low[cell]), float(part.high[cell])
+        dash = PRIMARY_DASH if part.case[cell] == "primär" else "-"
         text = words.span(low, high, dash) if part.texts else words.MASK
         entries[cell] = (text, words.lower_end(low), words.upper_end(high), part.case[cell], part.reason[cell])
     return entries
@@ -153,6 +175,7 @@ def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress 
         PromiseError: The attacker still narrows a cell; with `repair: false` the answer is returned all the same.
     """
     start = time.perf_counter()
+    _refuse_taken_names(plan, columns)
     parts = build(plan, columns)
     built = time.perf_counter()
     done = _masked(parts, plan, progress)
@@ -165,6 +188,18 @@ def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress 
             "audit",
         )
     return protected
+
+
+def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:
+    prefix = plan.output.prefix or plan.table.value
+    taken = [prefix + ending for ending in NAMES[plan.output.columns] if prefix + ending in columns]
+    if taken:
+        raise DataError(
+            f'the table has a column "{taken[0]}" already, which would be written over.',
+            "Rename it, or name another prefix in output.prefix.",
+            "column-taken",
+            column=taken[0],
+        )
 
 
 def _masked(parts: Sequence[Part], plan: TablePlan, progress: Progress | None) -> list[Masked]:

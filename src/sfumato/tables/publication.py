@@ -82,8 +82,10 @@ class Knowledge:
     rounding: float = 0.0
 
 
-def false_ranges(publication: Publication, values: Numbers) -> tuple[str, ...]:
-    """The masked cells whose published range does not hold their true value."""
+def false_cells(publication: Publication, values: Numbers) -> tuple[str, ...]:
+    """The cells whose published value is not the true one, or whose published range does not hold it."""
     slack = 1e-6 * np.maximum(1.0, np.abs(values))
-    wrong = (values < publication.range_low - slack) | (values > publication.range_high + slack)
-    return tuple(publication.names[cell] for cell in np.flatnonzero(wrong & np.isnan(publication.exact)))
+    masked = np.isnan(publication.exact)
+    outside = (values < publication.range_low - slack) | (values > publication.range_high + slack)
+    wrong = np.where(masked, outside, np.abs(values - publication.exact) > slack)
+    return tuple(publication.names[cell] for cell in np.flatnonzero(wrong))

@@ -1,105 +1,156 @@
-"""Partial suppression: for each masked cell the narrowest range that still keeps every promise.
+"""Ranges instead of blanks: for masked cells narrow ones that keep the promises and do not tell the values.
 
-The room left to each masked cell is itself a variable of a linear program; the attackers answer with cuts as in full
-suppression (Fischetti and Salazar-González 2003, doi:10.1007/s10107-002-0324-9). A range that is computed from the
-hidden value would give the value away: ranges are therefore widened to a grid that depends on the promises alone.
+A range computed from a hidden value gives the value away to whoever knows how: the middle of "value ± 1" is the value.
+Here what a reader holds possible of a cell is cut into classes of equal width, and every value of a class is published
+as the same range: the class with the reach added on both sides. Knowing the method tells the class, never the value in
+it. Classes are drawn one cell after another, each from what the classes before it leave possible, and only for cells
+that do not follow from one another: several classes around the same secret would meet in it.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from sfumato.tables.attackers import Attackers, solver
-from sfumato.tables.cells import Mask, Numbers, Table
-from sfumato.tables.flows import FlowFinder, Proofs
-from sfumato.tables.problem import Problem, Threat, make_problem
+from sfumato.errors import InternalError
+from sfumato.tables.attackers import linear_program
+from sfumato.tables.cells import Mask, Numbers, Places, Relations
 
-Bounds = tuple[Numbers, Numbers]
-# Room allowed to a cell, in units of the widest promise.
-GENEROUS = 1e3
+Span = tuple[float, float]
 
 
-def narrow(table: Table, masked: Mask, insiders: bool = False) -> Bounds:
-    """Lower and upper ends of the ranges of the masked cells; not a number elsewhere.
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Classes of values.
 
-    Cells whose bounds are public already (by their rule) keep them.
+    Attributes:
+        reach: How far a range reaches beyond its class, on each side.
+        step: The smallest step between values.
     """
+
+    reach: float
+    step: float
+
+    @property
+    def width(self) -> float:
+        """The width of a class: it holds more values than a range must cover."""
+        return rounded_up(2 * self.reach + self.step, 2)
+
+    def origin(self, value: float, span: Span) -> Span:
+        """The class of a value among those that a span is cut into; the last one takes in the rest.
+
+        >>> Grid(1, 1).origin(4, (1, 8)), Grid(1, 1).origin(8, (1, 8)), Grid(1, 1).origin(2, (0, 3))
+        ((4.0, 8.0), (4.0, 8.0), (0.0, 3.0))
+        """
+        start = span[0] if math.isfinite(span[0]) else 0.0
+        place = math.floor((value - start) / self.width + 1e-9)
+        if math.isfinite(span[1]):
+            last = math.floor((span[1] - start + self.step) / self.width + 1e-9) - 1
+            place = min(place, max(last, 0) if math.isfinite(span[0]) else last)
+            if place == last or last < 0 <= place:
+                return round(max(start + place * self.width, span[0]), 10), float(span[1])
+        low = round(start + place * self.width, 10)
+        return low, round(low + self.width - self.step, 10)
+
+    def published(self, origin: Span, span: Span) -> Span:
+        """The range that is published for a class, within what everyone holds possible anyway."""
+        return max(origin[0] - self.reach, span[0]), min(origin[1] + self.reach, span[1])
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """A number rounded up to some digits.
+
+    >>> rounded_up(21.0, 2), rounded_up(201.0, 2), rounded_up(0.15, 1)
+    (21.0, 210.0, 0.2)
+    """
+    power = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return float(round(math.ceil(value / power - 1e-9) * power, 12))
+
+
+def clusters(relations: Relations, masked: Mask) -> Places:
+    """For each cell the number of the masked cells that it hangs together with through relations; -1 if published."""
+    from scipy.sparse.csgraph import connected_components
+
     cells = np.flatnonzero(masked)
-    whole = make_problem(table, masked, insiders)
-    problem = whole.part(np.searchsorted(whole.places, cells), whole.threats)
-    up, down = _rooms(problem, table.costs[cells])
-    step = grid_step(problem)
-    values = table.values[cells]
-    low, high = np.full(len(table), np.nan), np.full(len(table), np.nan)
-    low[cells] = np.maximum(_floor(values - down, step), table.lower[cells])
-    high[cells] = np.minimum(_ceiling(values + up, step), table.upper[cells])
-    return low, high
+    part = abs(relations.matrix(len(masked))[:, cells])
+    found = np.full(len(masked), -1, np.int64)
+    found[cells] = connected_components(part.T @ part, directed=False)[1]
+    return found
 
 
-def grid_step(problem: Problem) -> float:
-    """The grid of the ranges: 1, 2 or 5 times a power of ten, no finer than the widest promise."""
-    width = max((threat.need for threat in problem.threats), default=1.0)
-    power = 10.0 ** math.floor(math.log10(width))
-    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= width * (1 - 1e-9))
+def free_cells(relations: Relations, cells: Places) -> list[int]:
+    """Those of some masked cells that do not follow from one another; totals follow from their parts first."""
+    totals = np.isin(cells, relations.cells[relations.coefs < 0])
+    order = np.concatenate([cells[totals], cells[~totals]])
+    matrix = relations.matrix(int(relations.cells.max(initial=0)) + 1)[:, order]
+    used = np.flatnonzero(np.diff(matrix.indptr))
+    pivots = _pivots(matrix[used].toarray())
+    return [int(cell) for place, cell in enumerate(order) if place not in pivots]
 
 
-def _floor(values: Numbers, step: float) -> Numbers:
-    return np.asarray(np.floor(values / step + 1e-9) * step)
+def _pivots(matrix: npt.NDArray[np.float64]) -> set[int]:
+    """The columns that the columns after them determine."""
+    found: set[int] = set()
+    rest = matrix.copy()
+    for column in range(rest.shape[1]):
+        if not len(rest):
+            break
+        row = int(np.abs(rest[:, column]).argmax())
+        if abs(rest[row, column]) > 1e-9:
+            found.add(column)
+            pivot = rest[row] / rest[row, column]
+            rest = np.delete(rest, row, axis=0)
+            rest = rest - np.outer(rest[:, column], pivot)
+    return found
 
 
-def _ceiling(values: Numbers, step: float) -> Numbers:
-    """At least one step above the floor, so that no range shrinks to a point."""
-    return np.asarray(np.ceil(values / step - 1e-9) * step)
+class Reader:
+    """A reader of the table: what he holds possible of masked cells, by what he knows and what he learns of some."""
+
+    def __init__(self, relations: Relations, values: Numbers, cells: Places, bounds: tuple[Numbers, Numbers]) -> None:
+        matrix = relations.matrix(len(values))[:, cells]
+        used = matrix[np.flatnonzero(np.diff(matrix.indptr))]
+        self._values = values
+        self._place = {int(cell): place for place, cell in enumerate(cells)}
+        low, high = bounds[0][cells] - values[cells], bounds[1][cells] - values[cells]
+        self._highs = linear_program(used, np.zeros(len(cells)), low, high)
+
+    def span(self, cell: int) -> Span:
+        """The least and the greatest value that he holds possible."""
+        low, high = self._extreme(cell, 1.0), self._extreme(cell, -1.0)
+        return round(float(self._values[cell]) + low, 8), round(float(self._values[cell]) + high, 8)
+
+    def learn(self, cell: int, span: Span) -> None:
+        """Let him know between which values a cell lies."""
+        value = float(self._values[cell])
+        self._highs.changeColBounds(self._place[cell], span[0] - value, span[1] - value)
+
+    def _extreme(self, cell: int, direction: float) -> float:
+        from highspy import HighsModelStatus as Found
+
+        place = self._place[cell]
+        self._highs.changeColCost(place, direction)
+        for _ in range(2):
+            self._highs.run()
+            status = self._highs.getModelStatus()
+            if status in (Found.kOptimal, Found.kUnbounded, Found.kUnboundedOrInfeasible):
+                break
+            self._highs.clearSolver()
+        else:
+            raise InternalError("what a reader holds possible was not found.", code="ranges")
+        self._highs.changeColCost(place, 0.0)
+        if status != Found.kOptimal:
+            return -direction * math.inf
+        return float(self._highs.getSolution().col_value[place])
 
 
-def _rooms(problem: Problem, costs: Numbers) -> Bounds:
-    """The least room above and below each cell with which every threat is withstood."""
-    master = _Rooms(problem, costs / max(float(costs.max(initial=0.0)), 1e-9) + 1e-3)
-    threats = list(problem.threats)
-    while True:
-        up, down = master.solve()
-        limited = replace(problem, up=up, down=down)
-        proofs = Proofs(FlowFinder(limited, np.ones(problem.size), np.inf))
-        failed = [threat for threat in threats if not proofs.hold(threat)]
-        if not failed and problem.alone.any():
-            new = [threat for threat in proofs.insiders(problem) if threat not in set(threats)]
-            threats += new
-            failed = [threat for threat in new if not proofs.hold(threat)]
-        if not master.learn(limited, failed):
-            return up, down
-
-
-class _Rooms:
-    """The linear program over the rooms: above every cell, then below every cell."""
-
-    def __init__(self, problem: Problem, costs: Numbers) -> None:
-        self._size = problem.size
-        limit = problem.largest_need * GENEROUS
-        most = np.concatenate([np.minimum(problem.up, limit), np.minimum(problem.down, limit)])
-        least = np.zeros(2 * problem.size)
-        for threat in problem.threats:
-            least[threat.cell + (0 if threat.sign > 0 else problem.size)] = threat.need
-        self._highs = solver()
-        self._highs.addVars(len(most), least, np.maximum(most, least))
-        self._highs.changeColsCost(len(most), np.arange(len(most), dtype=np.int32), np.tile(costs, 2))
-
-    def solve(self) -> Bounds:
-        self._highs.run()
-        rooms = np.maximum(np.array(self._highs.getSolution().col_value), 0.0)
-        return rooms[: self._size], rooms[self._size :]
-
-    def learn(self, limited: Problem, failed: Sequence[Threat]) -> int:
-        """Add what failed threats teach: the room that their multipliers ask for."""
-        attackers = Attackers(limited, np.inf)
-        attackers.open(np.ones(self._size))
-        found = ((threat, attackers.directions(threat)) for threat in failed)
-        return sum(self._add(threat, directions) for threat, directions in found if directions is not None)
-
-    def _add(self, threat: Threat, directions: Numbers) -> bool:
-        directions[[threat.cell, *threat.known]] = 0.0
-        weights = np.concatenate([np.maximum(directions, 0.0), np.maximum(-directions, 0.0)])
-        used = np.flatnonzero(weights > 1e-9)
-        self._highs.addRow(threat.need, np.inf, len(used), used.astype(np.int32), weights[used])
-        return True
+def draw(reader: Reader, values: Numbers, cells: list[int], grid: Grid) -> dict[int, tuple[Span, Span]]:
+    """For each of some free cells the range that is published, and the class that it stands for."""
+    anyway = {cell: reader.span(cell) for cell in cells}
+    drawn = {}
+    for cell in cells:
+        origin = grid.origin(float(values[cell]), reader.span(cell))
+        reader.learn(cell, origin)
+        drawn[cell] = grid.published(origin, anyway[cell]), origin
+    return drawn

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells import Numbers, Relations, make_relations
+from sfumato.tables.cells import Mask, Numbers, Relations, make_relations
 from sfumato.tables.dimensions import Code, Tree
 
 Key = tuple[Code, ...]
@@ -65,6 +65,13 @@ def describe(trees: Sequence[Tree], key: Key) -> str:
     """A cell in words: level and unit of each dimension, totals left out."""
     named = [tree.describe(code) for tree, code in zip(trees, key, strict=True) if code != tree.root]
     return ", ".join(named) or "the grand total"
+
+
+def finest_of(relations: Relations, size: int) -> Mask:
+    """Cells that are no total in any relation."""
+    finest = np.ones(size, bool)
+    finest[relations.cells[relations.coefs < 0]] = False
+    return finest
 
 
 def check(relations: Relations, values: Numbers, tolerance: float = 0.0) -> None:

@@ -1,6 +1,5 @@
 """Audits of tables that anyone published: what a file shows, and what its plan promises, become a publication."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,27 +7,35 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.plan.tables import TablePlan, read_table_plan
 from sfumato.tables.audit import Audit, Finding
-from sfumato.tables.build import Part, build, build_unvalued
-from sfumato.tables.cells import Numbers
+from sfumato.tables.build import build
+from sfumato.tables.cells import Mask
 from sfumato.tables.insight import attack
 from sfumato.tables.masking import insiders, promise_of
+from sfumato.tables.parts import Part
 from sfumato.tables.primary import Range
-from sfumato.tables.protect import NAMES, ProtectedTable
-from sfumato.tables.publication import Knowledge, Promise, Publication, false_ranges
+from sfumato.tables.protect import ProtectedTable
+from sfumato.tables.publication import Knowledge, Promise, Publication, false_cells
+from sfumato.tables.reading import Seen, seen_in
 from sfumato.tables.source import Columns, read_columns
+from sfumato.tables.unvalued import build_unvalued, told_floor
 
-_RANGE = re.compile(r"^\s*(-?\d+(?:\.\d+)?)\s*[-–]\s*(-?\d+(?:\.\d+)?)\s*$")
 _PRIMARY = ("primär", "primary")
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The audit of a published table, group by group."""
+    """The audit of a published table, group by group.
+
+    Attributes:
+        audits: One for each group.
+        unjudged: Rules of the plan that could not be judged, for want of a column.
+    """
 
     audits: tuple[Audit, ...]
+    unjudged: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -41,6 +48,10 @@ class Review:
     @property
     def leaks(self) -> tuple[Finding, ...]:
         return tuple(finding for audit in self.audits for finding in audit.leaks)
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        return tuple(name for audit in self.audits for name in audit.contradictions)
 
     def counts(self) -> dict[str, int]:
         """Masked cells checked, recovered exactly, narrowed too far, and contradicted by their own table."""
@@ -71,7 +82,7 @@ def audit(
 
     Raises:
         PlanError: The plan is not one, or a column is missing.
-        DataError: The published totals do not add up.
+        DataError: A cell is unreadable, or the published totals do not add up.
     """
     if isinstance(table, ProtectedTable):
         table, plan = table.columns, plan or table.plan
@@ -79,9 +90,40 @@ def audit(
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     made = _attacked_by(read_table_plan(plan), integer, own_contribution)
     columns = _columns(table, made)
-    seen = _Seen.of(columns, made)
-    parts = build(made, columns) if seen.valued else build_unvalued(made, columns, seen.exact)
-    return Review(tuple(_review(part, made, seen) for part in parts))
+    seen = seen_in(columns, made)
+    return _valued(columns, made, seen) if seen.valued else _unvalued(columns, made, seen)
+
+
+def _valued(columns: Columns, plan: TablePlan, seen: Seen) -> Review:
+    """All promises are judged by the true values."""
+    values = columns.numbers(plan.table.value)
+    if (np.isnan(seen.exact) & (values == 0)).any():
+        # Whoever published the table masks zeros too.
+        plan = _with_zeros(plan)
+    return Review(tuple(_judged(part, plan, seen) for part in build(plan, columns)))
+
+
+def _unvalued(columns: Columns, plan: TablePlan, seen: Seen) -> Review:
+    """What is published is judged by the rules, what is masked by whether it can be computed."""
+    try:
+        review = _reviewed(columns, plan, seen)
+    except DataError as error:
+        if error.code != "data.contradiction" or plan.method.zeros:
+            raise
+        return _reviewed(columns, _with_zeros(plan), seen)
+    if review.contradictions and not plan.method.zeros:
+        # The masked cells do not all fit above 0: zeros must be among them.
+        return _reviewed(columns, _with_zeros(plan), seen)
+    return review
+
+
+def _with_zeros(plan: TablePlan) -> TablePlan:
+    return replace(plan, method=replace(plan.method, zeros=True))
+
+
+def _reviewed(columns: Columns, plan: TablePlan, seen: Seen) -> Review:
+    found = build_unvalued(plan, columns, seen.exact)
+    return Review(tuple(_computed(part, plan, seen) for part in found.parts), found.unjudged)
 
 
 def _attacked_by(plan: TablePlan, integer: bool | None, own_contribution: bool | None) -> TablePlan:
@@ -100,47 +142,9 @@ def _columns(table: Any, plan: TablePlan) -> Columns:
     return Columns(columns_of(table))
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What a file shows of each row: value or not a number, range and case, and whether true values stand beside."""
-
-    exact: Numbers
-    low: Numbers
-    high: Numbers
-    case: tuple[str, ...]
-    valued: bool
-
-    @classmethod
-    def of(cls, columns: Columns, plan: TablePlan) -> "_Seen":
-        prefix = plan.output.prefix or plan.table.value
-        style = next((names for names in NAMES.values() if prefix + names[0] in columns), None)
-        if style is None:
-            texts = columns.text(plan.table.value)
-            cases = tuple("primary" if "–" in text else "" for text in texts)
-            return cls(_exact(texts), *_spans(texts), cases, valued=False)
-        texts = columns.text(prefix + style[0])
-        low, high = _spans(texts)
-        if prefix + style[1] in columns and prefix + style[2] in columns:
-            low = np.fmax(low, columns.optional(prefix + style[1]))
-            high = np.fmin(high, columns.optional(prefix + style[2]))
-        cases = columns.text(prefix + style[3]) if prefix + style[3] in columns else ("",) * len(texts)
-        return cls(_exact(texts), low, high, cases, valued=plan.table.value in columns)
-
-
-def _exact(texts: tuple[str, ...]) -> Numbers:
-    return Columns({"": texts}).optional("")
-
-
-def _spans(texts: tuple[str, ...]) -> tuple[Numbers, Numbers]:
-    found = [_RANGE.match(text) for text in texts]
-    low = [float(match.group(1)) if match else np.nan for match in found]
-    high = [float(match.group(2)) if match else np.nan for match in found]
-    return np.array(low), np.array(high)
-
-
-def _review(part: Part, plan: TablePlan, seen: _Seen) -> Audit:
+def _publication(part: Part, seen: Seen) -> Publication:
     rows, table = part.rows, part.table
-    publication = Publication(
+    return Publication(
         exact=seen.exact[rows],
         range_low=seen.low[rows],
         range_high=seen.high[rows],
@@ -149,26 +153,56 @@ def _review(part: Part, plan: TablePlan, seen: _Seen) -> Audit:
         relations=table.relations,
         names=table.names,
     )
-    promise = promise_of(table) if seen.valued else _promise_by_rule(part, plan, seen)
-    alone = table.alone & table.unsafe if seen.valued and insiders(plan) else None
+
+
+def _judged(part: Part, plan: TablePlan, seen: Seen) -> Audit:
+    table = part.table
+    publication = _publication(part, seen)
+    alone = table.alone if insiders(plan) else None
     knowledge = Knowledge(plan.attacker.integer, alone, table.values, plan.table.tolerance)
-    found = attack(publication, promise, knowledge, part, [seen.case[row] for row in rows])
-    return found.with_contradictions(false_ranges(publication, table.values)) if seen.valued else found
+    found = attack(publication, promise_of(table), knowledge, part, [seen.case[row] for row in part.rows])
+    return found.with_contradictions(false_cells(publication, table.values))
 
 
-def _promise_by_rule(part: Part, plan: TablePlan, seen: _Seen) -> Promise:
-    """Without true values only the range rule says what was promised: the whole range of every primary cell."""
-    low, high = (np.full(len(part.rows), np.nan) for _ in range(2))
+def _computed(part: Part, plan: TablePlan, seen: Seen) -> Audit:
+    publication = _publication(part, seen)
+    masked = np.isnan(publication.exact)
+    primary = np.array([seen.case[row] in _PRIMARY for row in part.rows], bool) & masked
+    if seen.told:
+        floor = told_floor(plan, part, masked, primary, part.rows, seen.exact)
+        publication = replace(publication, floor=floor)
+    promise = _promise(part, plan, publication, primary)
+    knowledge = Knowledge(plan.attacker.integer, rounding=plan.table.tolerance)
+    cases = [seen.case[row] for row in part.rows]
+    found = attack(publication, promise, knowledge, part, cases)
+    certain = _within_range(part, plan, found) & np.isnan(promise.low)
+    if not certain.any():
+        return found
+    return attack(publication, _promise(part, plan, publication, primary | certain), knowledge, part, cases)
+
+
+def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mask) -> Promise:
+    """What was promised of the cells that are primary for certain, as far as a reader can tell.
+
+    The range rule promises its whole range; a published cell that a rule calls unsafe should not be there at all.
+    """
+    masked = np.isnan(publication.exact)
+    low = np.where(part.table.unsafe & ~masked, publication.exact, np.nan)
+    high = low.copy()
     for rule in plan.primary:
-        if not isinstance(rule, Range):
-            raise PlanError(
-                "without true values only the promise of rule range is known.",
-                f'Add the column "{plan.table.value}" with true values.',
-                "no-values",
-            )
-        masked = np.isnan(seen.exact[part.rows])
-        shown = (seen.low[part.rows] == rule.min) & (seen.high[part.rows] == rule.max)
-        marked = np.array([seen.case[row] in _PRIMARY for row in part.rows], bool)
-        primary = masked & part.finest & (marked | shown)
-        low[primary], high[primary] = rule.min, rule.max
+        if isinstance(rule, Range):
+            shown = (publication.range_low == rule.min) & (publication.range_high == rule.max)
+            cells = masked & part.finest & (primary | shown)
+            low[cells], high[cells] = rule.min, rule.max
     return Promise(low, high)
+
+
+def _within_range(part: Part, plan: TablePlan, found: Audit) -> Mask:
+    """The masked finest cells that can only lie within the range of a rule: they are primary for certain."""
+    certain = np.zeros(len(part.rows), bool)
+    for finding in found.findings:
+        certain[finding.cell] = any(
+            isinstance(rule, Range) and rule.min <= finding.lower + 1e-6 and finding.upper - 1e-6 <= rule.max
+            for rule in plan.primary
+        )
+    return certain & part.finest

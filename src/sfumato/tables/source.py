@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError, PlanError, did_you_mean
-from sfumato.tables.cells import Numbers
+from sfumato.tables.cells import Numbers, Places
+
+_PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,10 @@ class Columns:
 
     def __contains__(self, name: object) -> bool:
         return name in self.texts
+
+    def rows(self, places: Places) -> "Columns":
+        """Some of the rows."""
+        return Columns({name: tuple(texts[place] for place in places) for name, texts in self.texts.items()})
 
     def text(self, name: str) -> tuple[str, ...]:
         """A column as text.
@@ -40,8 +47,20 @@ class Columns:
         Raises:
             DataError: A value is missing or is not a number; `rows` says where.
         """
-        read = [_number(text) for text in self.text(name)]
-        wrong = [place + 1 for place, value in enumerate(read) if math.isnan(value)]
+        return self._numbers(name, missing=False)
+
+    def optional(self, name: str) -> Numbers:
+        """A column as numbers, not a number where there is no text.
+
+        Raises:
+            DataError: A text is not a number; `rows` says where.
+        """
+        return self._numbers(name, missing=True)
+
+    def _numbers(self, name: str, missing: bool) -> Numbers:
+        texts = self.text(name)
+        read = [_number(text) for text in texts]
+        wrong = [place + 1 for place, value in enumerate(read) if math.isnan(value) and (texts[place] or not missing)]
         if wrong:
             raise DataError(
                 f'column "{name}" holds something that is not a number in row {wrong[0]}'
@@ -54,16 +73,12 @@ class Columns:
             )
         return np.array(read, np.float64)
 
-    def optional(self, name: str) -> Numbers:
-        """A column as numbers, not a number where the text is none."""
-        return np.array([_number(text) for text in self.text(name)], np.float64)
-
 
 def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
+    # Python reads 1_000 and digits of other scripts too, a reader of the table may not.
+    if not _PLAIN.match(text):
         return math.nan
+    value = float(text)
     return value if math.isfinite(value) else math.nan
 
 
