@@ -94,3 +94,56 @@ def test_caller_keeps_his_table():
     frame = table()
     suppress(frame, "nhs")
     assert frame["a"].tolist() == GRID["a"]
+
+
+SQUARE = [[5, 20, 25], [40, 80, 120], [45, 100, 145]]
+
+
+@pytest.mark.parametrize("name", ["Grand total", "ALL", "Summe", "Totals", "Gesamtsumme", "Σ", "every one of them"])
+def test_margins_are_found_under_any_name(name):
+    done = suppress(pandas.DataFrame(SQUARE, index=["x", "y", name], columns=["a", "b", name]), "cms-11")
+    assert (done == "*").to_numpy().sum() == 4
+
+
+def test_subtotals_are_found_by_their_numbers():
+    rows = {"x": [5, 30], "y": [40, 50], "x+y": [45, 80], "z": [60, 70], "everyone": [105, 150]}
+    done = suppress(pandas.DataFrame(rows, index=["a", "b"]).T, "cms-11")
+    assert done.loc["x", "a"] == "*"
+    assert (done["a"] == "*").sum() == 2
+    assert done.loc["y", "a"] == "*" or done.loc["x+y", "a"] == "*"
+
+
+def test_zeros_are_shown_so_that_a_row_of_ones_needs_its_total_masked():
+    ones = pandas.DataFrame([[1] * 11, [20] * 11, [21] * 11], index=["x", "y", "All"])
+    done = suppress(ones.assign(All=ones.sum(axis=1)), "cms-11")
+    assert done.loc["x", "All"] == "*"
+
+
+def test_whole_percentages_follow_too():
+    frame = pandas.DataFrame({"cases": [5, 40], "population": [20, 80], "pct": [25.0, 50.0]}, index=["x", "y"])
+    assert suppress(frame, "cms-11")["pct"].tolist() == ["*", 50]
+    assert suppress(frame, "nhs")["pct"].tolist() == ["*", 50]
+
+
+def test_columns_that_may_be_counts_or_not_are_refused():
+    frame = pandas.DataFrame({"cases": [5, 40], "population": [20, 80], "found": [25, 50]}, index=["x", "y"])
+    with pytest.raises(DataError) as caught:
+        suppress(frame, "cms-11")
+    assert caught.value.code == "data.ambiguous-column"
+    counts = {"cases": None, "population": None, "found": None}
+    assert suppress(frame, "cms-11", derived=counts)["found"].tolist() == [25, 50]
+    assert suppress(frame, "cms-11", derived={"found": ("cases", "population")})["found"].tolist() == ["*", 50]
+
+
+def test_shares_of_a_total_follow_it_and_never_tell_it():
+    frame = pandas.DataFrame({"n": [5, 40, 80, 125]}, index=["x", "y", "z", "All"])
+    done = suppress(frame.assign(share=(100 * frame["n"] / 125).round(1)), "cms-11")
+    assert done["share"].tolist() == ["*", "*", 64.0, 100.0]
+    bare = frame.iloc[:3]
+    with pytest.raises(DataError, match="tells it"):
+        suppress(bare.assign(share=(100 * bare["n"] / 125).round(1)), "cms-11")
+
+
+def test_unknown_margin_is_refused():
+    with pytest.raises(PlanError, match="no row or column"):
+        suppress(table(), "cms-11", margins="Everything")

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.engines import sql
 from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
-from sfumato.tables.policies import Crosstab
+from sfumato.tables.crosstabs import Crosstab
 from sfumato.tables.tabulate import Base
 
 READERS = {".csv": "read_csv({}, all_varchar = true)", ".parquet": "read_parquet({})", ".json": "read_json_auto({})"}
