@@ -108,3 +108,70 @@ def test_missing_codes_are_refused():
     frame = pytest.importorskip("polars").DataFrame({"sex": ["m", None]})
     with pytest.raises(DataError, match="no code"):
         tabulate(frame, ["sex"])
+
+
+def made(kind, columns, tmp_path):
+    """The same records as a frame or a file."""
+    if kind in ("pandas", "polars"):
+        return pytest.importorskip(kind).DataFrame(columns)
+    path = tmp_path / "records.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "csv"])
+@pytest.mark.parametrize("value", [None, "nan", "inf", "-inf", ""])
+def test_values_that_are_no_numbers_are_refused_everywhere(kind, value, tmp_path):
+    data = made(kind, {"nace": ["A", "A", "B"], "v": ["10", value, "5"]}, tmp_path)
+    for more in ({}, {"holding": "nace"}):
+        with pytest.raises(DataError) as caught:
+            tabulate(data, ["nace"], value="v", **more)
+        assert caught.value.code == "data.not-a-number"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "csv"])
+def test_codes_are_trimmed_everywhere(kind, tmp_path):
+    table = tabulate(made(kind, {"nace": [" B", "B ", "A"]}, tmp_path), ["nace"])
+    assert rows(table, "nace", "count") == [("Total", 3), ("A", 1), ("B", 2)]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "csv"])
+def test_the_largest_losses_count_as_contributions(kind, tmp_path):
+    data = made(kind, {"area": list("aaabb"), "v": [-100, 5, 40, 7, -7]}, tmp_path)
+    table = tabulate(data, ["area"], value="v")
+    assert rows(table, "area", "top1", "top2") == [("Total", -100, 40), ("a", -100, 40), ("b", 7, -7)]
+
+
+def test_single_loss_makes_a_cell_unsafe():
+    frame = pytest.importorskip("pandas").DataFrame(
+        {"area": list("abbbbbccccc"), "v": [-100, 50, 40, 30, 20, 10, 50, 60, 55, 40, 30]}
+    )
+    table = tabulate(frame, ["area"], value="v")
+    for rule in ({"rule": "p-percent", "p": 10}, {"rule": "dominance", "n": 1, "k": 80}):
+        done = protect(
+            table,
+            value="v",
+            frequency="count",
+            contributions=["top1", "top2"],
+            dimensions={"area": {"column": "area"}},
+            primary=[rule],
+        )
+        assert done.data.set_index("area").loc["a", "v_case"] == "primary"
+
+
+@pytest.mark.parametrize(
+    ("columns", "dimensions"),
+    [
+        ({"R": ["1", "N", "3"]}, {"r": {"column": "R", "hierarchy": "tree.csv"}}),
+        ({"K": ["1", "1"], "Q": ["2", "0"]}, {"area": {"levels": ["K", "Q"], "total": 0}}),
+    ],
+)
+def test_records_above_others_are_refused(columns, dimensions, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tree.csv").write_text("1,N\n2,N\n3,S\n")
+    with pytest.raises(DataError) as caught:
+        tabulate(pytest.importorskip("pandas").DataFrame(columns), dimensions)
+    assert caught.value.code == "data.inner-code"

@@ -13,13 +13,20 @@ from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
 from sfumato.tables.crosstabs import Crosstab
 from sfumato.tables.tabulate import Base
 
+# What is cut off at both ends of a code, from frames and files alike.
+BLANKS = " \t\r\n"
 READERS = {".csv": "read_csv({}, all_varchar = true)", ".parquet": "read_parquet({})", ".json": "read_json_auto({})"}
 
 
 def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
     """Every column of a frame as texts, empty where missing; whole numbers have no decimal point."""
     eager = _eager(frame)
-    return {str(name): tuple(_text(value) for value in eager[name].to_list()) for name in eager.columns}
+    return {str(name): _texts(eager[name]) for name in eager.columns}
+
+
+def _texts(column: Any) -> tuple[str, ...]:
+    pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
+    return tuple("" if missing else _text(value) for value, missing in pairs)
 
 
 def _eager(frame: Any) -> Any:
@@ -37,7 +44,7 @@ def _eager(frame: Any) -> Any:
 def _text(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip(BLANKS)
 
 
 def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
@@ -98,14 +105,21 @@ def _amounts(
     for name in (value, weight):
         if name is not None:
             try:
-                product = product * np.array([float(text) for text in columns[name]])
+                product = product * np.array([float(text) for text in columns[name]], np.float64)
             except ValueError:
                 raise _not_a_number(name) from None
+            if not np.isfinite(product).all():
+                raise _not_a_number(name)
     return product
 
 
 def _not_a_number(name: str) -> DataError:
-    return DataError(f'column "{name}" holds something that is not a number.', code="not-a-number", column=name)
+    return DataError(
+        f'column "{name}" holds something that is not a number.',
+        "Every record needs a finite number; leave out those without one.",
+        "not-a-number",
+        column=name,
+    )
 
 
 def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | None, str | None], top: int) -> Base:
@@ -114,13 +128,17 @@ def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | 
 
     value, weight, holding = special
     table = READERS.get(path.suffix.lower(), READERS[".csv"]).format(sql.text(str(path)))
+    blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
     keys = [
-        f"coalesce(trim(cast({sql.name(name)} as varchar)), '')" for name in [*names, *([holding] if holding else [])]
+        f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')"
+        for name in [*names, *([holding] if holding else [])]
     ]
     amount = " * ".join(f"cast({sql.name(name)} as double)" for name in (value, weight) if name) or "1.0"
     grouped = ", ".join(str(place + 1) for place in range(len(keys)))
-    largest = f"max({amount}, {top})" if top and not holding else f"[sum({amount})]"
-    chosen = f"{', '.join(keys)}, count(*), sum({amount}), {largest}"
+    by_size = f"max_by({amount}, (abs({amount}), {amount}), {top})"
+    largest = by_size if top and not holding else f"[sum({amount})]"
+    broken = f"count(*) filter (where not coalesce(isfinite({amount}), false))"
+    chosen = f"{', '.join(keys)}, {broken}, count(*), sum({amount}), {largest}"
     query = f"select {chosen} from {table} group by {grouped} order by {grouped}"
     try:
         with duckdb.connect() as connection:
@@ -131,14 +149,14 @@ def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | 
         raise PlanError("the data lack a column that is asked for.", "Check the names.", "no-column") from None
     except duckdb.Error:
         raise DataError(f"{path.name} cannot be read.", "Check the path and the format.", "unreadable") from None
+    if any(row[-4] for row in rows):
+        raise _not_a_number(value or weight or "")
     return _base(rows, names, bool(holding))
 
 
 def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool) -> Base:
     size = len(names)
     tops = [row[-1] for row in rows]
-    if any(row[-2] is None for row in rows):
-        raise DataError("a value is missing.", "Every record needs one.", "not-a-number")
     return Base(
         codes={name: tuple(row[place] for row in rows) for place, name in enumerate(names)},
         counts=np.array([row[-3] for row in rows], np.float64),

@@ -53,7 +53,7 @@ def tabulate(
         value: The column to be summed; a table of counts without it.
         weight: A column by which each value is multiplied; the count is not.
         holding: The column that says which holding a record belongs to.
-        top: How many of the largest contributions are kept beside a sum.
+        top: How many of the contributions that are largest by absolute size are kept beside a sum.
 
     Returns:
         A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
@@ -94,6 +94,7 @@ def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
     tree = _tree(name, dimension, codes)
     _check_codes(codes, tree, columns)
     chains = {code: _chain(tree, code) for code in set(codes)}
+    _check_inner(chains, columns)
     depth = max((len(chain) for chain in chains.values()), default=1)
     by_depth = (tuple((*chains[code], *[None] * depth)[place] for code in codes) for place in range(depth))
     return _Axis(tuple(columns), tuple(by_depth))
@@ -114,6 +115,20 @@ def _check_codes(codes: Sequence[Code], tree: Tree, columns: Sequence[str]) -> N
             "Give every record a code, and the total one that no record has.",
             "no-code",
             column=columns[0],
+        )
+
+
+def _check_inner(chains: Mapping[Code, tuple[Code, ...]], columns: Sequence[str]) -> None:
+    """Refuse records at a code above that of others: its cell would be more than the sum of its parts."""
+    above = {code for chain in chains.values() for code in chain[:-1]}
+    wrong = sorted(above & set(chains))
+    if wrong:
+        raise DataError(
+            f"{' and '.join(columns)}: records have a code that is the total of other records' codes.",
+            "Give them a code of their own below it.",
+            "inner-code",
+            column=columns[0],
+            values=[" ".join(code) for code in wrong],
         )
 
 
@@ -172,8 +187,8 @@ def _contributions(base: Base, group: Places, size: int) -> tuple[Places, Number
 
 
 def _largest(owners: Places, amounts: Numbers, size: int, top: int) -> list[list[float]]:
-    """The largest contributions to each cell, zeros where there are fewer."""
-    order = np.lexsort((-amounts, owners))
+    """The contributions to each cell that are largest by absolute size, zeros where there are fewer."""
+    order = np.lexsort((-amounts, -np.abs(amounts), owners))
     owners, amounts = owners[order], amounts[order]
     starts = np.searchsorted(owners, np.arange(size))
     ends = np.searchsorted(owners, np.arange(size), side="right")
