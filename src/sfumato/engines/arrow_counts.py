@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.texts import as_text
+from sfumato.engines.texts import as_text, short_text
 from sfumato.errors import missing_extra
 from sfumato.microdata.frequencies import Counted
 
@@ -31,7 +31,9 @@ def _coded(column: Any) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
     encoded = column.dictionary_encode().unify_dictionaries()
     if not encoded.num_chunks:
         return (), np.zeros(0, np.int32)
-    texts: list[str | None] = [as_text(value) for value in encoded.chunk(0).dictionary.to_pylist()]
+    values = encoded.chunk(0).dictionary
+    written = short_text if str(values.type) == "float" else as_text
+    texts: list[str | None] = [written(value) for value in values.to_pylist()]
     parts = [_places(chunk.indices, len(texts)) for chunk in encoded.chunks]
     return (*texts, *([None] if column.null_count else [])), np.concatenate(parts)
 

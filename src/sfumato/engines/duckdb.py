@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sources, sql
+from sfumato.engines.csv_files import csv_table, damaged, wrong_encoding
 from sfumato.engines.engine import Reading
 from sfumato.engines.scratch import Scratch
 from sfumato.engines.statements import Application, as_text, counting, enumerating, locating, publishing
 from sfumato.engines.streaming import Stream, streams
-from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
+from sfumato.errors import DataError, EngineError, PlanError, SfumatoError, missing_extra
 from sfumato.microdata.frequencies import Counted
 from sfumato.microdata.recoding import Handling, LevelRecoding, Recoding
 from sfumato.plan.model import DataPlan
+
+# Words of faults that are the machine's also while nothing but the source is read.
+DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
 
 class DuckDBEngine:
@@ -48,7 +52,7 @@ class DuckDBEngine:
         if plan is not None:
             limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
         if path.suffix == ".csv":
-            table = sources.csv_table(path, columns, separator, published=True)
+            table = csv_table([path], columns, separator, published=True)
             engine._open(path, limits, lambda _, __: sources.Source(table, tuple(columns), separator))
         else:
             engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
@@ -76,11 +80,11 @@ class DuckDBEngine:
         self.path = path
         self.plan = plan
         with ExitStack() as undo:
-            self._scratch = Scratch(None if plan.temp_folder is None else Path(plan.temp_folder))
+            self._scratch = _scratch(plan)
             undo.callback(self._scratch.cleanup)
             self._connection = connect(self._scratch.path, plan.memory_bytes)
             undo.callback(self._connection.close)
-            with self.faults():
+            with self.faults(reads=True):
                 self.source = source(self._connection, self._scratch.path)
             undo.pop_all()
 
@@ -89,7 +93,7 @@ class DuckDBEngine:
         return self.source.columns
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
-        with self.faults():
+        with self.faults(reads=True):
             statements = counting(self.source.table, columns, reading, self.plan.strip)
             self._run(statements.group)
             values = [self._texts(statement) for statement in statements.texts]
@@ -101,7 +105,7 @@ class DuckDBEngine:
         return Counted(tuple(columns), tuple(values), matrix, np.asarray(arrays["n"], np.int64), rows)
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
-        with self.faults():
+        with self.faults(reads=True):
             found = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
         return tuple(int(row[0]) for row in found)
 
@@ -137,13 +141,13 @@ class DuckDBEngine:
     def frame(self) -> Any:
         """All rows as a frame of texts, with whichever library for frames is installed."""
         texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
-        with self.faults():
+        with self.faults(reads=True):
             return _framed(self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s"))
 
     def first(self, limit: int) -> list[tuple[str | None, ...]]:
         """So many rows from the top, as texts; None is the missing value."""
         texts = sql.listed(as_text(column, self.plan.strip) for column in self.columns)
-        with self.faults():
+        with self.faults(reads=True):
             return self._run(f"SELECT {texts} FROM {self.source.table} AS s LIMIT {int(limit)}")
 
     def stream(self) -> Any:
@@ -170,8 +174,12 @@ class DuckDBEngine:
         self._connection.unregister("loaded")
 
     @contextmanager
-    def faults(self) -> Iterator[None]:
-        """Turns DuckDB's errors into ours; their texts may hold values of rows and are not passed on."""
+    def faults(self, reads: bool = False) -> Iterator[None]:
+        """Turns DuckDB's errors into ours; their texts may hold values of rows and are not passed on.
+
+        Args:
+            reads: Whether nothing but reading the source goes on, so that a fault is most likely one of the data.
+        """
         import duckdb
 
         try:
@@ -181,7 +189,19 @@ class DuckDBEngine:
         except (duckdb.Error, RuntimeError) as error:
             if "interrupt" in str(error).lower():
                 raise KeyboardInterrupt from None
-            raise explained(error, self.plan.encoding) from None
+            raise explained(error, self.plan.encoding, self.path if reads else None) from None
+
+
+def _scratch(plan: DataPlan) -> Scratch:
+    """The folder for rows that do not fit in memory."""
+    try:
+        return Scratch(None if plan.temp_folder is None else Path(plan.temp_folder))
+    except OSError as error:
+        raise PlanError(
+            f"data.temp_folder: the folder cannot be used: {error.strerror}.",
+            "Name a folder that exists and can be written.",
+            "temp-folder",
+        ) from None
 
 
 def _framed(relation: Any) -> Any:
@@ -208,16 +228,36 @@ def connect(scratch: Path, memory_bytes: int = 0) -> Any:
         "temp_directory": str(scratch),
         "preserve_insertion_order": "true",
     } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
-    return duckdb.connect(":memory:", config=config)
+    connection = duckdb.connect(":memory:", config=config)
+    # The text of a moment must not depend on where the machine stands.
+    connection.execute("SET TimeZone = 'UTC'").fetchall()
+    return connection
 
 
-def explained(error: Exception, encoding: str) -> SfumatoError:
-    """Our error for one of DuckDB's, without a word of its text but the line."""
+def _faults_of_data() -> tuple[type[Exception], ...]:
+    """What DuckDB raises when a file is not what it should be."""
+    import duckdb
+
+    found = (
+        duckdb.InvalidInputException,
+        duckdb.IOException,
+        duckdb.ConversionException,
+        duckdb.SerializationException,
+    )
+    return (*found, duckdb.InternalException, duckdb.FatalException, duckdb.HTTPException, duckdb.BinderException)
+
+
+def explained(error: Exception, encoding: str, source: Path | None = None) -> SfumatoError:
+    """Our error for one of DuckDB's, without a word of its text but the line.
+
+    Args:
+        source: What was being read, when nothing else went on.
+    """
     text = str(error)
     line = re.search(r"[Ll]ine: ?(\d+)", text)
     where = f" in line {line[1]}" if line else ""
     if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():
-        return sources.wrong_encoding(encoding)
+        return wrong_encoding(encoding)
     if "Expected Number of Columns" in text:
         return DataError(
             f"a row has too many or too few fields{where}.", "Mend the file, or give its separator and quote.", "ragged"
@@ -228,6 +268,8 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
         return DataError(
             f"the file cannot be read{where}.", "Mend the file, or give its separator and quote.", "unreadable"
         )
+    if source is not None and isinstance(error, _faults_of_data()) and not any(word in text for word in DISK):
+        return damaged(source)
     if "No space left" in text or "Cannot open file" in text or type(error).__name__ == "IOException":
         return EngineError(
             "a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk"

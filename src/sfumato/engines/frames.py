@@ -1,7 +1,8 @@
 """The engine for frames in memory: pandas, Polars and Arrow in, the same kind out, through narwhals."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.engine import Reading
+from sfumato.engines.frame_values import bare, check_kinds, plain_values, worded
+from sfumato.engines.names import check_names
 from sfumato.engines.order import shared_out, shuffled
-from sfumato.engines.texts import as_text
+from sfumato.engines.texts import as_text, short_text
+from sfumato.engines.values import no_text
 from sfumato.errors import DataError, EngineError, missing_extra
 from sfumato.microdata.frequencies import DROPPED, Counted
 from sfumato.microdata.packing import packing_of
 from sfumato.microdata.recoding import STAR, ClassRecoding, Division, Handling, LevelRecoding, Recoding, numbered
 
 Codes = npt.NDArray[np.int32]
+# Types of which equal values have the same text; other values are told apart by their texts.
+SAME_TEXT = {str, int, bool, float, date, datetime}
 
 
 class FrameEngine:
@@ -27,10 +33,8 @@ class FrameEngine:
 
     def __init__(self, frame: Any) -> None:
         self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
-        if len(set(self._frame.columns)) < len(self._frame.columns):
-            raise DataError(
-                "two columns have the same name.", "Give every column a name of its own.", "duplicate-columns"
-            )
+        check_names(self._frame.columns)
+        check_kinds(self._frame)
         self._coded: dict[str, tuple[tuple[str | None, ...], Codes]] = {}
 
     @property
@@ -39,8 +43,8 @@ class FrameEngine:
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         keep = self._present(reading)
-        coded = [self._codes(column) for column in columns]
-        codes = np.column_stack([codes[keep] for _, codes in coded]) if coded else np.zeros((0, 0), np.int32)
+        coded = [_occurring(*self._codes(column), keep) for column in columns]
+        codes = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((0, 0), np.int32)
         values = tuple(texts for texts, _ in coded)
         order = packing_of([max(len(texts), 1) for texts in values]).order(codes)
         codes = codes[order]
@@ -93,7 +97,12 @@ class FrameEngine:
     def _codes(self, column: str) -> tuple[tuple[str | None, ...], Codes]:
         """A column's distinct texts and, for each row, the place of its text."""
         if column not in self._coded:
-            self._coded[column] = _factorized(self._frame[column].to_list())
+            series = self._frame[column]
+            written = short_text if series.dtype in (nw.Float16, nw.Float32) else as_text
+            try:
+                self._coded[column] = _factorized(series.to_list(), written)
+            except TypeError:
+                raise no_text(column) from None
         return self._coded[column]
 
     def _present(self, reading: Reading) -> npt.NDArray[np.int64]:
@@ -148,9 +157,8 @@ class FrameEngine:
         rows: npt.NDArray[np.int64],
         suppressed: npt.NDArray[np.bool_],
     ) -> "nw.DataFrame[Any]":
-        frame = _with_one_zero(self._frame[rows.tolist()])
-        backend = nw.get_native_namespace(frame)
-        new: dict[str, list[Any]] = {}
+        frame = plain_values(self._frame[rows.tolist()])
+        new: dict[str, list[Any]] = {column: self._texts_of(column, rows) for column in worded(self._frame)}
         for place, column in enumerate(recoding.columns):
             if recoding.identical[place] and not suppressed.any():
                 continue
@@ -161,22 +169,16 @@ class FrameEngine:
         for column in handling.veiled if suppressed.any() else ():
             texts, codes = self._codes(column)
             new[column] = [STAR if hide else texts[code] for hide, code in zip(suppressed, codes[rows], strict=True)]
+        backend = nw.get_native_namespace(frame)
         series = [nw.new_series(column, values, nw.String, backend=backend) for column, values in new.items()]
         if handling.class_column is not None:
             numbers = numbered(recoding)[classes].tolist()
             series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
-        published: nw.DataFrame[Any] = frame.with_columns(*series) if series else frame
-        return published
+        return bare(frame.with_columns(*series) if series else frame)
 
-
-def _with_one_zero(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
-    """The frame with 0.0 for -0.0: the two are equal, so they must not be published as different texts."""
-    floats = {name: kind for name, kind in frame.schema.items() if kind in (nw.Float32, nw.Float64)}
-    columns = [
-        nw.when(nw.col(name) == 0).then(0.0).otherwise(nw.col(name)).cast(kind).alias(name)
-        for name, kind in floats.items()
-    ]
-    return frame.with_columns(*columns) if columns else frame
+    def _texts_of(self, column: str, rows: npt.NDArray[np.int64]) -> list[str | None]:
+        texts, codes = self._codes(column)
+        return [texts[code] for code in codes[rows].tolist()]
 
 
 def _class_of(recoding: Recoding, codes: Codes) -> Codes:
@@ -208,15 +210,28 @@ def _keys(packed: npt.NDArray[np.uint64]) -> Iterable[Any]:
     return packed[0].tolist() if len(packed) == 1 else map(tuple, packed.T.tolist())
 
 
-def _factorized(values: list[Any]) -> tuple[tuple[str | None, ...], Codes]:
+def _occurring(
+    texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64]
+) -> tuple[tuple[str | None, ...], Codes]:
+    """The texts that occur in some rows, and for each of these rows the place of its text."""
+    found, places = np.unique(codes[rows], return_inverse=True)
+    return tuple(texts[code] for code in found.tolist()), places.astype(np.int32)
+
+
+def _factorized(values: list[Any], written: Callable[[Any], str | None]) -> tuple[tuple[str | None, ...], Codes]:
     """Distinct texts of a list of values, and the place of each value's text."""
     places: dict[Any, int] = {}
-    codes = np.fromiter(
-        (places.setdefault((type(value), value), len(places)) for value in values), np.int32, len(values)
-    )
     texts: dict[str | None, int] = {}
-    recode = np.fromiter((texts.setdefault(as_text(value), len(texts)) for _, value in places), np.int32, len(places))
-    return tuple(texts), recode[codes] if len(codes) else codes
+    recode: list[int] = []
+    codes = np.empty(len(values), np.int32)
+    for row, value in enumerate(values):
+        key = (type(value), value) if type(value) in SAME_TEXT else (None, written(value))
+        place = places.get(key)
+        if place is None:
+            place = places[key] = len(recode)
+            recode.append(texts.setdefault(written(value), len(texts)))
+        codes[row] = place
+    return tuple(texts), np.array(recode, np.int32)[codes] if recode else codes
 
 
 def frame_of(records: list[dict[str, Any]]) -> Any:

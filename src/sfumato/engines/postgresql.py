@@ -16,6 +16,8 @@ from sfumato.microdata.recoding import ClassRecoding, Handling, Recoding
 from sfumato.plan.model import DataPlan
 
 SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# The text of a moment must not depend on where the server stands.
+ONE_TEXT = "SELECT set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true)"
 
 
 class PostgreSQLEngine:
@@ -34,6 +36,7 @@ class PostgreSQLEngine:
         try:
             with faults(), self._connection.cursor() as cursor:
                 cursor.execute(SNAPSHOT)
+                cursor.execute(ONE_TEXT)
                 self._table = describe(cursor, address, self.plan.strip)
         except BaseException:
             self._connection.close()

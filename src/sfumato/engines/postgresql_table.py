@@ -8,11 +8,15 @@ from typing import Any
 from sfumato.engines import sql
 from sfumato.engines.database_address import Address
 from sfumato.engines.engine import Reading
+from sfumato.engines.names import check_names
+from sfumato.engines.values import no_text
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 
 FLOATS = ("real", "double precision")
+# Types without a text that is the same on every engine, besides lists.
+TEXTLESS = ("bytea", "interval", "time with time zone", "bit", "bit varying")
 # Types whose values go over as they are; the values of all others go over as texts.
-PLAIN = (*FLOATS, "smallint", "integer", "bigint", "boolean", "date", "text")
+PLAIN = ("smallint", "integer", "bigint", "boolean", "date", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,10 @@ class Table:
         """The text of a column's value; floating numbers stay numbers, their text is made elsewhere."""
         raw = f"s.{sql.name(column)}"
         if self.kinds[column] in FLOATS:
-            return f"(NULLIF({raw}, 'NaN')::float8 + 0.0::float8)"
+            # By its text, since 0.1 in single precision is not 0.1 in double.
+            return f"(NULLIF({raw}, 'NaN')::text::float8 + 0.0::float8)"
+        if self.kinds[column] == "numeric":
+            raw = f"NULLIF({raw}, 'NaN')"
         return f"btrim({raw}::text, ' ')" if self.strip else f"{raw}::text"
 
     def counting(self, columns: Sequence[str], reading: Reading) -> str:
@@ -63,8 +70,7 @@ class Table:
         return f"SELECT {columns} FROM {self.name} AS s{self._order}"
 
     def _value(self, column: str) -> str:
-        raw = f"s.{sql.name(column)}"
-        return raw if self.kinds[column] in PLAIN else f"{raw}::text"
+        return f"s.{sql.name(column)}" if self.kinds[column] in PLAIN else self.text(column)
 
     @property
     def _order(self) -> str:
@@ -113,6 +119,10 @@ def describe(cursor: Any, address: Address, strip: bool = False) -> Table:
     kinds = dict(cursor.fetchall())
     if not kinds:
         raise DataError("the database has no such table.", "Check the address and its ?table=.", "no-table")
+    check_names(tuple(kinds))
+    for column, kind in kinds.items():
+        if kind in TEXTLESS or kind.endswith("[]"):
+            raise no_text(column)
     cursor.execute(
         "SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid "
         f"AND a.attnum = ANY(i.indkey) WHERE i.indrelid = {where} AND i.indisprimary "

@@ -1,7 +1,5 @@
 """Sources: where rows may lie, each as a table expression that DuckDB reads; nothing is downloaded for any of them."""
 
-import codecs
-import csv
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +10,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.errors import DataError, EngineError, PlanError, missing_extra
+from sfumato.engines.csv_files import csv_table, damaged, file_list, head_of, native, other_columns
+from sfumato.engines.names import check_names
+from sfumato.engines.texts import as_text
+from sfumato.engines.values import no_text, with_one_text
+from sfumato.errors import DataError, PlanError, missing_extra
 from sfumato.plan.model import DataPlan
 
 SUFFIXES = {
@@ -36,9 +38,8 @@ SUFFIXES = {
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
 }
-SEPARATORS = ",;\t|"
-# Encodings that DuckDB reads by itself; files in others are rewritten as UTF-8 first.
-NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
+# Types of JSON values that are no texts; everything else is read as the text that stands in the file.
+JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +99,24 @@ def files_of(path: Path) -> list[Path]:
     Raises:
         DataError: There is none.
     """
-    if path.is_dir():
-        found = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
-    else:
-        found = [path] if path.exists() else [Path(file) for file in glob(str(path), recursive=True)]  # noqa: PTH207
+    places = [path] if path.exists() else [Path(place) for place in glob(str(path), recursive=True)]  # noqa: PTH207
+    found = {file for place in places for file in ([place] if place.is_file() else _files_within(place))}
     if not found:
         raise DataError(
-            f"there is no file {path.name}.", "Check data.source, which is relative to the plan.", "no-file"
+            f"there is no file {path.name}.", "Check the path; in a plan it starts from the plan.", "no-file"
         )
     return sorted(found)
+
+
+def _files_within(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
+
+
+def files_in(path: Path, form: str) -> list[Path]:
+    """The files of a format behind a path; of a folder, those whose ending tells that format, or else all."""
+    found = files_of(path)
+    told = [file for file in found if SUFFIXES.get(file.suffix.lower()) == form] if path.is_dir() else []
+    return told or found
 
 
 def fingerprint(path: Path) -> str:
@@ -119,138 +129,46 @@ def fingerprint(path: Path) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What the first record of a CSV file tells: its columns' names and their separator."""
-
-    columns: tuple[str, ...]
-    separator: str
-
-
-def csv_head(path: Path, data: DataPlan, names: Sequence[str]) -> Head:
-    """The head of a CSV file; `names` are the columns' names when it has no header."""
-    first = _first_record(path, data)
-    separator = data.separator or _separator(first)
-    head = _split(first, separator, data.quote)
-    columns = tuple(name.strip() if data.strip else name for name in head) if data.header else tuple(names)
-    _check_columns(columns, len(head), data.header)
-    return Head(columns, separator)
-
-
 def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
-    encoding = _encoding(data.encoding)
-    head = csv_head(files_of(path)[0], data, names)
-    if encoding not in NATIVE_ENCODINGS:
-        path, encoding = _as_utf8(path, data.encoding, scratch), "utf-8"
-    pattern = path / "**" / "*.csv*" if path.is_dir() else path
-    table = csv_table(pattern, head.columns, head.separator, data.quote, NATIVE_ENCODINGS[encoding], data.header)
+    files = files_in(path, "csv")
+    head = head_of(files, data, names)
+    readable, encoding = native(files, data, scratch)
+    table = csv_table(readable, head.columns, head.separator, data.quote, encoding, data.header)
     return Source(table, head.columns, head.separator)
 
 
-def csv_table(
-    path: Path,
-    columns: Sequence[str],
-    separator: str,
-    quote: str = '"',
-    encoding: str = "utf-8",
-    header: bool = True,
-    published: bool = False,
-) -> str:
-    """The table expression for a CSV file, every value a text.
-
-    Args:
-        published: Whether Sfumato wrote the file, so that an empty field in quotes is an empty text, not missing.
-    """
-    kinds = sql.listed(f"{sql.text(column)}: 'VARCHAR'" for column in columns)
-    return (
-        f"read_csv({sql.text(str(path))}, auto_detect=false, header={str(header).lower()}, "
-        f"delim={sql.text(separator)}, quote={sql.text(quote)}, escape={sql.text(quote)}, nullstr='', "
-        f"encoding={sql.text(encoding)}, "
-        f"allow_quoted_nulls={str(not published).lower()}, strict_mode=true, null_padding=false, columns={{{kinds}}})"
-    )
-
-
-def _encoding(name: str) -> str:
-    try:
-        return codecs.lookup(name).name
-    except LookupError:
-        raise PlanError(
-            f'data.encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
-        ) from None
-
-
-def _first_record(path: Path, data: DataPlan) -> str:
-    """The first record of a CSV file, line breaks within quotes included."""
-    import gzip
-
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    encoding = "utf-8-sig" if _encoding(data.encoding) == "utf-8" else data.encoding
-    try:
-        with opened(path, "rt", encoding=encoding, newline="") as stream:
-            record = stream.readline()
-            while record.count(data.quote) % 2 and (line := stream.readline()):
-                record += line
-    except UnicodeError:
-        raise wrong_encoding(data.encoding) from None
-    except OSError as error:
-        raise EngineError(f"the file {path.name} cannot be read: {error.strerror}.", "", "unreadable") from None
-    if not record.strip():
-        raise DataError("the file is empty.", "It needs a header and rows.", "empty")
-    return record.rstrip("\r\n")
-
-
-def wrong_encoding(encoding: str) -> DataError:
-    """The error for text that is not in the encoding it should be in."""
-    return DataError(
-        f"the file is not {encoding}.", "Say which encoding it has: data.encoding, for example latin-1.", "encoding"
-    )
-
-
-def _separator(record: str) -> str:
-    return max(SEPARATORS, key=record.count)
-
-
-def _split(record: str, separator: str, quote: str) -> list[str]:
-    return next(csv.reader([record], delimiter=separator, quotechar=quote))
-
-
-def _check_columns(columns: tuple[str, ...], width: int, header: bool) -> None:
-    if len(columns) != width:
-        raise DataError(
-            f"the file has {width} columns and no header, the plan names {len(columns)}.",
-            "Name them all, in order.",
-            "columns",
-        )
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        raise DataError(
-            f"two columns have the same name: {', '.join(twice)}.",
-            "Give every column a name of its own.",
-            "duplicate-columns",
-        )
-    if header and "" in columns:
-        raise DataError(f"column {columns.index('') + 1} has no name.", "Give every column a name.", "unnamed-column")
-
-
-def _as_utf8(path: Path, encoding: str, scratch: Path) -> Path:
-    target = scratch / "source.csv"
-    try:
-        with path.open(encoding=encoding, newline="") as stream, target.open("w", encoding="utf-8", newline="") as copy:
-            while block := stream.read(1 << 20):
-                copy.write(block)
-    except UnicodeError:
-        raise wrong_encoding(encoding) from None
-    return target
-
-
 def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    pattern = str(path / "**" / "*.parquet") if path.is_dir() else str(path)
+    files = files_in(path, "parquet")
+    # Columns are matched by name, but values of another type would be made to fit: 1.5 becomes 2.
+    first = sorted(_kinds(connection, _parquet_table(files[:1])))
+    for file in files[1:]:
+        if sorted(_kinds(connection, _parquet_table([file]))) != first:
+            raise other_columns(file, files[0])
+    return _described(connection, _parquet_table(files))
+
+
+def _parquet_table(files: Sequence[Path]) -> str:
     # Folder names such as zip=00712 are texts, not numbers.
-    return _described(connection, f"read_parquet({sql.text(pattern)}, hive_types_autocast=false)")
+    return f"read_parquet({file_list(files)}, hive_types_autocast=false)"
+
+
+def _kinds(connection: Any, table: str) -> list[tuple[str, str]]:
+    """Name and type of each column of a table."""
+    return [(row[0], row[1]) for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
 
 
 def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    return _described(connection, f"read_json({sql.text(str(path))}, format='auto')")
+    """Records are looked through as a whole: a text stays a text, also where it looks like a date."""
+    files = file_list(files_in(path, "json"))
+    whole = f"sample_size=-1, maximum_sample_files={2**31 - 1}, union_by_name=true"
+    found = _kinds(connection, f"read_json({files}, format='auto', {whole})")
+    for name, kind in found:
+        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
+            raise no_text(name)
+    kinds = sql.listed(
+        f"{sql.text(name)}: {sql.text(kind if kind in JSON_KINDS else 'VARCHAR')}" for name, kind in found
+    )
+    return _described(connection, f"read_json({files}, format='auto', columns={{{kinds}}})")
 
 
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
@@ -269,11 +187,30 @@ def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
         import adbc_driver_sqlite.dbapi as driver
     except ImportError:
         raise missing_extra("adbc-driver-sqlite", "sqlite") from None
-    with driver.connect(path.resolve().as_uri()) as database, database.cursor() as cursor:
-        cursor.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
-        table = _chosen(data.table, [row[0] for row in cursor.fetchall()])
-        cursor.execute(f"SELECT * FROM {sql.name(table)}")
-        return _loaded(connection, cursor.fetch_record_batch())
+    try:
+        with driver.connect(path.resolve().as_uri()) as database, database.cursor() as cursor:
+            cursor.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+            )
+            table = _chosen(data.table, [row[0] for row in cursor.fetchall()])
+            cursor.execute(f"SELECT {_sqlite_values(cursor, table)} FROM {sql.name(table)}")
+            return _loaded(connection, cursor.fetch_record_batch())
+    except driver.Error:
+        raise damaged(path) from None
+
+
+def _sqlite_values(cursor: Any, table: str) -> str:
+    """The columns of a SQLite table; one that holds values of several types, as it may there, as texts."""
+    cursor.execute(f"SELECT name FROM pragma_table_info({sql.text(table)})")
+    columns = [row[0] for row in cursor.fetchall()]
+    chosen = []
+    for column in columns:
+        cursor.execute(f"SELECT DISTINCT typeof({sql.name(column)}) FROM {sql.name(table)}")
+        kinds = {row[0] for row in cursor.fetchall()} - {"null"}
+        if "blob" in kinds:
+            raise no_text(column)
+        chosen.append(sql.name(column) if len(kinds) < 2 else f"CAST({sql.name(column)} AS TEXT) AS {sql.name(column)}")
+    return sql.listed(chosen)
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
@@ -281,28 +218,30 @@ def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _
         import python_calamine
     except ImportError:
         raise missing_extra("python-calamine", "excel") from None
-    from sfumato.engines.texts import as_text
-
-    book = python_calamine.CalamineWorkbook.from_path(str(path))
-    sheet = book.get_sheet_by_name(_chosen(data.table, book.sheet_names, first=True))
-    cells = sheet.to_python()
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(str(path))
+        sheet = book.get_sheet_by_name(_chosen(data.table, book.sheet_names, first=True))
+        cells = sheet.to_python()
+    except (python_calamine.CalamineError, OSError):
+        raise damaged(path) from None
     if not cells:
         raise DataError("the sheet is empty.", "It needs a header and rows.", "empty")
     columns = tuple(str(name) for name in cells[0])
-    _check_columns(columns, len(cells[0]), True)
-    texts = {
-        name: np.array([_cell(row[place], as_text) for row in cells[1:]], object) for place, name in enumerate(columns)
-    }
+    check_names(columns)
+    texts = {name: _cells(name, [row[place] for row in cells[1:]]) for place, name in enumerate(columns)}
     return _loaded(connection, texts)
 
 
-def _cell(value: Any, as_text: Callable[[Any], str | None]) -> str | None:
-    """A cell's text: a whole number has no decimals, an empty cell is missing."""
-    if value == "" or value is None:
-        return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return as_text(value)
+def _cells(name: str, values: Sequence[Any]) -> Any:
+    """The texts of a column: a whole number has no decimals, an empty cell is missing."""
+    try:
+        return np.array([None if value == "" else as_text(_whole(value)) for value in values], object)
+    except TypeError:
+        raise no_text(name) from None
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _chosen(wanted: str | None, tables: Sequence[str], first: bool = False) -> str:
@@ -325,14 +264,7 @@ def _loaded(connection: Any, rows: Any) -> Source:
 
 
 def _described(connection: Any, table: str) -> Source:
-    described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
-    return Source(_with_one_zero(table, described), tuple(row[0] for row in described))
-
-
-def _with_one_zero(table: str, described: Sequence[tuple[Any, ...]]) -> str:
-    """The table with -0.0 read as 0.0: the two are equal, so they must not be published as different texts."""
-    floats = [(sql.name(row[0]), row[1]) for row in described if row[1] in ("DOUBLE", "FLOAT")]
-    if not floats:
-        return table
-    added = sql.listed(f"CAST({name} + CAST(0 AS {kind}) AS {kind}) AS {name}" for name, kind in floats)
-    return f"(SELECT * REPLACE ({added}) FROM {table})"
+    described = _kinds(connection, table)
+    columns = tuple(name for name, _ in described)
+    check_names(columns)
+    return Source(with_one_text(table, described), columns)

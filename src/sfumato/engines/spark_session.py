@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sfumato.engines.sources import wrong_encoding
+from sfumato.engines.csv_files import wrong_encoding
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 from sfumato.plan.model import DataPlan
 
@@ -101,7 +101,7 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     if "OutOfMemoryError" in text or "maxResultSize" in text:
         return EngineError("the memory does not suffice.", "Give Spark more: data.memory_limit.", "memory")
     if "PATH_NOT_FOUND" in text or "FILE_NOT_EXIST" in text or "FileNotFoundException" in text:
-        return DataError("the files are not there.", "Check data.source, which is relative to the plan.", "no-file")
+        return DataError("the files are not there.", "Check the path; in a plan it starts from the plan.", "no-file")
     return EngineError(
         f"the Spark job ended early ({_condition(error)}).",
         "Nothing was published; look at Spark's own log for the reason and run again.",

@@ -3,14 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from sfumato.engines import sources
-from sfumato.errors import DataError, EngineError
+from sfumato.engines.csv_files import head_of
+from sfumato.engines.names import check_names
+from sfumato.engines.values import no_text
+from sfumato.errors import EngineError
 from sfumato.plan.model import DataPlan
 
 ROW = "sfumato_row"
+# Types without a text that is the same on every engine.
+TEXTLESS = ("binary", "array", "map", "struct", "variant")
 INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
@@ -54,8 +60,7 @@ class SparkSource:
 def of_frame(frame: Any) -> SparkSource:
     """The source for a frame."""
     columns = tuple(frame.columns)
-    _check(columns)
-    return SparkSource(frame.toDF(*_places(columns)), columns)
+    return SparkSource(_checked(frame), columns)
 
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
@@ -76,17 +81,17 @@ def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> Spar
 def of_published(spark: Any, path: Path, columns: Sequence[str], separator: str) -> SparkSource:
     """The source for what was just written."""
     if path.suffix == ".csv":
-        frame = _read_csv(spark, path, columns, separator, DataPlan())
+        frame = _read_csv(spark, [path], columns, separator, DataPlan())
         return SparkSource(frame.toDF(*_places(columns)), tuple(columns), separator)
     return _parquet(spark, str(path))
 
 
 def _parquet(spark: Any, path: str) -> SparkSource:
     with _partitions_are_texts(spark):
-        frame = spark.read.parquet(path)
+        # One file's columns would be taken for those of all: what others have more would not be seen.
+        frame = spark.read.option("mergeSchema", "true").parquet(path)
     columns = tuple(frame.columns)
-    _check(columns)
-    return SparkSource(frame.toDF(*_places(columns)), columns, number=lambda: _by_file(frame, columns))
+    return SparkSource(_checked(frame), columns, number=lambda: _by_file(frame, columns))
 
 
 @contextmanager
@@ -122,9 +127,9 @@ def _by_file(frame: Any, columns: Sequence[str]) -> Any:
 def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkSource:
     from pyspark.sql import functions as F  # noqa: N812
 
-    files = sources.files_of(path)
-    head = sources.csv_head(files[0], plan, names)
-    read = _read_csv(spark, path, head.columns, head.separator, plan)
+    files = sources.files_in(path, "csv")
+    head = head_of(files, plan, names)
+    read = _read_csv(spark, files, head.columns, head.separator, plan)
     places = _places(head.columns)
     # In the source an empty field means missing, whether or not it stands in quotes.
     empty = [F.when(F.col(place) != "", F.col(place)).alias(place) for place in places]
@@ -135,12 +140,10 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
     return SparkSource(frame, head.columns, head.separator, (lambda: frame.select("*", number)) if one else None)
 
 
-def _read_csv(spark: Any, path: Path, columns: Sequence[str], separator: str, plan: DataPlan) -> Any:
+def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separator: str, plan: DataPlan) -> Any:
     from pyspark.sql.types import StringType, StructField, StructType
 
-    # Spark holds names that differ in case alone for the same.
-    names = columns if len({name.lower() for name in columns}) == len(columns) else _places(columns)
-    schema = StructType([StructField(name, StringType()) for name in names])
+    schema = StructType([StructField(name, StringType()) for name in columns])
     return (
         spark.read.schema(schema)
         .option("header", str(plan.header).lower())
@@ -154,14 +157,19 @@ def _read_csv(spark: Any, path: Path, columns: Sequence[str], separator: str, pl
         .option("columnPruning", "false")
         .option("enforceSchema", "true")
         .option("maxCharsPerColumn", "-1")
-        .csv(str(path))
+        .csv([escape(str(file)) for file in files])
     )
+
+
+def _checked(frame: Any) -> Any:
+    """The frame with its columns named by their places, when every one has a name and a text."""
+    columns = tuple(frame.columns)
+    check_names(columns)
+    for field in frame.schema.fields:
+        if str(field.dataType.typeName()) in TEXTLESS or "interval" in field.dataType.simpleString():
+            raise no_text(field.name)
+    return frame.toDF(*_places(columns))
 
 
 def _places(columns: Sequence[str]) -> list[str]:
     return [f"s{place}" for place in range(len(columns))]
-
-
-def _check(columns: tuple[str, ...]) -> None:
-    if len(set(columns)) < len(columns):
-        raise DataError("two columns have the same name.", "Give every column a name of its own.", "duplicate-columns")

@@ -1,7 +1,11 @@
 """The text of a value: the same on every engine."""
 
-from datetime import date, datetime
+import struct
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from math import isnan
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -11,15 +15,56 @@ def as_text(value: Any) -> str | None:
 
     >>> as_text(True), as_text(7), as_text(1.5), as_text(float("nan")), as_text(-0.0)
     ('true', '7', '1.5', None, '0.0')
+
+    Raises:
+        TypeError: Values of this type have no text that is the same on every engine.
     """
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:  # noqa: PLR0124  (only NaN is unlike itself)
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.isoformat(" ")
-    if isinstance(value, date):
-        return value.isoformat()
+    if isinstance(value, np.float32 | np.float16):
+        return short_text(float(value))
     if isinstance(value, float | np.floating):
-        return repr(float(value) + 0.0)  # -0.0 is 0.0
-    return str(value)
+        return None if isnan(value) else repr(float(value) + 0.0)  # -0.0 is 0.0
+    if isinstance(value, Decimal):
+        return None if value.is_nan() else format(value, "f")
+    if isinstance(value, date | time):
+        return _moment(value)
+    if isinstance(value, str | int | np.integer | UUID):
+        return str(value)
+    raise TypeError("no text")
+
+
+def short_text(number: Any) -> str | None:
+    """The text of a number of single precision: the fewest digits that tell it from all others; None for a missing one.
+
+    >>> short_text(0.10000000149011612)
+    '0.1'
+    """
+    if not isinstance(number, float) or isnan(number):
+        return None
+    for digits in range(6, 9):
+        near = float(f"{number + 0.0:.{digits}g}")
+        if struct.unpack("f", struct.pack("f", near))[0] == number:
+            return repr(near)
+    return repr(float(f"{number + 0.0:.9g}"))
+
+
+def _moment(value: date | time) -> str:
+    """Dates and times with spaces between them, no zeros after the last digit of a second, and in UTC.
+
+    >>> _moment(datetime.fromisoformat("2024-02-29T13:00:00.500+01:00"))
+    '2024-02-29 12:00:00.5+00'
+    """
+    if isinstance(value, time) and value.tzinfo is not None:
+        raise TypeError("no text")
+    if not isinstance(value, datetime):
+        return _trimmed(value.isoformat())
+    if value.tzinfo is None:
+        return _trimmed(value.isoformat(" "))
+    return _trimmed(value.astimezone(UTC).replace(tzinfo=None).isoformat(" ")) + "+00"
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip("0") if "." in text else text

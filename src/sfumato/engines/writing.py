@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from sfumato.engines import sql
@@ -40,6 +41,9 @@ def _arrays(engine: FrameEngine) -> dict[str, Any]:
 
 def _array(engine: FrameEngine, column: str) -> Any:
     values = engine.series(column)
-    if values.dtype.is_numeric() and not values.null_count():
-        return np.asarray(values.to_numpy())
-    return np.array(engine.texts(column), object)
+    kind = values.dtype
+    if values.null_count() or not (kind.is_integer() or kind.is_float()):
+        return np.array(engine.texts(column), object)
+    if isinstance(kind, nw.Float16 | nw.Float32):
+        return np.array(engine.texts(column), np.float64)
+    return np.asarray(values.to_numpy())

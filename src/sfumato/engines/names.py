@@ -1,0 +1,49 @@
+"""Names of columns: what every engine can tell apart, checked before a row is read."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sfumato.errors import DataError
+
+# The engines' own columns begin so, next to those of the data.
+RESERVED = "sfumato_"
+
+
+def check_names(columns: Sequence[Any]) -> None:
+    """Refuse columns whose names are no texts, empty, reserved, or the same but for their case.
+
+    Raises:
+        DataError: Such a column is there.
+    """
+    if not all(isinstance(name, str) for name in columns):
+        raise DataError("a column's name is no text.", "Name every column by a text, for example c1.", "column-name")
+    if "" in columns:
+        raise DataError(
+            f"column {list(columns).index('') + 1} has no name.", "Give every column a name.", "unnamed-column"
+        )
+    _check_different(columns)
+    reserved = [name for name in columns if name.lower().startswith(RESERVED)]
+    if reserved:
+        raise DataError(
+            f"the column {', '.join(reserved)} has a name that Sfumato keeps for itself.",
+            f"Rename it: names must not begin with {RESERVED}.",
+            "reserved-column",
+        )
+
+
+def _check_different(columns: Sequence[str]) -> None:
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise DataError(
+            f"two columns have the same name: {', '.join(twice)}.",
+            "Give every column a name of its own.",
+            "duplicate-columns",
+        )
+    folded = [name.lower() for name in columns]
+    alike = [name for name in columns if folded.count(name.lower()) > 1]
+    if alike:
+        raise DataError(
+            f"the names of some columns differ in case alone: {', '.join(alike)}.",
+            "Rename them: databases hold such names for the same.",
+            "duplicate-columns",
+        )
