@@ -6,11 +6,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sfumato.errors import EngineError, InternalError, PlanError
 from sfumato.microdata.recoding_file import to_dict
+from sfumato.microdata.sealing import figures_of, seals
 
 PRIVATE = 0o700
 
@@ -22,19 +24,30 @@ def save(release: Any, folder: Path) -> Path:
         PlanError: The folder exists.
         EngineError: The folder cannot be written.
     """
-    from sfumato.plan.write import plan_dict, plan_text
+    from sfumato.plan.write import plan_text
     from sfumato.report.release import files
 
     with staged(folder) as stage:
         _write_data(release, stage)
-        for name, text in files(release).items():
-            write_text(stage / name, text)
         write_text(stage / "plan.yaml", plan_text(release.plan, folder))
-        recoding = to_dict(release.recoding) | {"plan": plan_dict(release.plan)}
-        write_text(stage / "recoding.json", json.dumps(recoding, indent=1, ensure_ascii=False) + "\n")
+        write_text(stage / "recoding.json", json.dumps(_recoding(release, folder), indent=1, ensure_ascii=False) + "\n")
+        for name, text in files(release, seals(stage)).items():
+            write_text(stage / name, text)
         if release.report.method == "exhaustive":
             write_text(stage / "nodes.csv", _nodes(release.report))
     return folder
+
+
+def _recoding(release: Any, folder: Path) -> dict[str, Any]:
+    """What recoding.json holds: the recoding, the plan, and what promises compare the published rows with."""
+    from sfumato.microdata.reference import reference_dict
+    from sfumato.plan.write import plan_dict
+
+    figures = figures_of(release.report, release.plan.output.suppressed == "star")
+    reference = reference_dict(release.plan, release.table, release.recoding) | figures
+    # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was made.
+    plan = replace(release.plan, data=replace(release.plan.data, source=None, temp_folder=None))
+    return to_dict(release.recoding) | {"plan": plan_dict(plan, folder), "reference": reference}
 
 
 @contextmanager
@@ -89,7 +102,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def link(source: Path, target: Path) -> None:
-    """Put a file under a further name, without copying it where that can be."""
+    """Put a file, or a folder of them, under a further name, without copying it where that can be."""
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=lambda old, new: link(Path(old), Path(new)))
+        return
     try:
         os.link(source, target)
     except OSError:

@@ -93,6 +93,16 @@ class FrequencyTable:
     def rows(self) -> int:
         return int(self.counts.sum())
 
+    def holding(self, names: Sequence[str]) -> "FrequencyTable":
+        """The same table with some of its sensitive columns alone."""
+        if tuple(self.sensitive) == tuple(names):
+            return self
+        return replace(
+            self,
+            sensitive={name: self.sensitive[name] for name in names},
+            sensitive_values={name: self.sensitive_values[name] for name in names},
+        )
+
     @cached_property
     def whole(self) -> Classes:
         """The raw table as classes, one a combination."""
@@ -113,13 +123,31 @@ class FrequencyTable:
 
 def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table of what an engine counted, and the texts that were not accepted."""
+    counted, untyped = typed(counted, plan)
     names = plan.quasi_identifiers
     places = [counted.columns.index(name) for name in names]
     coded = [
         code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)
     ]
     rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
-    return with_codings(counted, tuple(coding for coding, _ in coded), plan), rejected
+    return with_codings(counted, tuple(coding for coding, _ in coded), plan), (*rejected, *untyped)
+
+
+def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
+    """What an engine counted, judged columns in the one text that their type has for a value, and texts not of it.
+
+    `7` and `007` of an integer column are one value to whoever reads the release; so they are to every promise.
+    """
+    values, rejected = list(counted.values), []
+    for name in plan.judged:
+        place = counted.columns.index(name)
+        present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
+        forms, wrong = canonical(present, plan.columns[name].type)
+        known = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
+        values[place] = tuple(known.get(text, text) if text is not None else None for text in values[place])
+        if wrong:
+            rejected.append(Rejected(name, tuple(present[at] for at in wrong)))
+    return replace(counted, values=tuple(values)), tuple(rejected)
 
 
 def with_codings(counted: Counted, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:

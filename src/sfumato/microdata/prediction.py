@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.classes import Classes, Counts, Histogram, histogram
-from sfumato.microdata.frequencies import Counted, FrequencyTable
+from sfumato.microdata.frequencies import Counted, FrequencyTable, typed
 from sfumato.microdata.recoding import STAR, ClassRecoding, Handling, Recoding, starred
 from sfumato.plan.model import Plan
 
@@ -25,17 +25,18 @@ class Prediction:
     """Rows of each published combination, and with each value of each judged sensitive column.
 
     Attributes:
-        missing: Texts of sensitive columns that count as missing.
+        plan: Says which texts of sensitive columns mean missing, and which mean the same.
     """
 
     columns: tuple[str, ...]
     sensitive: tuple[str, ...]
     tallies: tuple[Tally, ...]
-    missing: tuple[str, ...] = ()
+    plan: Plan
 
     def difference(self, counted: Counted) -> str:
         """In what the counted rows are not as predicted; empty when they are."""
-        found = observed(counted, self.columns, self.sensitive, self.missing)
+        counted, _ = typed(counted, self.plan)
+        found = observed(counted, self.columns, self.sensitive, self.plan.data.missing)
         for name, meant, seen in zip(("", *self.sensitive), self.tallies, found, strict=True):
             wrong = sum(1 for key in meant.keys() | seen.keys() if meant[key] != seen[key])
             if wrong:
@@ -44,8 +45,8 @@ class Prediction:
         return ""
 
 
-def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, missing: tuple[str, ...] = ()) -> Prediction:
-    """What a recoding of a table must count to; `missing` are the texts that mean missing."""
+def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan: Plan) -> Prediction:
+    """What a recoding of a table must count to."""
     published = _published(recoding, handling)
     plain: Tally = Counter()
     for labels, size in zip(published, recoding.sizes.tolist(), strict=True):
@@ -55,7 +56,7 @@ def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, missi
     for name, held in table.sensitive.items():
         values = table.sensitive_values[name]
         tallies.append(_with_values(recoding, published, held, values, name in handling.veiled))
-    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), missing)
+    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan)
 
 
 def _published(recoding: Recoding, handling: Handling) -> list[Combination | None]:

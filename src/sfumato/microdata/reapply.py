@@ -17,14 +17,17 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, InternalError, PlanError, PromiseError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata import verify
-from sfumato.microdata.classes import Classes, histogram
+from sfumato.microdata.classes import Classes, Mask, histogram
 from sfumato.microdata.folder import staged, write_text
-from sfumato.microdata.frequencies import Coding, Counted, FrequencyTable, with_codings
+from sfumato.microdata.frequencies import Coding, Counted, FrequencyTable, typed, with_codings
+from sfumato.microdata.methods.assessment import assess
+from sfumato.microdata.models.population import holding_persons
 from sfumato.microdata.prediction import predict
-from sfumato.microdata.recoding import ClassRecoding, Labels
+from sfumato.microdata.recoding import ClassRecoding, Labels, published_labels
 from sfumato.microdata.recoding_file import Known, flat_ladder, read_known
+from sfumato.microdata.reference import read_reference
 from sfumato.microdata.release import check_columns, handling_of, reading_of
-from sfumato.plan.model import ColumnPlan, Plan
+from sfumato.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.plan.read import read_plan
 
 
@@ -54,16 +57,41 @@ def reapply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False
         PromiseError: The new rows would break a promise; nothing is written.
         DataError: The recoding does not know a value or combination.
     """
-    given = _read(recoding)
-    plan = read_plan(given.get("plan", {}))
+    given = read_json(recoding)
+    plan = read_plan(given.get("plan", {}), recoding.parent)
+    if "division" in given:
+        raise _divided()
     engine = DuckDBEngine(data, replace(plan.data, source=None, separator=None), tuple(plan.columns))
     try:
-        return _reapplied(engine, plan, read_known(given), out, drop_failing)
+        reference = read_reference(given)
+        plan = replace(plan, privacy=reference.known(plan.privacy))
+        return _reapplied(engine, plan, _Earlier(read_known(given), reference.persons), out, drop_failing)
     finally:
         engine.close()
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What is known from the release: its recoding, and the persons of the population behind what it published."""
+
+    known: Known
+    persons: Mapping[Labels, int] | None
+
+
+def _divided() -> PlanError:
+    return PlanError(
+        "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
+        "Make a new release for them, or use mondrian with mode: strict.",
+        "recoding-divided",
+    )
+
+
+def read_json(path: Path) -> Mapping[str, Any]:
+    """The content of a release's recoding.json.
+
+    Raises:
+        PlanError: It is none.
+    """
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -75,19 +103,20 @@ def _read(path: Path) -> Mapping[str, Any]:
     return given
 
 
-def _reapplied(engine: Engine, plan: Plan, known: Known, out: Path, drop_failing: bool) -> Reapplied:
+def _reapplied(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Reapplied:
     check_columns(plan, engine.columns)
-    counted = engine.count((*plan.quasi_identifiers, *plan.counted), reading_of(plan))
-    known = _learned(known, counted, plan)
+    plan = replace(plan, utility=UtilityPlan())
+    counted = engine.count((*plan.quasi_identifiers, *plan.judged), reading_of(plan))
+    known = _learned(earlier.known, counted, plan)
     table = _table(counted, plan, known, engine)
     recoding = _recoding(table, known)
-    failing = _failing(table, recoding, plan)
+    failing = _failing(table, recoding, plan, earlier.persons)
     if failing.any() and not drop_failing:
         raise _broken(int(recoding.sizes[failing].sum()), int(failing.sum()))
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     with staged(out) as stage:
         target = stage / f"data.{plan.output.format}"
-        verdict = _written(engine, plan, table, recoding, target)
+        verdict = _written(engine, plan, table, recoding, target, earlier.persons)
         outcome = Reapplied(verdict, int(recoding.sizes[recoding.suppressed].sum()))
         write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     return outcome
@@ -102,19 +131,31 @@ def _broken(rows: int, classes: int) -> PromiseError:
 
 
 def _written(
-    engine: Engine, plan: Plan, table: FrequencyTable, recoding: ClassRecoding, target: Path
+    engine: Engine,
+    plan: Plan,
+    table: FrequencyTable,
+    recoding: ClassRecoding,
+    target: Path,
+    persons: Mapping[Labels, int] | None,
 ) -> verify.Verdict:
     handling = handling_of(plan, table, recoding)
     published = engine.apply(recoding, handling, reading_of(plan), target)
     try:
-        prediction = predict(table, recoding, handling, plan.data.missing)
+        prediction = predict(table, recoding, handling, plan)
         recounted = published.count((*prediction.columns, *prediction.sensitive), Reading())
     finally:
         published.close()
     wrong = prediction.difference(recounted)
     if wrong:
         raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
-    verdict = verify.judge(recounted, plan.quasi_identifiers, plan.privacy, plan.data.missing)
+    verdict = verify.judge(
+        typed(recounted, plan)[0],
+        plan.quasi_identifiers,
+        plan.privacy,
+        plan.data.missing,
+        reference=table.whole,
+        persons=persons,
+    )
     if not verdict.holds:
         raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
     return verdict
@@ -130,6 +171,9 @@ def _table(counted: Counted, plan: Plan, known: Known, engine: Engine) -> Freque
             raise _unknown(name, unknown, engine)
         codes = np.array([values.places[text] for text in texts], np.int32)
         codings.append(Coding(tuple(texts), codes, values.ladder))
+    counted, invalid = typed(counted, plan)
+    if invalid:
+        raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
     return with_codings(counted, tuple(codings), plan)
 
 
@@ -203,14 +247,17 @@ def _recoding(table: FrequencyTable, known: Known) -> ClassRecoding:
     )
 
 
-def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan) -> Any:
+def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:
     """Which kept classes of the new rows fail a promise."""
     held = {
         name: histogram(recoding.owners[old.owners], old.values, old.counts, len(recoding.sizes), old.size)
         for name, old in table.sensitive.items()
     }
     classes = Classes(recoding.sizes, held)
-    failing = np.zeros(len(recoding.sizes), bool)
-    for model in plan.privacy:
-        failing |= model.failing(classes, table.whole)
-    return failing & ~recoding.suppressed
+    if persons is not None:
+        labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
+        classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))
+    failing: Mask = np.zeros(len(recoding.sizes), bool)
+    kept = ~recoding.suppressed
+    failing[kept] = assess(classes.kept(kept), table.whole, plan.privacy).failing
+    return failing

@@ -60,7 +60,7 @@ def _column(recoding: LevelRecoding, place: int) -> dict[str, Any]:
 
 
 def _division(division: Division) -> dict[str, Any]:
-    """How rows of combinations were divided between classes; new rows of one all get the class of its first share."""
+    """How rows of combinations were divided between classes; a recoding with such rows is applied to no others."""
     shares = (division.combinations, division.codes, division.classes, division.rows)
     return {
         "seed": division.seed,

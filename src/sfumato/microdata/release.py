@@ -14,7 +14,7 @@ from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.scratch import Scratch
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata import verify
-from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate
+from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
 from sfumato.microdata.measures.release import Measured, measure
 from sfumato.microdata.methods.search import Result, search
 from sfumato.microdata.methods.warming import warm_up
@@ -110,6 +110,8 @@ def _sourced(plan: Plan, data: Any) -> Plan:
     """The plan with the source that is really read."""
     if not isinstance(data, str | Path):
         return plan
+    if "://" in str(data):
+        return replace(plan, data=replace(plan.data, source=str(data)))
     return replace(plan, data=replace(plan.data, source=str(Path(data).resolve())))
 
 
@@ -133,7 +135,8 @@ class _Run:
                     warm.result()
             with self._stage("search"):
                 result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
-            handling = handling_of(self.plan, table, result.recoding)
+            judged = table.holding(self.plan.judged)
+            handling = handling_of(self.plan, judged, result.recoding)
             target, folder = self._target(workspace)
             if folder is not None:
                 undo.callback(folder.cleanup)
@@ -142,8 +145,8 @@ class _Run:
                 published = self.source.apply(result.recoding, handling, self.reading, target)
             undo.callback(published.close)
             with self._stage("verify"):
-                expected = predict(table, result.recoding, handling, self.plan.data.missing)
-                verdict = self._verified(published, expected, table, result.recoding)
+                expected = predict(judged, result.recoding, handling, self.plan)
+                verdict = self._verified(published, expected, judged, result.recoding)
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
             measured = measuring()
@@ -181,7 +184,7 @@ class _Run:
         if wrong:
             raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
         return verify.judge(
-            recounted,
+            typed(recounted, self.plan)[0],
             self.plan.quasi_identifiers,
             self.plan.privacy,
             self.plan.data.missing,
@@ -264,8 +267,10 @@ def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
     if not counted.rows:
         raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
     table, rejected = _tabulated(plan, counted)
-    if rejected and plan.data.on_invalid == "error":
-        raise _invalid(source, rejected)
+    if plan.data.on_invalid != "error":
+        rejected = tuple(entry for entry in rejected if entry.column not in plan.quasi_identifiers)
+    if rejected:
+        raise _invalid(source, rejected, plan)
     if not table.rows:
         raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
     return table
@@ -313,8 +318,12 @@ def located(plan: Plan) -> Plan:
     return replace(plan, columns=columns)
 
 
-def _invalid(source: Engine, rejected: tuple[Rejected, ...]) -> DataError:
-    """The error for values that a type or hierarchy does not accept: where they are, and in attributes which."""
+def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:
+    """The error for values that a type or hierarchy does not accept: where they are, and in attributes which.
+
+    A judged column is published as it is, so its invalid values are neither made missing nor dropped.
+    """
+    judged = any(entry.column in plan.judged for entry in rejected)
     parts: list[str] = []
     rows: list[int] = []
     values: list[str] = []
@@ -328,7 +337,9 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...]) -> DataError:
         values.extend(column.texts)
     return DataError(
         "; ".join(parts) + ".",
-        "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",
+        "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
+        if judged
+        else "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",
         "invalid-value",
         values=values,
         rows=rows,

@@ -1,4 +1,4 @@
-"""Verifying a release: reads a published file or frame and judges it against a plan, or against k alone."""
+"""Verifying a release: reads a published file or frame and judges it against a plan, against k, or both."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.microdata import sealing
+from sfumato.microdata.frequencies import typed
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.reference import Reference, read_reference
 from sfumato.microdata.verify import Promise, Verdict, judge
 from sfumato.plan.model import DataPlan, Plan
 from sfumato.plan.read import read_plan
@@ -25,33 +28,48 @@ def verify(
 ) -> Verdict:
     """Whether published rows keep their promises.
 
+    Of a release folder it is also judged whether its files belong together, and promises about the raw table or a
+    population are compared with what the folder keeps of them; of a file or frame, with the published rows alone.
+
     Args:
         release: A release folder (its own plan is used unless another is given), a file, or a frame.
-        plan: The plan whose promises to check; or else
-        k: The k to check, with `quasi_identifiers`.
+        plan: The plan whose promises to check.
+        k: A k to check, of `quasi_identifiers` or else of those of the plan.
         separator: Of a CSV file; found out from its header by default.
     """
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
-        plan = plan if plan is not None or k is not None else path / "plan.yaml"
-        path = _data_of(path)
+        return _folder(path, plan, k, quasi_identifiers, separator)
     engine = _opened(path if path is not None else release, separator)
     try:
-        if plan is not None:
-            return _by_plan(engine, read_plan(plan))
-        if k is None or not quasi_identifiers:
-            raise PlanError("there is nothing to check.", "Give a plan, or k and the quasi-identifiers.", "nothing")
-        _check(engine, quasi_identifiers)
-        return judge(engine.count(quasi_identifiers, Reading()), quasi_identifiers, [KAnonymity(k)])
+        return _judged(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
     finally:
         engine.close()
 
 
-def _data_of(folder: Path) -> Path:
-    for name in ("data.csv", "data.parquet"):
-        if (folder / name).exists():
-            return folder / name
-    raise DataError(f"{folder.name} holds no data.csv or data.parquet.", "Give a release folder or a file.", "no-file")
+def _folder(
+    folder: Path, plan: Any, k: int | None, quasi_identifiers: Sequence[str] | None, separator: str | None
+) -> Verdict:
+    """The verdict on a release folder."""
+    wanted = read_plan(folder / "plan.yaml" if plan is None else plan)
+    engine = _opened(sealing.data_of(folder), separator)
+    try:
+        verdict = _judged(engine, wanted, k, quasi_identifiers, _reference(folder, wanted))
+    finally:
+        engine.close()
+    faults = sealing.broken(folder, wanted if plan is None else None, verdict)
+    return replace(verdict, faults=(*verdict.faults, *faults))
+
+
+def _reference(folder: Path, plan: Plan) -> Reference | None:
+    """What the folder keeps to compare with; None where it keeps none, which the verdict says elsewhere."""
+    from sfumato.microdata.reapply import read_json
+
+    try:
+        found = read_reference(read_json(folder / "recoding.json"))
+    except PlanError:
+        return None
+    return found if set(plan.judged) <= set(found.whole.sensitive) else None
 
 
 def _opened(data: Any, separator: str | None) -> Engine:
@@ -64,18 +82,53 @@ def _opened(data: Any, separator: str | None) -> Engine:
     return open_frame(data)
 
 
-def _by_plan(engine: Engine, plan: Plan) -> Verdict:
-    names = (*plan.quasi_identifiers, *plan.counted)
+def _judged(
+    engine: Engine,
+    plan: Plan | None,
+    k: int | None,
+    quasi_identifiers: Sequence[str] | None,
+    reference: Reference | None = None,
+) -> Verdict:
+    """The verdict by a plan, and by k where it is given, too."""
+    names = quasi_identifiers or (plan.quasi_identifiers if plan is not None else ())
+    if plan is None and (k is None or not names):
+        raise PlanError("there is nothing to check.", "Give a plan, or k and the quasi-identifiers.", "nothing")
+    if k is None and quasi_identifiers:
+        raise PlanError("the quasi-identifiers given would not be used.", "Give k as well, or leave them out.", "k")
+    by_k = _by_k(engine, k, names) if k is not None else None
+    if plan is None:
+        assert by_k is not None
+        return by_k
+    verdict = _by_plan(engine, plan, reference)
+    return verdict if by_k is None else replace(verdict, promises=(*verdict.promises, *by_k.promises))
+
+
+def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
     _check(engine, names)
+    return judge(engine.count(names, Reading()), names, [KAnonymity(k)])
+
+
+def _by_plan(engine: Engine, plan: Plan, reference: Reference | None) -> Verdict:
+    names = (*plan.quasi_identifiers, *plan.judged)
+    _check(engine, names)
+    counted, _ = typed(engine.count(names, Reading()), plan)
     verdict = judge(
-        engine.count(names, Reading()),
+        counted,
         plan.quasi_identifiers,
-        plan.privacy,
+        plan.privacy if reference is None else reference.known(plan.privacy),
         plan.data.missing,
         plan.data.on_missing == "any",
+        None if reference is None else reference.whole,
+        None if reference is None else reference.persons,
     )
     removed = [_removed(engine, name) for name in plan.named("identifier") if name in engine.columns]
-    return replace(verdict, promises=(*verdict.promises, *removed))
+    return replace(verdict, promises=(*verdict.promises, *removed), faults=_unplanned(engine, plan))
+
+
+def _unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:
+    """Columns that no plan knows: nobody has judged what they tell."""
+    further = [name for name in engine.columns if name not in plan.columns and name != plan.output.class_column]
+    return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
 
 
 def _removed(engine: Engine, name: str) -> Promise:

@@ -41,7 +41,11 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What published rows keep of the promises asked for."""
+    """What published rows keep of the promises asked for.
+
+    Attributes:
+        faults: What else speaks against the release, in sentences.
+    """
 
     rows: int
     suppressed_rows: int
@@ -49,10 +53,12 @@ class Verdict:
     smallest: int
     largest: int
     promises: tuple[Promise, ...]
+    faults: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
-        return all(promise.holds for promise in self.promises)
+        """Whether there are rows, every promise holds for them, and nothing else speaks against the release."""
+        return self.rows > 0 and not self.faults and all(promise.holds for promise in self.promises)
 
     def to_dict(self) -> dict[str, object]:
         sizes = {"count": self.classes, "smallest": self.smallest, "largest": self.largest}
@@ -62,6 +68,7 @@ class Verdict:
             "suppressed_rows": self.suppressed_rows,
             "classes": sizes,
             "models": [promise.to_dict() for promise in self.promises],
+            "faults": list(self.faults),
         }
 
 

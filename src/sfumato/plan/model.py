@@ -146,10 +146,15 @@ class Plan:
         return self.named("quasi-identifier")
 
     @property
+    def judged(self) -> tuple[str, ...]:
+        """The columns that some model judges and that the loss looks at, in the plan's order."""
+        wanted = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
+        return tuple(name for name in self.columns if name in wanted)
+
+    @property
     def counted(self) -> tuple[str, ...]:
-        """The columns that some model judges, and those that the loss and the utility look at, in the plan's order."""
-        wanted = {model.column for model in self.privacy}
-        wanted |= {getattr(self.method, "class_column", None), self.utility.target}
+        """The columns that are judged, and the one that utility is measured by, in the plan's order."""
+        wanted = {*self.judged, self.utility.target}
         return tuple(name for name in self.columns if name in wanted)
 
     def at(self, folder: Path) -> "Plan":

@@ -95,8 +95,11 @@ PLAN = Record(
 )
 
 
-def read_plan(given: "Plan | Mapping[str, Any] | str | Path") -> Plan:
+def read_plan(given: "Plan | Mapping[str, Any] | str | Path", folder: Path | None = None) -> Plan:
     """A plan from a file, a mapping, or as it is.
+
+    Args:
+        folder: Where the relative paths of a mapping start; the working folder by default.
 
     >>> plan = read_plan({"version": 1, "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
     ...                   "privacy": [{"model": "k-anonymity", "k": 2}]})
@@ -106,7 +109,7 @@ def read_plan(given: "Plan | Mapping[str, Any] | str | Path") -> Plan:
     if isinstance(given, Plan):
         return given
     if isinstance(given, Mapping):
-        return _read(given, Path())
+        return _read(given, folder or Path())
     path = Path(given)
     return _read(files.load(path), path.parent)
 

@@ -1,13 +1,18 @@
-"""Writing a plan: the resolved plan as plain values or YAML that read back to the same."""
+"""Writing a plan: the resolved plan as plain values or YAML that read back to the same.
+
+A plan is written by the shapes that read it, so what one part of a plan may be called is said in one place.
+"""
 
 import os
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sfumato.plan.methods import Suppression
-from sfumato.plan.model import ColumnPlan, Plan
+from sfumato.plan.model import Plan
+from sfumato.plan.read import PLAN
+from sfumato.plan.shapes import Either, ListOf, MapOf, Record, Shape, Tagged
 
 # Builders of hierarchies, by class, and their names in a plan.
 HIERARCHIES = {
@@ -19,8 +24,10 @@ HIERARCHIES = {
     "AnyValue": "any",
     "HierarchyFile": "file",
 }
-# Attributes whose key in a plan is no name that Python allows.
-KEYS = {("Digits", "side"): "from"}
+# Keys of a plan that Python allows no attribute to have, and the attribute instead.
+ATTRIBUTES = {"class": "class_column", "from": "side"}
+# Keys whose value is a path, relative to the plan.
+PATHS = ("source", "path", "temp_folder")
 
 
 def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
@@ -29,17 +36,12 @@ def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
     Args:
         folder: Where the plan will lie; relative paths are made to start there.
     """
-    data = _plain(plan.data)
-    if "source" in data:
-        data["source"] = _moved(data["source"], plan.folder, folder)
+    in_plan = _Writer(lambda path: _moved(path, plan.folder, folder))
+    # The files of models were found from the plan's folder when it was read.
+    in_models = _Writer(lambda path: _moved(path, Path(), folder))
     return {
-        "version": plan.version,
-        "data": data,
-        "columns": {name: _column(column, plan, folder) for name, column in plan.columns.items()},
-        "privacy": [{"model": model.name} | _plain(model) for model in plan.privacy],
-        "method": {"name": plan.method.name} | _plain(plan.method),
-        "seed": plan.seed,
-        "output": _plain(plan.output),
+        key: (in_models if key == "privacy" else in_plan).plain(spec.shape, getattr(plan, key))
+        for key, spec in PLAN.keys.items()
     }
 
 
@@ -50,34 +52,44 @@ def plan_text(plan: Plan, folder: Path | None = None) -> str:
     return str(yaml.safe_dump(plan_dict(plan, folder), sort_keys=False, allow_unicode=True, width=120))
 
 
-def _column(column: ColumnPlan, plan: Plan, folder: Path | None) -> dict[str, Any]:
-    plain: dict[str, Any] = _plain(column)
-    if column.hierarchy is None:
-        return plain
-    kind = type(column.hierarchy).__name__
-    hierarchy = {"type": HIERARCHIES[kind]} | _plain(column.hierarchy)
-    if "path" in hierarchy:
-        hierarchy["path"] = _moved(hierarchy["path"], plan.folder, folder)
-    return plain | {"hierarchy": hierarchy}
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes values as a plan has them; `moved` says where a path leads from the new place."""
 
+    moved: Callable[[str], str]
 
-def _plain(value: Any) -> Any:
-    """A value of the plan as YAML has it; what is None or empty is left out."""
-    if isinstance(value, Suppression):
-        return value.share if value.rows is None else {"rows": value.rows}
-    if is_dataclass(value):
-        kind = type(value).__name__
-        entries = {KEYS.get((kind, field.name), field.name): getattr(value, field.name) for field in fields(value)}
-        return {key: _plain(entry) for key, entry in entries.items() if entry is not None and entry != ()}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(entry) for entry in value]
-    return value
+    def plain(self, shape: Shape[Any], value: Any) -> Any:
+        """A value in the form that its shape reads."""
+        if isinstance(shape, Tagged):
+            name = HIERARCHIES.get(type(value).__name__) or value.name
+            return {shape.tag: name} | self._record(shape.variants[name], value)
+        if isinstance(shape, Record):
+            return self._record(shape, value)
+        if isinstance(shape, ListOf):
+            return [self.plain(shape.item, entry) for entry in value]
+        if isinstance(shape, MapOf):
+            return {key: self.plain(shape.value, entry) for key, entry in value.items()}
+        return self._one_of(shape, value) if isinstance(shape, Either) else value
+
+    def _record(self, shape: Record[Any], value: Any) -> dict[str, Any]:
+        """The keys that say something: what is None or an empty list is left out."""
+        found: dict[str, Any] = {}
+        for key, spec in shape.keys.items():
+            entry = getattr(value, ATTRIBUTES.get(key, key))
+            if entry is not None and entry != ():
+                written = self.plain(spec.shape, entry)
+                found[key] = self.moved(written) if key in PATHS else written
+        return found
+
+    def _one_of(self, shape: Either, value: Any) -> Any:
+        if isinstance(value, Suppression):
+            return value.share if value.rows is None else {"rows": value.rows}
+        record = next(option for _, option in shape.options if isinstance(option, Record))
+        return self._record(record, value)
 
 
 def _moved(path: str, old: Path, new: Path | None) -> str:
-    """A path that was relative to one folder, relative to another."""
-    if new is None:
+    """A path that was relative to one folder, relative to another; the address of a table stays as it is."""
+    if new is None or "://" in path:
         return path
     return Path(os.path.relpath(old / path, new)).as_posix()

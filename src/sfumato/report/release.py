@@ -1,6 +1,7 @@
 """The report of a release: text for the terminal, the page for the house, a fragment for notebooks, the files."""
 
 import json
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -95,8 +96,12 @@ def fragment(report: Report) -> str:
     )
 
 
-def files(release: "Release") -> dict[str, str]:
-    """The reports of a release folder by their names: for the house and to hand out, with twins for programs."""
+def files(release: "Release", seals: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The reports of a release folder by their names: for the house and to hand out, with twins for programs.
+
+    Args:
+        seals: What ties the other files of the folder to the report: SHA-256 of each, by the report's key for it.
+    """
     from sfumato.report import external
 
     evidence = gather(release.plan, release.table, release.recoding) if release.table is not None else None
@@ -104,7 +109,7 @@ def files(release: "Release") -> dict[str, str]:
     return {
         "report.html": html(release.report, release.plan, evidence, others),
         "report-external.html": external.html(release.report, release.plan),
-        "report.json": _json(figures(release.report, evidence, others)),
+        "report.json": _json(figures(release.report, evidence, others) | dict(seals or {})),
         "report-external.json": _json(external.figures(release.report, release.plan)),
     }
 

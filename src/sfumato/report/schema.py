@@ -11,6 +11,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 NUMBER: Schema = {"type": "number"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 TEXT: Schema = {"type": "string"}
+SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 
 def _object(required: dict[str, Schema], more: dict[str, Schema] | None = None, about: str = "") -> Schema:
@@ -93,10 +94,13 @@ def report_schema() -> Schema:
         "seconds": _map(NUMBER),
         "engine": TEXT,
         "seed": COUNT,
-        "input_sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        "input_sha256": SHA256,
         "remarks": _list(TEXT),
     }
     more = {
+        "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
+        "plan_sha256": SHA256 | {"description": "of plan.yaml"},
+        "recoding_sha256": SHA256 | {"description": "of recoding.json"},
         "candidates": _list({"type": "object"}, "nodes that the method compared"),
         "class_sizes": SIZES,
         "columns": _map(COLUMN, "what happened to each quasi-identifier"),

@@ -5,7 +5,10 @@ from sfumato.microdata.verify import Verdict
 
 def text(verdict: Verdict) -> str:
     """One line a promise, and what was seen."""
-    lines = [
+    if not verdict.rows:
+        return "DOES NOT HOLD  there are no rows: nothing can be said of them\n"
+    lines = [f"DOES NOT HOLD  {fault}" for fault in verdict.faults]
+    lines += [
         f"{'holds        ' if promise.holds else 'DOES NOT HOLD'}  {promise.model}"
         + (f" of {promise.column}" if promise.column else "")
         + f": asked {promise.asked:g}, reached {promise.reached:g}"

@@ -46,9 +46,10 @@ def search(plan: Plan, method: Local, table: "FrequencyTable", progress: "Progre
     from sfumato.microdata.methods.search import search as search_plan
 
     problem = full_domain_problem(plan, method, table)
-    # Classes are made of equal rows. Where missing values match anything that is more than is asked for; a class that
-    # holds only by rows it matches would lose them when these are generalized again.
-    equal_rows = replace(problem, missing_matches=False)
+    # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
+    # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
+    # again, and one that mixes levels stands for no combination that the population could be counted by.
+    equal_rows = replace(problem, missing_matches=False, table=replace(table, population=None))
     sweep = Sweep(equal_rows, method.nodes, plan.seed, **({"tell": progress} if progress else {}))
     best = _swept(sweep, method)
     node = better_node(problem, best.loss if best else None)

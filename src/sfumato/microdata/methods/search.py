@@ -51,7 +51,8 @@ FULL_DOMAIN = {
 
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """Find the recoding that a plan asks for."""
+    """Find the recoding that a plan asks for; what is only measured must not steer it."""
+    table = table.holding(plan.judged)
     if isinstance(plan.method, Mondrian):
         from sfumato.microdata.methods import mondrian
 

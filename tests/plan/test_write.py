@@ -1,0 +1,206 @@
+"""Writing plans: every model, method, loss, hierarchy and option is read back as it was, wherever the plan lies."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from sfumato.hierarchies.registry import TYPES
+from sfumato.microdata.models.registry import SHAPES
+from sfumato.plan.methods import METHOD
+from sfumato.plan.model import Plan
+from sfumato.plan.read import PLAN, read_plan
+from sfumato.plan.shapes import Record
+from sfumato.plan.write import plan_dict, plan_text
+
+TREE = {"type": "tree", "parents": {"01067": "0", "no": "0", "null": "0"}}
+FILE = {"type": "file", "path": "ladders/a.csv", "separator": ","}
+HIERARCHIES = {
+    "any": [{"type": "any"}, {"type": "any", "values": ["1", "yes", "007"]}],
+    "date": [{"type": "date"}, {"type": "date", "format": "%Y%m%d", "levels": ["month", "year"]}],
+    "digits": [{"type": "digits"}, {"type": "digits", "length": 5, "from": "left", "character": "x"}],
+    "intervals": [
+        {"type": "intervals", "start": 0, "end": 80, "widths": [5, 10], "bottom": 10, "top": 70},
+        {"type": "intervals", "start": 0, "end": 80, "bounds": [[0, 10, 20], [0, 20]], "numbers": "decimal"},
+    ],
+    "tree": [TREE],
+    "order": [{"type": "order", "size": 2}, {"type": "order", "groups": [2, 4], "values": ["a", "b", "no"]}],
+    "file": [FILE],
+}
+MODELS = {
+    "k-anonymity": [{"k": 3}],
+    "k-map": [
+        {"k": 3, "population": "all.csv"},
+        {
+            "k": 3,
+            "population": {"source": "x/all.csv", "separator": ";", "encoding": "latin-1", "missing": ["?", "no"]},
+        },
+        {"k": 3, "population": {"source": "all.xlsx", "table": "people"}},
+    ],
+    "alpha-k-anonymity": [
+        {"alpha": 0.5, "k": 2, "column": "s"},
+        {"alpha": 0.5, "k": 2, "column": "s", "values": ["hiv", "01"]},
+    ],
+    "l-diversity": [
+        {"l": 2, "column": "s"},
+        {"l": 2.5, "column": "s", "variant": "entropy"},
+        {"l": 2, "column": "s", "variant": "recursive", "c": 3.5},
+    ],
+    "t-closeness": [
+        {"t": 0.2, "column": "s"},
+        {"t": 0.2, "column": "s", "distance": "ordered", "order": ["low", "no", "2"]},
+        {"t": 0.2, "column": "s", "distance": "hierarchical", "hierarchy": TREE},
+        {"t": 0.2, "column": "s", "distance": "hierarchical", "hierarchy": FILE},
+    ],
+    "delta-disclosure": [{"delta": 1.5, "column": "s"}],
+    "beta-likeness": [{"beta": 1.5, "column": "s", "variant": "basic"}],
+    "delta-presence": [{"lower": 0.1, "upper": 0.6, "subset": {"column": "s", "value": "no"}}],
+    "average-risk": [{"threshold": 0.1}],
+    "sample-uniqueness": [{"threshold": 0.05}],
+}
+FULL = [{"loss": "precision", "aggregate": "mean", "suppression": 0.02}, {"suppression": {"rows": 7}}]
+CLASSIFIED = {"loss": "classification", "class": "s"}
+METHODS = {
+    "exhaustive": [*FULL, CLASSIFIED],
+    "samarati": [*FULL, CLASSIFIED],
+    "optimal": [*FULL, CLASSIFIED, {"time_limit": 5}],
+    "greedy": [*FULL, CLASSIFIED, {"direction": "bottom-up"}],
+    "local": [*FULL, CLASSIFIED, {"rounds": 3, "weight": 0.5, "nodes": 99}],
+    "k-optimize": [
+        {"features": "isolate", "suppression": 0.5, "time_limit": 3},
+        CLASSIFIED,
+        {"suppression": {"rows": 2}},
+    ],
+    "mondrian": [{"mode": "relaxed", "choice": "random", "bounds": "cut", "aggregate": "geometric"}, {"cut": "loss"}],
+}
+DATA = {
+    "source": "rows/people.csv",
+    "format": "csv",
+    "separator": ";",
+    "encoding": "latin-1",
+    "quote": "'",
+    "header": False,
+    "strip": True,
+    "missing": ["?", "007", "no"],
+    "on_invalid": "drop",
+    "on_missing": "drop",
+    "table": "t",
+    "memory_limit": "2GB",
+    "temp_folder": "scratch",
+}
+OUTPUTS = [
+    {"format": "csv", "order": "shuffle", "suppressed": "star", "class_column": "class"},
+    {"format": "parquet", "partition": ["a", "no"]},
+]
+
+
+def plan(**changes: object) -> dict:
+    columns = {
+        "a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "no": {"role": "quasi-identifier", "type": "text", "hierarchy": {"type": "any"}},
+        "s": {"role": "sensitive"},
+    }
+    return {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]} | changes
+
+
+def with_hierarchy(hierarchy: dict) -> dict:
+    given = plan()
+    given["columns"]["a"]["hierarchy"] = hierarchy
+    return given
+
+
+PLANS = {
+    **{f"hierarchy {name} {at}": with_hierarchy(h) for name, all_ in HIERARCHIES.items() for at, h in enumerate(all_)},
+    **{
+        f"model {name} {at}": plan(privacy=[{"model": name} | model])
+        for name, all_ in MODELS.items()
+        for at, model in enumerate(all_)
+    },
+    **{
+        f"method {name} {at}": plan(method={"name": name} | method)
+        for name, all_ in METHODS.items()
+        for at, method in enumerate(all_)
+    },
+    **{f"output {at}": plan(output=output) for at, output in enumerate(OUTPUTS)},
+    "data": plan(data=DATA),
+    "utility": plan(utility={"target": "s"}, seed=2**63 - 1),
+    "column": plan(
+        columns={
+            "a": {"role": "quasi-identifier", "hierarchy": {"type": "digits"}, "weight": 2.5, "min_level": 1}
+            | {"max_level": 2},
+            "when": {"role": "insensitive", "type": "date"},
+            "who": {"role": "identifier"},
+        }
+    ),
+}
+
+
+def placed(plan: Plan) -> Plan:
+    """A plan with all its paths found, so that two of them compare wherever they lie."""
+    folder = Path().resolve() / plan.folder
+    columns = {
+        name: found(replace(column, hierarchy=column.hierarchy.located(folder))) if column.hierarchy else column
+        for name, column in plan.columns.items()
+    }
+    data = plan.data
+    for name in ("source", "temp_folder"):
+        if getattr(data, name) is not None:
+            data = replace(data, **{name: str((folder / getattr(data, name)).resolve())})
+    return replace(plan, columns=columns, data=data, folder=Path(), text={}, privacy=tuple(map(found, plan.privacy)))
+
+
+def found(part):
+    """A column or a model with the path of its file found from the root."""
+    if getattr(part, "population", None) is not None:
+        source = str(Path(part.population.source).resolve())
+        return replace(part, population=replace(part.population, source=source))
+    if getattr(part, "hierarchy", None) is not None and hasattr(part.hierarchy, "path"):
+        return replace(part, hierarchy=replace(part.hierarchy, path=str(Path(part.hierarchy.path).resolve())))
+    return part
+
+
+def test_every_name_a_plan_knows_has_a_case() -> None:
+    assert set(HIERARCHIES) == set(TYPES)
+    assert set(MODELS) == set(SHAPES)
+    assert set(METHODS) == set(METHOD.variants)
+
+
+def test_every_key_a_plan_knows_is_written_in_some_case() -> None:
+    written: set[tuple[str, ...]] = set()
+    for given in PLANS.values():
+        whole = plan_dict(read_plan(given))
+        written |= {("data", key) for key in whole["data"]} | {("output", key) for key in whole["output"]}
+        written |= {("columns", key) for column in whole["columns"].values() for key in column}
+        written |= {("method", whole["method"]["name"], key) for key in whole["method"]}
+        written |= {("model", model["model"], key) for model in whole["privacy"] for key in model}
+        written |= {("utility", key) for key in whole["utility"]}
+    known = {(part, key) for part in ("data", "output", "utility") for key in PLAN.keys[part].shape.keys}
+    known |= {("columns", key) for key in PLAN.keys["columns"].shape.value.keys}
+    known |= {("method", name, key) for name, shape in METHOD.variants.items() for key in shape.keys}
+    known |= {("model", name, key) for name, shape in SHAPES.items() for key in shape.keys}
+    assert known <= written
+
+
+def test_every_attribute_of_a_plan_has_a_key() -> None:
+    derived = {"folder", "text"}
+    assert {field.name for field in fields(Plan)} - derived == set(PLAN.keys)
+    assert isinstance(PLAN, Record)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_written_and_read_again_is_the_same(tmp_path, name) -> None:
+    import yaml
+
+    old, new = tmp_path / "plans", tmp_path / "elsewhere" / "out"
+    old.mkdir()
+    new.mkdir(parents=True)
+    (old / "plan.yaml").write_text(yaml.safe_dump(PLANS[name]), encoding="utf-8")
+    meant = read_plan(old / "plan.yaml")
+    (new / "plan.yaml").write_text(plan_text(meant, new), encoding="utf-8")
+    assert placed(read_plan(new / "plan.yaml")) == placed(meant)
+    assert placed(read_plan(plan_dict(meant, new), new)) == placed(meant)
+
+
+def test_the_address_of_a_table_is_no_path() -> None:
+    address = "postgresql://me@db.example/base?table=people"
+    assert plan_dict(read_plan(plan(data={"source": address})), Path("out"))["data"]["source"] == address
