@@ -62,3 +62,47 @@ def test_masks_without_ranges(audit, capsys):
 def test_wrong_totals_and_wrong_use(audit, tmp_path):
     assert audit("Kreis,Quartier,Wert\n0,0,19\n1,0,9\n1,1,*\n1,2,*\n2,0,11\n2,1,11\n") == 3
     assert run(["audit", str(tmp_path / "table.csv")]) == 2
+
+
+SIX = "Kreis,Quartier,{}\n0,0,19\n1,0,9\n1,1,{}\n1,2,{}\n2,0,10\n2,1,10\n"
+
+
+def test_unsafe_cells_in_the_clear_exit_1(audit, capsys):
+    assert audit(SIX.format("Wert", "2", "7")) == 1
+    out = capsys.readouterr().out
+    assert "0 masked cells attacked, 1 exactly recovered" in out
+    assert "Quartier 1: exact, unsafe and published as it is" in out
+
+
+def test_value_that_is_not_the_true_one_is_told(audit, capsys):
+    rows = "0,0,24,25\n1,0,11,11\n1,1,11,11\n2,0,13,13\n2,1,13,13\n"
+    assert audit("Kreis,Quartier,Wert,Wert_published\n" + rows) == 1
+    assert "the grand total: what is published is false" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "about 2", "1;3", "?"])
+def test_unreadable_cells_exit_3(audit, capsys, text):
+    assert audit(SIX.format("Wert", f'"{text}"', "*")) == 3
+    assert "neither a number, a range nor a mask" in " ".join(capsys.readouterr().err.split())
+
+
+def test_thousands_are_numbers(audit):
+    table = 'Kreis,Quartier,Wert\n0,0,"1,040"\n1,0,40\n1,1,*\n1,2,38\n2,0,1 000\n2,1,1000\n'
+    assert audit(table) == 1
+
+
+def test_contradictory_totals_exit_3(audit, capsys):
+    assert audit("Kreis,Quartier,Wert\n0,0,19\n1,0,9\n1,1,*\n1,2,*\n2,0,*\n2,1,11\n") == 3
+    assert "contradict one another" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("rule", ["frequency, min: 3", "zero-unsafe", "p-percent, p: 10", "status, column: s"])
+def test_every_rule_without_true_values(tmp_path, rule, capsys):
+    (tmp_path / "plan.yaml").write_text(
+        PLAN.replace("rule: range, min: 1, max: 3", f"rule: {rule}").replace(
+            "{value: Wert}", "{value: Wert, contributions: [a, b]}" if "percent" in rule else "{value: Wert}"
+        )
+    )
+    (tmp_path / "t.csv").write_text(SIX.format("Wert_published", "*", "7"))
+    assert run(["audit", str(tmp_path / "t.csv"), "--plan", str(tmp_path / "plan.yaml")]) == 1
+    assert ("Not judged" in capsys.readouterr().out) == (rule.startswith(("p-percent", "status")))

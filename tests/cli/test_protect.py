@@ -48,7 +48,8 @@ def test_known_answer_row_by_row(folder, capsys):
     assert rows == ANSWER
     assert "0 exactly recovered, 0 too narrow" in capsys.readouterr().out
     assert run(["audit", str(folder / "out" / "table.csv"), "--plan", str(folder / "plan.yaml")]) == 0
-    assert run(["audit", str(folder / "out" / "published.csv"), "--plan", str(folder / "plan.yaml")]) == 0
+    for name in ("published.csv", "table-external.csv"):
+        assert run(["audit", str(folder / "out" / name), "--plan", str(folder / "plan.yaml")]) == 0
 
 
 def test_report(folder, capsys):
@@ -111,3 +112,24 @@ def test_missing_source_and_plan(folder):
     assert protect(folder) == 3
     (folder / "plan.yaml").unlink()
     assert protect(folder) == 2
+
+
+def test_table_to_hand_out_has_neither_values_nor_cases(folder):
+    assert protect(folder) == 0
+    with (folder / "out" / "table-external.csv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["Kreis", "Quartier", "Wert_korr", "Wert_min", "Wert_max"]
+    assert [tuple(row) for row in rows[1:]] == [(*row[:2], row[3].replace("–", "-"), row[4], row[5]) for row in ANSWER]
+
+
+def test_faulty_answer_of_the_original_is_not_for_handing_out(folder):
+    (folder / "cells.csv").write_text("Kreis,Quartier,Wert\n0,0,16\n1,0,6\n1,1,3\n1,2,3\n2,0,10\n2,1,10\n")
+    (folder / "plan.yaml").write_text(PLAN.replace("prefer: max", "prefer: min, repair: false"))
+    assert protect(folder) == 1
+    assert not (folder / "out" / "table-external.csv").exists()
+
+
+def test_plan_of_the_release_runs_again(folder):
+    assert protect(folder) == 0
+    assert run(["protect", str(folder / "out" / "plan.yaml"), "--out", str(folder / "again")]) == 0
+    assert (folder / "again" / "table.csv").read_text() == (folder / "out" / "table.csv").read_text()

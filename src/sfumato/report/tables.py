@@ -192,7 +192,8 @@ def html(protected: "ProtectedTable") -> str:
 def _figure_rows(report: dict[str, Any]) -> list[tuple[str, object]]:
     # The cost is often a sum of hidden values: it stays in report.json, which is for the house.
     names = ("cells", "groups", "primary", "secondary", "masked", "proved_optimal", "gap")
-    return [(name.replace("_", " "), report[name]) for name in names]
+    words = {"gap": "share of the cost that may be too much"}
+    return [(words.get(name, name.replace("_", " ")), report[name]) for name in names]
 
 
 def _leaks(protected: "ProtectedTable") -> list[str]:

@@ -5,6 +5,8 @@ Each threat in turn gets the cheapest deviations that withstand it, where cells 
 threat needs.
 """
 
+import math
+import time
 from collections.abc import Mapping
 
 import numpy as np
@@ -21,10 +23,14 @@ GENEROUS = 1e3
 
 
 class PatternSearch:
-    """Finds protected patterns of one problem, remembering the flows it found between searches."""
+    """Finds protected patterns of one problem, remembering the flows it found between searches.
 
-    def __init__(self, problem: Problem) -> None:
+    When the time is over a pattern may keep superfluous masks; it is protected all the same.
+    """
+
+    def __init__(self, problem: Problem, end: float = math.inf) -> None:
         self.problem = problem
+        self._end = end
         largest = float(problem.costs.max(initial=0.0))
         self._costs = problem.costs * (1e3 / largest if largest > 0 else 1.0) + 1e-3
         self._threats = sorted(problem.threats, key=lambda threat: -threat.need)
@@ -48,7 +54,7 @@ class PatternSearch:
             pruning = Pruning(self.problem, masked, [*self._threats, *self._insiders], self._flows)
             new = [threat for threat in pruning.insiders() if threat not in set(self._insiders)]
             if not new:
-                return pruning.run()
+                return pruning.run(self._end)
             self._insiders += new
 
     def _mask(self, threat: Threat, masked: Mask, wished: Numbers) -> None:
@@ -107,11 +113,13 @@ class Pruning:
             for t in new
         ]
 
-    def run(self) -> Mask:
-        """The pattern without the superfluous masks."""
+    def run(self, end: float = math.inf) -> Mask:
+        """The pattern without the superfluous masks, as far as the time allows."""
         kept = self._masked.copy()
         free = np.flatnonzero(~self._problem.forced)
         for cell in free[np.argsort(-self._problem.costs[free], kind="stable")]:
+            if time.monotonic() > end:
+                break
             self._finder.reopen(int(cell), 0.0)
             if self._withstood(int(cell)):
                 kept[self._cells[cell]] = False

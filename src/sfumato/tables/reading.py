@@ -17,7 +17,7 @@ MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "
 _SPACES = "\u0020\u00a0\u2009\u202f'\u2019"
 _NUMBER = rf"[-+\u2212]?(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?"
 _EXACT = re.compile(rf"^(?:{_NUMBER}|[-+]?[0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]+)$")
-_RANGE = re.compile(rf"^\[?({_NUMBER})\s*(?:-|–|—|\.\.\.?|…|,\s|;|bis|to)\s*({_NUMBER})\]?$")
+_RANGE = re.compile(rf"^({_NUMBER})\s*(?:-|–|—|\.\.\.?|…|bis|to)\s*({_NUMBER})$")
 _BOUND = re.compile(rf"^(<=|>=|≤|≥|<|>|=<|=>|unter|über|bis)\s*({_NUMBER})$")
 _UPPER = {"<=", "≤", "=<", "<", "unter", "bis"}
 _STRICT = {"<", ">", "unter", "über"}

@@ -73,7 +73,7 @@ class _Search:
         self._tell = progress or (lambda _: None)
         self._master = Master(problem)
         self._bridges = Bridges(problem)
-        self._patterns = PatternSearch(problem)
+        self._patterns = PatternSearch(problem, end)
         self._guards = Guards(problem)
         self._cutters = Attackers(problem)
         self._wide: Attackers | None = None
@@ -85,9 +85,9 @@ class _Search:
 
     def run(self) -> Suppression:
         self._offer(self._patterns.complete(self._problem.forced))
-        for cut in relation_cuts(self._problem):
+        for cut in relation_cuts(self._problem) if not self._finished() else ():
             self._add(cut)
-        if self._problem.matrix.nnz <= SMALL:
+        if self._problem.matrix.nnz <= SMALL and not self._finished():
             for cut in self._bridges.all():
                 self._add(cut)
         while not self._finished() and self._round():
@@ -136,8 +136,12 @@ class _Search:
         failed = self._guards.failed([*self._problem.threats, *self._insiders])
         if not failed and self._problem.alone.any():
             failed = self._failed_insiders()
-        taught = sum(self._teach(threat, shares, self._whispers[: None if integer else 1]) for threat in failed)
-        return learnt + taught
+        for threat in failed:
+            learnt += self._teach(threat, shares, self._whispers[: None if integer else 1])
+            if time.monotonic() >= self._end:
+                # What was not taught is not withstood either: the point is no answer.
+                return max(learnt, 1)
+        return learnt
 
     def _failed_insiders(self) -> list[Threat]:
         known = set(self._insiders)
