@@ -176,20 +176,26 @@ def test_a_full_disk_publishes_nothing(tmp_path) -> None:
     assert not out.parent.exists() or not list(out.parent.iterdir())
 
 
-def test_an_interrupted_run_leaves_nothing(tmp_path) -> None:
+@pytest.mark.parametrize(("request_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_nothing(tmp_path, request_, code) -> None:
     from sfumato.datasets import census
 
     dataset = census(400_000)
     dataset.write(tmp_path / "rows.csv")
-    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(dataset.plan("rows.csv", 5)), encoding="utf-8")
+    plan = dataset.plan("rows.csv", 5) | {"output": {"format": "csv", "order": "shuffle"}}
+    plan["data"]["temp_folder"] = "scratch"
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
     place = tmp_path / "place"
     command = [sys.executable, "-m", "sfumato", "anonymize", str(tmp_path / "plan.yaml"), "--out", str(place / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
     while not (place.exists() and any(place.iterdir())) and time.monotonic() < deadline and process.poll() is None:
         time.sleep(0.01)
-    os.kill(process.pid, signal.SIGINT)
+    assert any((tmp_path / "scratch").iterdir())
+    os.kill(process.pid, request_)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert "nothing was written" in err
-    assert not place.exists() or not list(place.iterdir())
+    assert not place.exists()
+    assert not any((tmp_path / "scratch").iterdir())

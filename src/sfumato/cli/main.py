@@ -1,5 +1,6 @@
 """The entry point: finds the command, runs it, and turns every error into one message and exit code."""
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -28,11 +29,27 @@ COMMANDS: dict[str, str] = {
     "demo": "sfumato.cli.demo",
 }
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
-    raise SystemExit(run(sys.argv[1:] if arguments is None else list(arguments)))
+    terminated = _interrupting_when_terminated()
+    code = run(sys.argv[1:] if arguments is None else list(arguments))
+    raise SystemExit(TERMINATED if terminated and code == INTERRUPTED else code)
+
+
+def _interrupting_when_terminated() -> list[int]:
+    """Let a request to end interrupt the run, as Ctrl-C does, so that nothing is left behind; the list tells of it."""
+    received: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        signal.signal(number, signal.SIG_IGN)  # cleaning up is not interrupted again
+        received.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    return received
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -238,13 +238,8 @@ def _faults_of_data() -> tuple[type[Exception], ...]:
     """What DuckDB raises when a file is not what it should be."""
     import duckdb
 
-    found = (
-        duckdb.InvalidInputException,
-        duckdb.IOException,
-        duckdb.ConversionException,
-        duckdb.SerializationException,
-    )
-    return (*found, duckdb.InternalException, duckdb.FatalException, duckdb.HTTPException, duckdb.BinderException)
+    known = (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException, duckdb.CatalogException)
+    return (*known, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
 
 
 def explained(error: Exception, encoding: str, source: Path | None = None) -> SfumatoError:
@@ -253,7 +248,7 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
     Args:
         source: What was being read, when nothing else went on.
     """
-    text = str(error)
+    text = str(error).replace(str(source), "")
     line = re.search(r"[Ll]ine: ?(\d+)", text)
     where = f" in line {line[1]}" if line else ""
     if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from sfumato.engines.database_address import is_address, read_address
 from sfumato.engines.engine import Engine
+from sfumato.engines.names import RESERVED
 from sfumato.engines.spark_session import is_spark_frame
 from sfumato.errors import EngineError, PlanError
 from sfumato.plan.model import DataPlan, Plan
@@ -20,8 +21,29 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None) -> Engine
         data: A path, a frame, or None for the source that the plan names.
         name: The engine wanted; by default DuckDB for paths and frames for frames.
     """
-    if data is None:
-        data = _planned(plan)
+    engine = _opened(_planned(plan) if data is None else data, plan, name)
+    try:
+        _check_class_column(plan.output.class_column, engine.columns)
+    except PlanError:
+        engine.close()
+        raise
+    return engine
+
+
+def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
+    """Refuse a further column that an engine could not tell from one of the data, or of its own."""
+    if name is None:
+        return
+    taken = [column for column in columns if column.lower() == name.lower()]
+    if taken or name.lower().startswith(RESERVED):
+        raise PlanError(
+            f"output.class_column: the name {name} is taken{': ' + taken[0] if taken else ' by Sfumato'}.",
+            "Choose another one; upper and lower case are the same here.",
+            "class-column",
+        )
+
+
+def _opened(data: Any, plan: Plan, name: EngineName | None) -> Engine:
     if plan.output.partition and (name in ("frames", "spark") or not isinstance(data, str | Path) or is_address(data)):
         raise PlanError(
             "output.partition goes with files and the engine duckdb.",

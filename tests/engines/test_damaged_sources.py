@@ -1,0 +1,169 @@
+"""Damaged files, files of another format and odd names are faults of the data, told in words and by name."""
+
+import gzip
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.engine import Reading
+from sfumato.engines.frames import FrameEngine
+from sfumato.engines.opening import open_engine
+from sfumato.errors import DataError, PlanError, SfumatoError
+from sfumato.microdata.release import anonymize
+from sfumato.plan.model import DataPlan
+from sfumato.plan.read import read_plan
+
+SECRET = "Zwetschgenbaum"
+ROWS = b"a,b\n1,x\n2,y\n" + b"".join(b"%d,z\n" % place for place in range(20_000))
+
+
+def broken_parquet() -> bytes:
+    """A file whose end is as it should be, and whose pages are not."""
+    stream = pa.BufferOutputStream()
+    pq.write_table(pa.table({"a": [f"{SECRET} {place}" for place in range(5_000)]}), stream, compression="zstd")
+    content = bytearray(stream.getvalue().to_pybytes())
+    content[40:4000] = bytes(3960)
+    return bytes(content)
+
+
+DAMAGED = {
+    "x.parquet": b"PAR1xxxxPAR1",
+    "pages.parquet": broken_parquet(),
+    "short.parquet": b"PAR1",
+    "x.jsonl": b'{"a": 1, "b":',
+    "x.json": f"[1, {SECRET}".encode(),
+    "x.csv.gz": b"no gzip",
+    "short.csv.gz": gzip.compress(ROWS)[:-4_000],
+    "tiny.csv.gz": gzip.compress(b"a,b\n1,x\n")[:-12],
+    "x.xlsx": f"a,b\n{SECRET},x\n".encode(),
+    "x.sqlite": b"no sqlite" * 100,
+    "x.duckdb": b"no duckdb" * 100,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_a_fault_of_the_data(tmp_path, name) -> None:
+    (tmp_path / name).write_bytes(DAMAGED[name])
+    with pytest.raises(DataError) as caught:
+        engine = DuckDBEngine(tmp_path / name)
+        engine.count([engine.columns[0]], Reading())
+    assert caught.value.status.exit == 3
+    assert name in str(caught.value)
+    assert caught.value.do
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("form", ["parquet", "json", "excel", "sqlite", "duckdb"])
+def test_a_file_of_another_format_is_too(tmp_path, form) -> None:
+    (tmp_path / "rows.csv").write_bytes(ROWS)
+    with pytest.raises(DataError, match=r"rows\.csv") as caught:
+        DuckDBEngine(tmp_path / "rows.csv", DataPlan(format=form))
+    assert "data.format" in caught.value.do
+
+
+def test_a_folder_that_is_not_there_and_a_codec_of_bytes(tmp_path) -> None:
+    (tmp_path / "rows.csv").write_bytes(ROWS)
+    with pytest.raises(PlanError, match="temp_folder"):
+        DuckDBEngine(tmp_path / "rows.csv", DataPlan(temp_folder=str(tmp_path / "nowhere")))
+    for name in ("base64", "rot13", "nope", "utf\0"):
+        with pytest.raises(PlanError, match="is no encoding"):
+            DuckDBEngine(tmp_path / "rows.csv", DataPlan(encoding=name))
+
+
+def test_a_file_that_is_not_there_is_not_always_the_source(tmp_path) -> None:
+    column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    population = {"model": "k-map", "k": 2, "population": str(tmp_path / "people.csv")}
+    with pytest.raises(DataError, match=r"people\.csv") as caught:
+        anonymize(pl.DataFrame({"a": ["x"]}), {"version": 1, "columns": {"a": column}, "privacy": [population]})
+    assert "data.source" not in str(caught.value)
+
+
+NAMES = {
+    "in case": ("Age", "age"),
+    "reserved": ("sfumato_row", "b"),
+    "reserved in another case": ("SFUMATO_key0", "b"),
+    "empty": ("a", ""),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_names_that_engines_cannot_tell_are_refused(tmp_path, case) -> None:
+    names = NAMES[case]
+    (tmp_path / "rows.csv").write_text(",".join(names) + "\n1,2\n", encoding="utf-8")
+    table = pa.table([pa.array(["1"]), pa.array(["2"])], names=list(names))
+    with pytest.raises(DataError, match="name"):
+        DuckDBEngine(tmp_path / "rows.csv")
+    for frame in (table, table.to_pandas(), pl.DataFrame({names[0]: ["1"], names[1]: ["2"]})):
+        with pytest.raises(DataError, match="name"):
+            FrameEngine(frame)
+
+
+@pytest.mark.parametrize("names", [[0, 1], ["a", 1], pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])])
+def test_names_that_are_no_texts_are_refused(names) -> None:
+    with pytest.raises(DataError, match="no text"):
+        FrameEngine(pd.DataFrame([["x", "y"]], columns=names))
+
+
+@pytest.mark.parametrize("name", ["AGE", "sfumato_class", "Sfumato_row"])
+def test_the_column_of_classes_has_a_name_of_its_own(tmp_path, name) -> None:
+    (tmp_path / "rows.csv").write_text("age\n1\n1\n", encoding="utf-8")
+    plan = {
+        "version": 1,
+        "columns": {"age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"class_column": name},
+    }
+    for source in (tmp_path / "rows.csv", pl.DataFrame({"age": ["1", "1"]})):
+        with pytest.raises(PlanError, match="class_column"):
+            open_engine(source, read_plan(plan))
+
+
+def test_other_odd_names_are_fine(tmp_path) -> None:
+    names = (
+        "select",
+        "a b",
+        'a"b',
+        "a.b",
+        "s",
+        "text",
+        "hidden",
+        "classes",
+        "number",
+        "p0",
+        "k0",
+        "d0",
+    )
+    frame = pl.DataFrame({name: ["x", "x"] for name in names})
+    frame.write_csv(tmp_path / "rows.csv")
+    any_value = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    for order in ("keep", "shuffle"):
+        plan = {
+            "version": 1,
+            "columns": {name: any_value if place < 6 else {"role": "insensitive"} for place, name in enumerate(names)},
+            "privacy": [{"model": "k-anonymity", "k": 2}],
+            "output": {"order": order, "class_column": "Klasse"},
+        }
+        release = anonymize(tmp_path / "rows.csv", plan)
+        rows = duckdb.connect().execute(f"SELECT * FROM read_csv('{release.data}', header=true)").fetchall()
+        assert rows == [(*["x"] * len(names), 1)] * 2
+        release.close()
+
+
+def test_rights_are_no_fault_of_the_data(tmp_path, monkeypatch) -> None:
+    """Root reads every file, so the system's refusal is played."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(ROWS)
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("sfumato.engines.csv_files.open", refused, raising=False)
+    with pytest.raises(SfumatoError, match="Permission denied") as caught:
+        DuckDBEngine(Path(path))
+    assert caught.value.status.exit == 5
