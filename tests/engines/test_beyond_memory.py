@@ -12,6 +12,7 @@ from sfumato.engines.duckdb import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.release import anonymize
+from sfumato.microdata.verification import verify
 from sfumato.plan.model import DataPlan
 from sfumato.plan.read import read_plan
 
@@ -133,7 +134,11 @@ def test_a_release_is_laid_in_folders(tmp_path) -> None:
     found = sorted((counted.values[1][row], counted.values[0][zip_]) for zip_, row in counted.codes.tolist())
     engine.close()
     assert found == [("0", "007"), ("1", "007"), ("2", "ä/ö"), ("3", "ä/ö"), ("4", None), ("5", None)]
+    saved = release.save(tmp_path / "out")
     release.close()
+    assert len(list((saved / "data.parquet").iterdir())) == 3
+    assert pl.read_parquet(saved / "data.parquet").height == 6
+    assert verify(saved).holds
     with pytest.raises(PlanError, match="engine duckdb"):
         anonymize(pl.read_parquet(tmp_path / "rows.parquet"), asked)
     with pytest.raises(PlanError, match="no column"):
