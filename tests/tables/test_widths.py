@@ -11,6 +11,7 @@ from sfumato.tables.protect import protect, run
 from sfumato.tables.publication import Promise, Publication
 from sfumato.tables.source import read_columns
 from sfumato.tables.widths import reach, step_of
+from sfumato.tables.words import lower_end, upper_end
 
 pandas = pytest.importorskip("pandas")
 AREA = {"area": {"column": "area"}}
@@ -88,3 +89,9 @@ def test_steps():
     values, unsafe = np.array([2.0, 2.0]), np.array([True, False])
     down, up = reach(values, unsafe, (np.zeros(2), np.array([2.0, 9.0])), (np.zeros(2), np.zeros(2)))
     assert (down.tolist(), up.tolist()) == ([1, 0], [0, 0])
+
+
+def test_ends_are_never_rounded_into_the_range():
+    assert (lower_end(1234567.6), upper_end(1234567.4)) == ("1234567.6", "1234567.4")
+    assert (lower_end(0.3 - 1e-12), upper_end(0.3 + 1e-12)) == ("0.3", "0.3")
+    assert (lower_end(2 / 3), upper_end(1 / 3)) == ("0.666666", "0.333334")

@@ -6,6 +6,8 @@ from typing import Literal
 
 Language = Literal["en", "de"]
 MASK = "*"
+# What the sixth decimal may be off before an end is rounded away from the range: noise of the programs.
+NOISE = 1e-3
 
 _SMALL = {
     "en": "Small values are masked at the lowest level",
@@ -66,7 +68,7 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return ""
     near = round(value)
-    if abs(value - near) <= 1e-6 * max(1.0, abs(value)):
+    if abs(value - near) <= 1e-6 + 1e-12 * abs(value):
         return str(int(near))
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
@@ -84,12 +86,12 @@ def span(low: float, high: float, dash: str = "-") -> str:
 
 def lower_end(value: float) -> str:
     """A lower end as text, never rounded up into the range."""
-    return number(value) if _plain(value) else number(math.floor(value * 1e6) / 1e6)
+    return number(value) if _plain(value) else number(math.floor(value * 1e6 + NOISE) / 1e6)
 
 
 def upper_end(value: float) -> str:
     """An upper end as text, never rounded down into the range."""
-    return number(value) if _plain(value) else number(math.ceil(value * 1e6) / 1e6)
+    return number(value) if _plain(value) else number(math.ceil(value * 1e6 - NOISE) / 1e6)
 
 
 def _plain(value: float) -> bool:
