@@ -1,9 +1,11 @@
 """The Spark engine: counts and releases as written by hand, on frames and files, and what happens when a job dies."""
 
+import csv
 import datetime as dt
 import math
 import os
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -218,3 +220,73 @@ def test_a_killed_worker_is_a_clear_error_and_a_rerun_works(spark, tmp_path) -> 
     release = anonymize(rows, plan)
     assert rows_of(release.data) == Counter({("m",): 4})
     release.close()
+
+
+TEXTS = {
+    "single": (
+        pa.array([0.1, 512313.625, 1e10, -0.0, float("nan"), None], pa.float32()),
+        "0.1 512313.62 10000000000.0 0.0",
+    ),
+    "double": (pa.array([0.1, 1e16, 5e-324, -0.0, float("nan"), None]), "0.1 1e+16 5e-324 0.0"),
+    "decimal": (pa.array([Decimal("1.50000000"), Decimal("0.00000001")]), "1.50000000 0.00000001"),
+    "moment": (
+        pa.array([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 12, 30, 15, 500)]),
+        "2020-01-01_00:00:00 2020-01-01_12:30:15.0005",
+    ),
+    "moment with zone": (
+        pa.array([dt.datetime(2020, 7, 1, 12, 0, 0, 120_000), dt.datetime(1930, 7, 1)], pa.timestamp("us", "UTC")),
+        "2020-07-01_12:00:00.12+00 1930-07-01_00:00:00+00",
+    ),
+    "day": (pa.array([dt.date(2020, 1, 1), dt.date(1582, 10, 20)]), "2020-01-01 1582-10-20"),
+    "truth": (pa.array([True, None]), "true"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_are_those_of_the_other_engines_wherever_the_session_is(spark, tmp_path, name) -> None:
+    array, texts = TEXTS[name]
+    expected = [text.replace("_", " ") for text in texts.split()]
+    expected += [None] * (len(array) - len(expected))
+    pq.write_table(pa.table({"x": array, "raw": array}), tmp_path / "rows.parquet")
+    plan = {
+        "version": 1,
+        "columns": {
+            "x": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "raw": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+    }
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    try:
+        for engine in ("spark", "duckdb"):
+            release = anonymize(tmp_path / "rows.parquet", plan, engine=engine)
+            folder = release.save(tmp_path / engine)
+            release.close()
+            with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
+                rows = list(csv.reader(stream))[1:]
+            assert sorted(rows) == sorted([text or "", text or ""] for text in expected), engine
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_a_folder_of_parquet_is_saved(spark, tmp_path) -> None:
+    pq.write_table(pa.table({"x": ["a", "a", "b", "b"]}), tmp_path / "rows.parquet")
+    column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {"version": 1, "columns": {"x": column}, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    release = anonymize(tmp_path / "rows.parquet", plan | {"output": {"format": "parquet"}}, engine="spark")
+    folder = release.save(tmp_path / "out")
+    release.close()
+    assert sorted(pq.read_table(folder / "data.parquet")["x"].to_pylist()) == ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("kind", ["array(1, 2)", "named_struct('a', 1)", "X'00'", "INTERVAL '1' DAY"])
+def test_what_has_no_text_is_refused(spark, kind) -> None:
+    with pytest.raises(DataError, match='"photo"'):
+        SparkEngine.of_frame(spark.sql(f"SELECT 1 AS a, {kind} AS photo"))
+
+
+def test_names_that_differ_in_case_alone_are_refused(spark, tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("Age,age\n1,2\n", encoding="utf-8")
+    with pytest.raises(DataError, match="case alone"):
+        SparkEngine.of_path(tmp_path / "rows.csv")

@@ -5,6 +5,7 @@ level, the label. The codes of a row, packed as in packing.py, are looked up in 
 null-safe. A value or combination that the recoding does not know finds no partner: the recount sees the difference.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,10 +33,19 @@ def key_of(column: Any, kind: Any, strip: bool) -> Any:
     from pyspark.sql import functions as F  # noqa: N812
 
     if is_float(kind):
-        number = column.cast("double")
-        return F.when(~F.isnan(number), number + F.lit(0.0))
-    text = column.cast("string")
+        return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 is 0.0
+    text = _in_utc(column) if str(kind.typeName()) == "timestamp" else column.cast("string")
     return F.trim(text) if strip else text
+
+
+def _in_utc(column: Any) -> Any:
+    """The text of a moment, which Spark would write in the zone of its session."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    seconds = (F.unix_micros(column).cast("decimal(20,0)") / 1_000_000).cast("decimal(18,6)")
+    since = F.make_dt_interval(F.lit(0), F.lit(0), F.lit(0), seconds)
+    moment = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + since
+    return F.concat(moment.cast("string"), F.lit("+00"))
 
 
 def text_of(column: Any, kind: Any, strip: bool) -> Any:
@@ -43,9 +53,24 @@ def text_of(column: Any, kind: Any, strip: bool) -> Any:
     from pyspark.sql import functions as F  # noqa: N812
 
     key = key_of(column, kind, strip)
-    # Sent by value: the executors need not have Sfumato.
-    written = F.udf(lambda number: None if number is None else repr(number), "string", useArrow=False)
-    return written(key) if is_float(kind) else key
+    if not is_float(kind):
+        return key
+    return F.udf(_writer(str(kind.typeName()) == "float"), "string", useArrow=False)(key)
+
+
+def _writer(single: bool) -> Callable[[float | None], str | None]:
+    """What writes a number as texts.py does; sent by value, since the executors need not have Sfumato."""
+
+    def written(number: float | None) -> str | None:
+        import struct
+
+        for digits in range(6, 9) if single and number is not None else ():
+            near = float(f"{number:.{digits}g}")
+            if struct.unpack("f", struct.pack("f", near))[0] == number:
+                return repr(near)
+        return None if number is None else repr(float(f"{number:.9g}") if single else number)
+
+    return written
 
 
 def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> Any:
@@ -119,18 +144,19 @@ class Publishing:
             if self._needs(place):
                 at = self.source.columns.index(column)
                 key = key_of(F.col(f"s{at}"), self.source.kind(at), self.strip)
-                lookup = self._column_lookup(place, is_float(self.source.kind(at)))
+                lookup = self._column_lookup(place, str(self.source.kind(at).typeName()))
                 rows = rows.join(lookup, key.eqNullSafe(lookup[f"t{place}"])).drop(f"t{place}")
         return rows
 
-    def _column_lookup(self, place: int, numeric: bool) -> Any:
+    def _column_lookup(self, place: int, kind: str) -> Any:
         """Key, code and, for a level, label of each value of a column."""
         arrays = self.application.column_lookup(place)
         texts = arrays["text"].tolist()
-        keys = [None if text is None else float(text) for text in texts] if numeric else texts
         pa = arrow()
+        number = {"float": pa.float32(), "double": pa.float64()}.get(kind)
+        keys = [None if text is None else float(text) for text in texts] if number is not None else texts
         table = {
-            f"t{place}": pa.array(keys, pa.float64() if numeric else pa.string()),
+            f"t{place}": pa.array(keys, number or pa.string()),
             f"c{place}": pa.array(arrays["code"].view(np.int64)),
         }
         if isinstance(self.recoding, LevelRecoding):
@@ -239,7 +265,7 @@ class Publishing:
 
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
         if is_float(kind):
-            raw = (raw + F.lit(0.0)).cast(kind)  # -0.0 is 0.0
+            raw = key_of(raw, kind, False)
         star = F.lit(STAR)
         stars = self.handling.suppressed == "star" and bool(self.recoding.suppressed.any())
         if name in self.handling.starred:
