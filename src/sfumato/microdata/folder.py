@@ -133,11 +133,11 @@ def _write_data(release: Any, stage: Path) -> None:
 
 
 def _nodes(report: Any) -> str:
-    """The table of all nodes, as CSV."""
-    names = list(report.levels)
-    head = [*names, "loss", "classes", "k", "largest", "suppressed_rows", "holds"]
-    lines = [";".join(f'"{name}"' for name in head)]
+    """The table of all nodes, as CSV: the classes of all rows, the k they reach, and what suppression would leave."""
+    head = [*report.levels, "loss", "classes", "k", "largest", "suppressed_rows", "kept_classes", "kept_k", "holds"]
+    lines = [";".join('"' + name.replace('"', '""') + '"' for name in head)]
     for node in report.candidates:
-        figures = (f"{node.loss:.10g}", node.classes, node.smallest, node.largest, node.suppressed_rows)
+        before, kept = node.before, (node.suppressed_rows, node.classes, node.smallest)
+        figures = (f"{node.loss:.10g}", before.classes, before.smallest, before.largest, *kept)
         lines.append(";".join(map(str, (*node.node, *figures, str(node.holds).lower()))))
     return "\n".join(lines) + "\n"

@@ -53,6 +53,7 @@ class Swept:
         all_classes: Classes before suppression; classes: those kept, smallest and largest their sizes.
         squares: Sum over all classes of size * max(size, k); lost_squares: the same over the suppressed ones.
         charges: What suppression adds for each column, summed over rows, (nodes, columns).
+        all_smallest, all_largest: Sizes of classes before suppression.
     """
 
     levels: Counts
@@ -64,6 +65,8 @@ class Swept:
     squares: Counts
     lost_squares: Counts
     charges: Floats
+    all_smallest: Counts
+    all_largest: Counts
 
 
 class Prepared(Protocol):

@@ -107,7 +107,7 @@ class _Tree:
     @property
     def _most(self) -> float:
         """The most that a bound may be to be of interest still."""
-        if self.best is None:
+        if self.best is None or not self.problem.offers(self.best):
             return np.inf
         return self.best.terms.total + TIE * max(1.0, self.best.terms.total)
 
@@ -142,7 +142,7 @@ class _Tree:
             levels[column] = level
         judged = self.problem.judge(tuple(levels), priced=False)
         self.checked += 1
-        if judged.holds and (self.best is None or judged.rank < self.best.rank):
+        if self.problem.better(judged, self.best):
             self.best = judged
         return judged
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from sfumato.microdata.grouping import Grouped, Node
 from sfumato.microdata.losses.loss import Sweepable, Swept, Terms
-from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.methods.problem import Found, Judged, Problem, Sizes
 from sfumato.microdata.methods.sweep import by_height, sweep
 from sfumato.microdata.methods.unattainable import unattainable
 
@@ -35,18 +35,20 @@ def _judged(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judged]
     """The nodes of a height as a search sees them."""
     generalization, suppression = loss.swept_terms(swept)
     figures = (swept.suppressed_rows, swept.classes, swept.smallest, swept.largest)
+    before = (swept.all_classes, swept.all_smallest, swept.all_largest)
     rows = zip(
         swept.levels.tolist(),
         generalization.tolist(),
         suppression.tolist(),
-        *(figure.tolist() for figure in figures),
+        *(figure.tolist() for figure in (*figures, *before)),
         strict=True,
     )
-    for levels, plain, added, suppressed, kept, smallest, largest in rows:
+    for levels, plain, added, suppressed, kept, smallest, largest, *sizes in rows:
         terms = Terms(plain, added)
         value = loss.value(terms.total)
         holds = suppressed <= problem.limit and kept > 0
-        yield Judged(tuple(levels), terms, value, suppressed, suppressed, kept, smallest, largest, holds)
+        classes = (suppressed, suppressed, kept, smallest, largest, holds)
+        yield Judged(tuple(levels), terms, value, *classes, before=Sizes(*sizes))
 
 
 def _one_by_one(problem: Problem) -> dict[Node, Judged]:
@@ -69,10 +71,10 @@ def search(problem: Problem) -> Found:
         UnattainableError: No node keeps the promises within the budget.
     """
     nodes = judge_all(problem)
-    releasable = [node for node in nodes if node.holds]
-    if not releasable:
+    best = problem.best(nodes)
+    if best is None:
         raise unattainable(problem)
-    return Found(min(releasable, key=lambda node: node.rank), True, len(nodes), problem.size, nodes)
+    return Found(best, True, len(nodes), problem.size, nodes)
 
 
 def _smallest(problem: Problem, below: dict[Node, Grouped], node: Node) -> Grouped:

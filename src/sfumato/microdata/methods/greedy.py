@@ -47,10 +47,10 @@ class Walk:
             return None
         while True:
             finer = [self._judge(node) for node in self._neighbors(best.node, -1)]
-            better = [one for one in finer if one.holds and one.rank < best.rank]
-            if not better:
+            next_best = self.problem.best([best, *finer])
+            if next_best is None or next_best is best:
                 return best
-            best = min(better, key=lambda one: one.rank)
+            best = next_best
 
     def up(self) -> Judged | None:
         """From the lowest levels to a node that may be released, then down again; None where the way leads nowhere."""

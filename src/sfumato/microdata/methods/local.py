@@ -207,7 +207,7 @@ def _judged_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float
         open_nodes[at] = False
         if judged.certain_rows > problem.limit:
             open_nodes[tuple(slice(0, int(level) + 1) for level in at)] = False
-        if judged.holds and judged.loss < (loss if best is None else best.loss):
+        if problem.offers(judged) and judged.loss < (loss if best is None else best.loss):
             best = judged
     return best
 

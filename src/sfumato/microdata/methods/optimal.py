@@ -90,8 +90,8 @@ class _Frontier:
             np.maximum(self._floors[coarser], judged.terms.generalization, out=self._floors[coarser])
         if judged.certain_suppression > 0:
             np.maximum(self._added[finer], judged.certain_suppression, out=self._added[finer])
-        if judged.holds and (self.best is None or judged.rank < self.best.rank):
+        if self.problem.better(judged, self.best):
             self.best = judged
-        if self.best is not None:
+        if self.best is not None and self.problem.offers(self.best):
             most = self.best.terms.total + TIE * max(1.0, self.best.terms.total)
             kernels.rule_out(self._open.reshape(-1), self._floors.reshape(-1), self._added.reshape(-1), most)

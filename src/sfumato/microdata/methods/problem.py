@@ -1,6 +1,6 @@
 """The problem of a full-domain search: a table, promises, a loss and a budget; and the judgment of one node."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -25,6 +25,15 @@ NONE_APART: Counts = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
+class Sizes:
+    """The classes of a node before any is suppressed."""
+
+    classes: int
+    smallest: int
+    largest: int
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """What is known of a node once its classes are there.
 
@@ -36,6 +45,7 @@ class Judged:
         classes: Classes that are kept; smallest and largest are their sizes.
         holds: Whether it may be released: the promises hold and the budget is kept.
         certain_suppression: What suppression adds, at least, to the loss of every finer node.
+        before: Its classes before any is suppressed.
     """
 
     node: Node
@@ -48,11 +58,20 @@ class Judged:
     largest: int
     holds: bool
     certain_suppression: float = 0.0
+    before: Sizes = Sizes(0, 0, 0)
 
     @property
-    def rank(self) -> tuple[float, int, int, Node]:
-        """Least loss first; a tie goes to the smaller gap between class sizes, the larger k, the lower levels."""
-        return (round(self.loss, DIGITS), self.largest - self.smallest, -self.smallest, self.node)
+    def tells(self) -> bool:
+        """Whether it tells rows apart at all."""
+        return self.before.classes > 1
+
+    @property
+    def rank(self) -> tuple[float, bool, int, int, Node]:
+        """Least loss first; a tie goes to the smaller gap between class sizes, the larger k, the lower levels.
+
+        What tells nothing at all has no gap, and would win every tie: it comes after all others of its loss.
+        """
+        return (round(self.loss, DIGITS), not self.tells, self.largest - self.smallest, -self.smallest, self.node)
 
 
 @dataclass(frozen=True)
@@ -108,6 +127,31 @@ class Problem:
     def prunes_suppression(self) -> bool:
         """Whether rows in failing classes only shrink towards coarser nodes."""
         return all(model.monotone_suppression for model in self.models)
+
+    @cached_property
+    def must_tell(self) -> bool:
+        """Whether a release must tell rows apart: a promise about a sensitive column is empty where all look alike."""
+        return any(model.column for model in self.models) and len(self.table.counts) > 1
+
+    def offers(self, judged: Judged) -> bool:
+        """Whether a node may be released, and tells something where that is asked for."""
+        return judged.holds and (judged.tells or not self.must_tell)
+
+    def better(self, new: Judged, old: Judged | None) -> bool:
+        """Whether a node that holds is to be released rather than another: one that tells nothing is the last resort.
+
+        It is kept nevertheless where nothing else holds, so that the search can say so.
+        """
+        if old is None or not new.holds:
+            return new.holds
+        return (not self.offers(new), new.rank) < (not self.offers(old), old.rank)
+
+    def best(self, nodes: Iterable[Judged]) -> Judged | None:
+        """The node to be released; None where none holds."""
+        found: Judged | None = None
+        for node in nodes:
+            found = node if self.better(node, found) else found
+        return found
 
     def failing(self, grouped: Grouped) -> Mask:
         """Which classes fail some model."""
@@ -167,7 +211,8 @@ class Problem:
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
         loss = self.loss.value(terms.total)
         added = self._added_at_least(grouped, assessed, terms)
-        return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added)
+        before = Sizes(len(grouped.sizes), int(grouped.sizes.min()), int(grouped.sizes.max()))
+        return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before)
 
     def _added_at_least(self, grouped: Grouped, assessed: Assessed, terms: Terms) -> float:
         """What suppression adds at least at finer nodes.

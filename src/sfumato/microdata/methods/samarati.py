@@ -25,7 +25,8 @@ def search(problem: Problem) -> Found:
     if lowest is None:
         raise unattainable(problem)
     releasable = [node for node in _all(problem, heights[lowest], judged) if node.holds]
-    best = min(releasable, key=lambda node: node.rank)
+    best = problem.best(releasable)
+    assert best is not None
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
     remarks = _remarks(problem, releasable, best, better.best, proved)

@@ -69,9 +69,9 @@ def sweep(grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: 
                 parts = list(pool.map(lambda worker, part: worker.raised(rise, part), workers, rise.parts))  # noqa: B023
                 below, tallied = rise.height, parts
             figures = np.concatenate([figures for figures, _ in tallied], axis=1)
-            suppressed, kept, smallest, largest, squares, lost = figures
+            suppressed, kept, smallest, largest, squares, lost, least, most = figures
             added = np.concatenate([added for _, added in tallied])
-            yield Swept(levels, below.sizes, suppressed, kept, smallest, largest, squares, lost, added)
+            yield Swept(levels, below.sizes, suppressed, kept, smallest, largest, squares, lost, added, least, most)
 
 
 def _lowest(grouper: Grouper, levels: Counts, shape: tuple[int, ...]) -> Height:

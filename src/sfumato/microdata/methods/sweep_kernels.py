@@ -68,10 +68,11 @@ def tally_nodes(keys, counts, begins, ends, k, nodes, word, shift, mask, charges
         charges, offsets, constant: what suppression adds, as in `surcharges`; priced: whether it is wanted.
 
     Returns:
-        (6, n): suppressed rows, kept classes, smallest and largest of them, sum over all classes of
-        size * max(size, k), and the same over the suppressed ones; and (n, m) what suppression adds for each column.
+        (8, n): suppressed rows, kept classes, smallest and largest of them, sum over all classes of
+        size * max(size, k), the same over the suppressed ones, smallest and largest of all classes; and (n, m) what
+        suppression adds for each column.
     """
-    figures = np.zeros((6, len(nodes)), np.int64)
+    figures = np.zeros((8, len(nodes)), np.int64)
     added = np.zeros((len(nodes), len(word)))
     for node in range(len(nodes)):
         sizes = counts[begins[node] : ends[node]]
@@ -84,6 +85,7 @@ def tally_nodes(keys, counts, begins, ends, k, nodes, word, shift, mask, charges
         failing = sizes < k
         figures[0, node], figures[1, node], figures[2, node], figures[3, node] = tally(sizes, failing)
         figures[4, node], figures[5, node] = squares, lost
+        figures[6, node], figures[7, node] = sizes.min(), sizes.max()
         if priced and figures[0, node]:
             labels = keys[:, begins[node] : ends[node]]
             added[node] = surcharges(labels, sizes, failing, word, shift, mask, nodes[node], charges, offsets, constant)

@@ -35,7 +35,7 @@ def unattainable(problem: Problem) -> UnattainableError:
 
 def only_top(problem: Problem, best: Judged) -> UnattainableError | None:
     """The error for a promise about a sensitive column that is kept only where all rows look alike."""
-    if not any(model.column for model in problem.models) or len(problem.table.counts) == 1 or _tells(problem, best):
+    if problem.offers(best):
         return None
     what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
     nearest = least_suppression(problem, problem.highest)
@@ -58,7 +58,7 @@ def least_suppression(problem: Problem, top: Node) -> Judged | None:
     for node in waiting:
         judged = problem.judge(node)
         fewer = best is None or judged.suppressed_rows < best.suppressed_rows
-        if fewer and judged.classes and _tells(problem, judged):
+        if fewer and judged.classes and judged.tells:
             best = judged
         if best is not None and judged.certain_rows >= best.suppressed_rows:
             continue
@@ -66,11 +66,6 @@ def least_suppression(problem: Problem, top: Node) -> Judged | None:
         seen.update(finer)
         waiting.extend(finer[: max(MAX_NODES - len(waiting), 0)])
     return best
-
-
-def _tells(problem: Problem, judged: Judged) -> bool:
-    """Whether a node tells rows apart at all."""
-    return len(problem.grouper.at(judged.node).sizes) > 1
 
 
 def _below(problem: Problem, node: Node) -> list[Node]:
