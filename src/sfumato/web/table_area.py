@@ -152,8 +152,10 @@ class _TableArea:
                 looks.notice(text, good) if good is not None else ui.label(text)
             _show_cells(folder / "published.csv", self.words)
             ui.label(self.words["hand_out"]).classes("sf-soft")
+            external = folder / "table-external.csv"  # there only where the audit passed
             with ui.row():
-                looks.button(self.words["download_data"], lambda: ui.download.file(folder / "published.csv"))
+                if external.exists():
+                    looks.button(self.words["download_data"], lambda: ui.download.file(external))
                 looks.button(self.words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
                 looks.button(self.words["download_plan"], lambda: ui.download.file(folder / "plan.yaml"))
 
