@@ -105,6 +105,54 @@ def test_all_faults_come_at_once() -> None:
     assert {fault.at for fault in caught.value.faults} == {"seed", "privacy[0].k", "columns.zip.hierarchy.lenght"}
 
 
+def test_faults_within_parts_do_not_hide_faults_between_them() -> None:
+    wrong = changed(
+        data__on_invalid="eror",
+        privacy__1__column="ilness",
+        method={"name": "optimal", "loss": "classification"},
+        columns__sex={"role": "quasi-identifier"},
+        utility={"target": "nite"},
+    )
+    with pytest.raises(PlanError) as caught:
+        read_plan(wrong)
+    assert {fault.at for fault in caught.value.faults} == {
+        "data.on_invalid",
+        "privacy[1].column",
+        "method.class",
+        "columns.sex",
+        "utility.target",
+    }
+
+
+def test_a_part_that_cannot_be_read_is_not_blamed_for_another() -> None:
+    wrong = changed(
+        columns__illness={"role": "sensitiv"},
+        columns__zip__hierarchy={"type": "digit"},
+        columns__age={"role": "quasi-identifier", "weight": "x", "hierarchy": {"type": "any"}},
+        method={"name": "optmal", "class": "illness"},
+        privacy__0={"model": "k-anonymty", "k": 0},
+    )
+    with pytest.raises(PlanError) as caught:
+        read_plan(wrong)
+    assert {fault.at for fault in caught.value.faults} == {
+        "columns.illness.role",
+        "columns.zip.hierarchy.type",
+        "columns.age.weight",
+        "method.name",
+        "privacy[0].model",
+        "privacy[0].k",
+    }
+
+
+@pytest.mark.parametrize("part", ["data", "columns", "privacy", "method", "output", "utility", "seed"])
+@pytest.mark.parametrize("value", [None, [], {}, 1, "x", [None], {"a": None}])
+def test_no_nonsense_is_worse_than_a_fault(part, value) -> None:
+    try:
+        read_plan(PLAN | {part: value})
+    except PlanError as error:
+        assert error.faults
+
+
 @pytest.mark.parametrize("text", ["a: [", "a: 1\na: 2", "[1, 2]", "", "\udcff"])
 def test_files_that_are_no_plan(tmp_path, text) -> None:
     (tmp_path / "plan.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))

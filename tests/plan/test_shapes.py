@@ -73,8 +73,8 @@ REFUSED = [
     ("true as integer", Integer(), True, "true/false"),
     ("too small", Integer(1), 0, "must be at least 1, is 0"),
     ("too large", Number(maximum=1), 1.5, "must be at most 1, is 1.5"),
-    ("no number", Number(), NAN, "must be a number"),
-    ("infinite", Number(), INFINITE, "must be a number"),
+    ("no number", Number(), NAN, "must be a finite number"),
+    ("infinite", Number(), INFINITE, "must be a finite number"),
     ("text as flag", Flag(), "yes", "must be true or false"),
     ("wrong choice", Choice(("distinct", "entropy")), "distnict", 'Did you mean "distinct"?'),
     ("text as list", ListOf(Text()), "abc", "must be a list"),
@@ -177,3 +177,35 @@ def test_a_plan_that_is_not_there(tmp_path):
     with pytest.raises(PlanError) as caught:
         load(tmp_path / "none.yaml")
     assert caught.value.code == "plan.unreadable"
+
+
+def test_scalars_are_read_as_they_stand_there(tmp_path):
+    (tmp_path / "plan.yaml").write_text(
+        "codes: [007, 01067, 1.10, no, On, NULL, 0x1F, 1_000, 2020-01-01, 12:30, 7, 1e5, true]\n"
+        "tree: {01067: DD, no: N, 1.1: a, 1.10: b, 7: c}\n"
+        "numbers: [7, -2, 1.5, .5, 1e3]\n"
+        "flags: [true, false]\n",
+        encoding="utf-8",
+    )
+    found = load(tmp_path / "plan.yaml")
+    texts = ("007", "01067", "1.10", "no", "On", "NULL", "0x1F", "1_000", "2020-01-01", "12:30", "7", "1e5", "true")
+    assert read(ListOf(Scalar()), found["codes"]) == texts
+    assert read(MapOf(Scalar()), found["tree"]) == {"01067": "DD", "no": "N", "1.1": "a", "1.10": "b", "7": "c"}
+    assert read(ListOf(Number()), found["numbers"]) == (7, -2, 1.5, 0.5, 1000)
+    assert read(ListOf(Flag()), found["flags"]) == (True, False)
+
+
+def test_a_number_that_stands_twice_as_a_key_is_refused(tmp_path):
+    (tmp_path / "plan.yaml").write_text("tree: {1: a, 1: b}\n", encoding="utf-8")
+    with pytest.raises(PlanError, match='key "1" stands twice'):
+        load(tmp_path / "plan.yaml")
+
+
+def test_a_wrong_tag_does_not_hide_other_faults():
+    faults = {}
+    for name in ("bax", "zzz", None):
+        with pytest.raises(PlanError) as caught:
+            read(THING, {"kind": name, "width": "x", "lable": "y"} if name else {"width": 1, "lable": "y"}, "thing")
+        faults[name] = {fault.at for fault in caught.value.faults}
+    assert faults["bax"] == {"thing.kind", "thing.width", "thing.lable"}
+    assert faults["zzz"] == faults[None] == {"thing.kind", "thing.lable"}

@@ -1,9 +1,34 @@
-"""Plan files: YAML or JSON text from disk, refused with its place when it is neither."""
+"""Plan files: YAML or JSON text from disk, refused with its place when it is neither.
 
+Scalars that YAML 1.1 turns into something else than what stands there stay texts: `01067` is a postal code and no
+octal number, `no` is a column or a country and no truth value. What a key must be is said by its shape.
+"""
+
+import re
 from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
+
+# What is read as something else than text: tag, pattern, and the first characters by which it is looked for.
+RESOLVED = (
+    ("null", r"~|null|", ["~", "n", ""]),
+    ("bool", r"true|false", ["t", "f"]),
+    ("int", r"-?(?:0|[1-9][0-9]*)", [*"-0123456789"]),
+    ("float", r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|-?\.inf|\.nan", [*"-0123456789."]),
+    ("merge", r"<<", ["<"]),
+)
+
+
+TAG = "tag:yaml.org,2002:"
+# Keys are names, whatever they look like.
+NAMES = tuple(TAG + name for name in ("bool", "int", "float"))
+
+
+class Written(float):
+    """A number that knows how it was written: as a code, `1.10` is not `1.1`."""
+
+    text: str = ""
 
 
 def load(path: Path) -> Any:
@@ -37,6 +62,8 @@ def _loader() -> Any:
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             seen = set()
             for key_node, _ in node.value:
+                if key_node.tag in NAMES:
+                    key_node.tag = TAG + "str"
                 key = self.construct_object(key_node, deep=True)
                 if isinstance(key, str) and key in seen:
                     raise yaml.constructor.ConstructorError(
@@ -45,4 +72,13 @@ def _loader() -> Any:
                 seen.add(key if isinstance(key, str) else repr(key))
             return super().construct_mapping(node, deep)
 
+        def construct_written(self, node: Any) -> Written:
+            number = Written(self.construct_yaml_float(node))
+            number.text = str(node.value)
+            return number
+
+    PlanLoader.yaml_implicit_resolvers = {}
+    for name, pattern, first in RESOLVED:
+        PlanLoader.add_implicit_resolver(TAG + name, re.compile(rf"(?:{pattern})\Z"), first)
+    PlanLoader.add_constructor(TAG + "float", PlanLoader.construct_written)
     return PlanLoader

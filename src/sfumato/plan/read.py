@@ -13,6 +13,7 @@ from sfumato.microdata.models.registry import MODEL, located
 from sfumato.plan import files
 from sfumato.plan.methods import METHOD, FullDomain, KOptimize, Mondrian
 from sfumato.plan.model import ColumnPlan, DataPlan, OutputPlan, Plan, UtilityPlan
+from sfumato.plan.salvage import salvaged
 from sfumato.plan.shapes import (
     Choice,
     Faults,
@@ -119,8 +120,9 @@ def _read(value: object, folder: Path) -> Plan:
     plan: Plan | None = None
     with suppress(Refused):
         plan = PLAN.read(value, "", faults)
-    if plan is not None:
-        faults.found.extend(_between(plan))
+    whole = plan if plan is not None else salvaged(value, PLAN)
+    if whole is not None:
+        faults.found.extend(fault for fault in _between(whole) if plan is not None or fault.at != "columns")
     if faults.found or plan is None:
         raise PlanError(faults.found, code="faults")
     text = dict(value) if isinstance(value, Mapping) else {}

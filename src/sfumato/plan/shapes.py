@@ -4,8 +4,9 @@ A shape reads a plain value (as YAML or JSON gives it) into a typed one. Every f
 that a user sees all of them at once; unknown names are refused with the nearest valid one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from math import isfinite
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -14,6 +15,8 @@ from sfumato.errors import Fault, PlanError, did_you_mean
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Schema = dict[str, Any]
+# How alike two names must be for one to be taken for the other.
+NEAR = 0.6
 
 
 class Refused(Exception):  # noqa: N818  (it is caught here, never shown)
@@ -99,7 +102,8 @@ class Scalar:
             return "true" if value else "false"
         if not isinstance(value, str | int | float):
             raise faults.refuse(at, f"must be text or a number, is {kind_of(value)}.")
-        return str(value)
+        # A number from a plan file knows how it was written.
+        return str(getattr(value, "text", value))
 
     def schema(self) -> Schema:
         return _described({"type": ["string", "number", "boolean"]}, self.about)
@@ -132,8 +136,10 @@ class Number:
     about: str = ""
 
     def read(self, value: object, at: str, faults: Faults) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
+        if not isfinite(value):
+            raise faults.refuse(at, "must be a finite number, is infinite or none at all.")
         _within(value, self.minimum, self.maximum, at, faults)
         return float(value)
 
@@ -165,8 +171,7 @@ class Choice:
 
     def read(self, value: object, at: str, faults: Faults) -> Any:
         if value not in self.names:
-            shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
-            raise faults.refuse(at, f"{shown} is not a valid choice.", did_you_mean(str(value), self.names))
+            raise faults.refuse(at, *_invalid(value, self.names))
         return value
 
     def schema(self) -> Schema:
@@ -290,11 +295,24 @@ class Tagged(Generic[T]):
     def read(self, value: object, at: str, faults: Faults) -> T:
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping with a key {self.tag}, is {kind_of(value)}.")
-        if self.tag not in value:
-            raise faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
-        name = Choice(tuple(self.variants)).read(value[self.tag], _join(at, self.tag), faults)
         rest = {key: entry for key, entry in value.items() if key != self.tag}
-        return self.variants[name].read(rest, at, faults)
+        given = value.get(self.tag)
+        if self.tag not in value:
+            faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
+        elif given not in self.variants:
+            faults.refuse(_join(at, self.tag), *_invalid(given, self.variants))
+        else:
+            return self.variants[str(given)].read(rest, at, faults)
+        self._meant(given).read(rest, at, faults)
+        raise Refused
+
+    def _meant(self, given: object) -> "Record[Any]":
+        """What the other keys are read by where the tag is wrong: the nearest variant, or what all of them know."""
+        near = get_close_matches(str(given), self.variants, n=1, cutoff=NEAR)
+        if near:
+            return self.variants[near[0]]
+        known = {key: Key(Anything()) for variant in self.variants.values() for key in variant.keys}
+        return Record(known, dict)
 
     def schema(self) -> Schema:
         return _described({"oneOf": [self._variant(name) for name in self.variants]}, self.about)
@@ -321,6 +339,12 @@ class Either:
 
     def schema(self) -> Schema:
         return _described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
+
+
+def _invalid(value: object, names: Iterable[str]) -> tuple[str, str]:
+    """What is wrong with a name that is none of these, and the nearest."""
+    shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
+    return f"{shown} is not a valid choice.", did_you_mean(str(value), names)
 
 
 def _all(parts: Any, faults: Faults) -> list[Any]:
