@@ -253,3 +253,40 @@ def test_decimals_are_released_as_they_are(postgresql, tmp_path) -> None:
     rows = pl.read_parquet(release.data).rows()
     assert [(str(Decimal(row[1])), row[2]) for row in rows] == [("1.50", date(2024, 2, 29))] * 3
     release.close()
+
+
+def test_texts_are_those_of_the_other_engines_wherever_the_server_is(postgresql, tmp_path) -> None:
+    execute(
+        postgresql,
+        "CREATE TABLE texts (single real, moment timestamptz, clock timestamp, amount numeric)",
+        "INSERT INTO texts VALUES (0.1, '2020-07-01 12:00:00.120+00', '2020-01-01 12:30:15.0005', 1.50), "
+        "('NaN', NULL, NULL, 'NaN'), ('-0', '1930-01-01 00:00:00+00', '1930-01-01', 2)",
+        "ALTER ROLE tester SET TimeZone = 'America/New_York'",
+        "ALTER ROLE tester SET DateStyle = 'German'",
+    )
+    expected = {
+        "single": {"0.1", "0.0", None},
+        "moment": {"2020-07-01 12:00:00.12+00", "1930-01-01 00:00:00+00", None},
+        "clock": {"2020-01-01 12:30:15.0005", "1930-01-01 00:00:00", None},
+        "amount": {"1.50", "2", None},
+    }
+    any_value = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {
+        "version": 1,
+        "columns": dict.fromkeys(expected, any_value),
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+    }
+    try:
+        release = anonymize(f"{postgresql.url}?table=texts", plan)
+        counted = release.published.count(list(expected), Reading())
+        assert dict(zip(expected, map(set, counted.values), strict=True)) == expected
+        release.close()
+    finally:
+        execute(postgresql, "ALTER ROLE tester RESET ALL")
+
+
+@pytest.mark.parametrize("kind", ["bytea", "integer[]", "interval"])
+def test_what_has_no_text_is_refused(postgresql, kind) -> None:
+    execute(postgresql, "DROP TABLE IF EXISTS photos", f"CREATE TABLE photos (a text, photo {kind})")
+    with pytest.raises(DataError, match='"photo"'):
+        PostgreSQLEngine(read_address(f"{postgresql.url}?table=photos"))
