@@ -214,24 +214,34 @@ def _occurring(
     texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64]
 ) -> tuple[tuple[str | None, ...], Codes]:
     """The texts that occur in some rows, and for each of these rows the place of its text."""
-    found, places = np.unique(codes[rows], return_inverse=True)
-    return tuple(texts[code] for code in found.tolist()), places.astype(np.int32)
+    codes = codes[rows]
+    occurs = np.bincount(codes, minlength=len(texts)) > 0
+    if occurs.all():
+        return texts, codes
+    places = (np.cumsum(occurs) - 1).astype(np.int32)
+    return tuple(text for text, found in zip(texts, occurs.tolist(), strict=True) if found), places[codes]
 
 
 def _factorized(values: list[Any], written: Callable[[Any], str | None]) -> tuple[tuple[str | None, ...], Codes]:
     """Distinct texts of a list of values, and the place of each value's text."""
     places: dict[Any, int] = {}
+    codes = np.fromiter(
+        (places.setdefault(value, len(places)) for value in _told_apart(values, written)), np.int32, len(values)
+    )
+    firsts = np.empty(len(places), np.int64)
+    firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     texts: dict[str | None, int] = {}
-    recode: list[int] = []
-    codes = np.empty(len(values), np.int32)
-    for row, value in enumerate(values):
-        key = (type(value), value) if type(value) in SAME_TEXT else (None, written(value))
-        place = places.get(key)
-        if place is None:
-            place = places[key] = len(recode)
-            recode.append(texts.setdefault(written(value), len(texts)))
-        codes[row] = place
-    return tuple(texts), np.array(recode, np.int32)[codes] if recode else codes
+    found = (texts.setdefault(written(values[row]), len(texts)) for row in firsts.tolist())
+    recode = np.fromiter(found, np.int32, len(places))
+    return tuple(texts), recode[codes] if len(codes) else codes
+
+
+def _told_apart(values: list[Any], written: Callable[[Any], str | None]) -> Iterable[Any]:
+    """The values in a form in which they are equal only when their texts are."""
+    kinds = set(map(type, values)) - {type(None)}
+    if not kinds <= SAME_TEXT:
+        return map(written, values)
+    return values if len(kinds) <= 1 else zip(map(type, values), values, strict=True)
 
 
 def frame_of(records: list[dict[str, Any]]) -> Any:
