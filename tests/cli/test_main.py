@@ -65,3 +65,7 @@ def test_what_nobody_foresaw_is_one_message_without_data_and_ends_with_5(capsys,
 def test_every_public_name_is_there() -> None:
     for name in package.__all__:
         assert getattr(package, name) is not None
+
+
+def test_the_version_is_in_the_help(sfumato) -> None:
+    assert "--version" in sfumato("--help").out

@@ -42,3 +42,9 @@ def test_words_for_missing_are_found(sfumato, tmp_path) -> None:
 def test_a_header_alone_is_no_table(sfumato, tmp_path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n", encoding="utf-8")
     assert sfumato("suggest", tmp_path / "rows.csv").code == 3
+
+
+def test_a_few_whole_numbers_are_categories(sfumato, tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("children\n" + "0\n1\n2\n" * 5, encoding="utf-8")
+    plan = yaml.safe_load(sfumato("suggest", tmp_path / "rows.csv").out)
+    assert plan["columns"]["children"] == {"role": "quasi-identifier", "hierarchy": {"type": "any"}}

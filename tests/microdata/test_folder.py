@@ -290,3 +290,22 @@ def test_a_measure_does_not_change_what_is_released(place, tmp_path, judged) -> 
     measured = anonymize(None, given | {"utility": {"target": "wage"}})
     assert "classification" in measured.report.utility
     assert Path(measured.data).read_bytes() == Path(plain.data).read_bytes()
+
+
+def test_what_is_printed_as_json_is_the_report_of_the_folder(sfumato, place, tmp_path) -> None:
+    given = plan(model("k-anonymity"), {"name": "optimal", "suppression": 0.1})
+    given["data"]["source"] = str(place / "rows.csv")
+    given["columns"]["sex"]["hierarchy"]["path"] = str(place / "sex.csv")
+    (tmp_path / "plan.json").write_text(json.dumps(given), encoding="utf-8")
+    ran = sfumato("anonymize", tmp_path / "plan.json", "--out", tmp_path / "out", "--json")
+    printed = json.loads(ran.out)
+    assert printed == json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert {"columns", "class_sizes", "alternatives", "output_sha256"} <= printed.keys()
+
+
+@pytest.mark.parametrize("key", ["min_level", "max_level"])
+def test_a_level_that_a_hierarchy_does_not_have_is_refused(place, tmp_path, key) -> None:
+    given = plan(model("k-anonymity"), {"name": "optimal"})
+    given["columns"]["zip"][key] = 99
+    with pytest.raises(PlanError, match=f"columns.zip.{key}: the hierarchy's highest level is 5"):
+        released(place, tmp_path / "out", given)

@@ -191,3 +191,32 @@ def test_the_schema_refuses_what_the_reader_refuses(changes) -> None:
     assert not jsonschema.Draft202012Validator(plan_schema()).is_valid(plan)
     with pytest.raises(PlanError):
         read_plan(plan)
+
+
+@pytest.mark.parametrize(
+    ("changes", "at", "words"),
+    [
+        ({"columns__note": {"role": "insensitive", "weight": 2}}, "columns.note", "belong to a quasi-identifier"),
+        (
+            {"columns__illness": {"role": "sensitive", "min_level": 1}},
+            "columns.illness",
+            "belong to a quasi-identifier",
+        ),
+        ({"columns__name": {"role": "identifier", "max_level": 1}}, "columns.name", "belong to a quasi-identifier"),
+        (
+            {"method": {"name": "optimal", "loss": "discernibility", "aggregate": "mean"}},
+            "method.aggregate",
+            "not made of columns",
+        ),
+        (
+            {"method": {"name": "local", "loss": "classification", "class": "note", "aggregate": "geometric"}},
+            "method.aggregate",
+            "not made of columns",
+        ),
+        ({"columns__sex__weight": float("inf")}, "columns.sex.weight", "must be a finite number"),
+    ],
+)
+def test_what_would_do_nothing_is_refused(changes, at, words) -> None:
+    with pytest.raises(PlanError) as caught:
+        read_plan(changed(**changes))
+    assert [(fault.at, words in fault.what) for fault in caught.value.faults] == [(at, True)]

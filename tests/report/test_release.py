@@ -283,3 +283,43 @@ def test_plots_say_in_words_what_they_show() -> None:
     assert 'aria-label="Half were alone."' in drawn
     assert drawn.count("<rect") == 3
     assert percent(0.00001) == "< 0.01 %"
+
+
+@pytest.fixture(scope="module")
+def starred(patient_plan):
+    plan = json.loads(json.dumps(patient_plan)) | {"output": {"suppressed": "star", "order": "shuffle"}}
+    return anonymize(None, plan)
+
+
+def test_starred_rows_are_told_as_published_in_both_editions(starred) -> None:
+    assert starred.report.suppressed_rows > 0
+    pages = files(starred)
+    for name in ("report.html", "report-external.html"):
+        words = " ".join(read(pages[name]).words)
+        assert "left out" not in words
+        assert "save * in every quasi-identifier" in words
+        assert "Suppressed rows are published with *" in words
+    figures = json.loads(pages["report-external.json"])
+    assert "save * in every quasi-identifier" in figures["models"][0]["says"]
+    assert starred.report.published_rows == starred.report.rows
+    assert f"{starred.report.rows:,} published, {starred.report.suppressed_rows:,} of them as *" in text(starred.report)
+
+
+def test_dropped_rows_are_told_as_left_out(release, written) -> None:
+    assert "save *" not in written["report.html"] + written["report-external.html"]
+    assert "were left out" in written["report-external.html"]
+
+
+def test_the_report_says_which_files_stay_in_the_house(starred, written) -> None:
+    assert "are for the house" in written["report.html"] or "is for the house" in written["report.html"]
+    assert "for the house" not in written["report-external.html"]
+    assert "drawn from the seed" in files(starred)["report.html"]
+
+
+def test_figures_are_keys_and_attributes(release) -> None:
+    report = release.report
+    assert report.risk.after.highest == report.risk["after"]["highest"]
+    assert report.utility.losses.loss_metric == report.utility["losses"]["loss-metric"]
+    with pytest.raises(AttributeError):
+        _ = report.risk.nothing
+    json.dumps(report.to_dict())

@@ -1,5 +1,6 @@
 """`sfumato anonymize`: releases microdata as a plan says, or applies the recoding of a release to new rows."""
 
+from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,7 +54,7 @@ def command(
         report = _released(limited, data, engine, out, to_table, talk)
         from sfumato.report.release import text
 
-        show(text(report), report.to_dict(), json)
+        show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
         talk.say(f"Release: {out}   report: {out / 'report.html'}")
 
 

@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -112,15 +112,24 @@ def _application(arguments: Sequence[str]) -> "typer.Typer":
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
-    app.callback()(_options)
+    app.callback()(_options(typer))
     asked = next((word for word in arguments if not word.startswith("-")), None)
     for name in [asked] if asked in COMMANDS else _installed():
         app.command(name)(_function(name))
     return app
 
 
-def _options() -> None:
-    """Publish data about people without betraying anyone."""
+def _options(typer: Any) -> Callable[[bool], None]:
+    """What goes with no command."""
+    flag = typer.Option(False, "--version", "-V", help="Print the version and exit.")
+
+    def options(version: bool = flag) -> None:
+        """Publish data about people without betraying anyone."""
+        if version:
+            sys.stdout.write(f"sfumato {__version__}\n")
+            raise typer.Exit
+
+    return options
 
 
 def _installed() -> list[str]:

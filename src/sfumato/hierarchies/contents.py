@@ -119,7 +119,8 @@ def _integers(profile: Profile) -> Content | None:
 
 def _decimals(profile: Profile) -> Content | None:
     numbers = _numbers(profile, "decimal")
-    if numbers is None or len(profile.counts) <= 2:
+    # A few whole numbers without more between them are codes of categories, not measurements.
+    if numbers is None or len(profile.counts) <= 2 or _numbers(profile, "integer") is not None:
         return None
     width = _nice(float(numbers.max() - numbers.min()) / _INTERVALS_WANTED)
     start = _tidy(math.floor(float(numbers.min()) / width) * width)

@@ -43,8 +43,7 @@ def _recoding(release: Any, folder: Path) -> dict[str, Any]:
     from sfumato.microdata.reference import reference_dict
     from sfumato.plan.write import plan_dict
 
-    figures = figures_of(release.report, release.plan.output.suppressed == "star")
-    reference = reference_dict(release.plan, release.table, release.recoding) | figures
+    reference = reference_dict(release.plan, release.table, release.recoding) | figures_of(release.report)
     # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was made.
     plan = replace(release.plan, data=replace(release.plan.data, source=None, temp_folder=None))
     return to_dict(release.recoding) | {"plan": plan_dict(plan, folder), "reference": reference}

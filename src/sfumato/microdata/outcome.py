@@ -8,6 +8,25 @@ from sfumato.microdata.methods.problem import Judged
 from sfumato.microdata.verify import Promise
 
 
+class Figures(dict[str, Any]):
+    """Figures by their names: as keys, and as attributes where a name is one in Python (`-` is `_` there).
+
+    >>> figures({"after": {"highest": 0.2}}).after.highest
+    0.2
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        for key in (name, name.replace("_", "-")):
+            if key in self:
+                return self[key]
+        raise AttributeError(name)
+
+
+def figures(found: Mapping[str, Any]) -> Figures:
+    """Figures with all that they hold in turn."""
+    return Figures({name: figures(entry) if isinstance(entry, Mapping) else entry for name, entry in found.items()})
+
+
 @dataclass(frozen=True, slots=True)
 class LossFigure:
     """The loss that the method minimized, and each column's where it is made of columns."""
@@ -45,6 +64,9 @@ class Report:
     Attributes:
         rows: Rows read, less those dropped because a value was missing or invalid.
         levels: The level of each quasi-identifier, for methods that choose one.
+        classes: The published classes; suppressed rows are in none of them.
+        risk, utility: Figures by name, as keys or attributes.
+        starred: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
     """
@@ -59,8 +81,8 @@ class Report:
     suppressed_rows: int
     classes: ClassFigures
     models: tuple[Promise, ...]
-    risk: Mapping[str, Mapping[str, Any]]
-    utility: Mapping[str, Any]
+    risk: Figures
+    utility: Figures
     nodes: Mapping[str, int]
     seconds: Seconds
     engine: str
@@ -69,6 +91,12 @@ class Report:
     candidates: tuple[Judged, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    starred: bool = False
+
+    @property
+    def published_rows(self) -> int:
+        """Rows in the release, those included that tell nothing."""
+        return self.rows - (0 if self.starred else self.suppressed_rows)
 
     @property
     def holds(self) -> bool:
@@ -86,6 +114,7 @@ class Report:
             "rows": self.rows,
             "dropped_rows": self.dropped_rows,
             "suppressed_rows": self.suppressed_rows,
+            "published_rows": self.published_rows,
             "classes": _plain(self.classes),
             "models": [promise.to_dict() for promise in self.models],
             "risk": {name: dict(figures) for name, figures in self.risk.items()},

@@ -20,7 +20,7 @@ from sfumato.microdata.methods.search import Result, search
 from sfumato.microdata.methods.warming import warm_up
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.population import persons_by_label, with_population, with_texts
-from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds
+from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.prediction import Prediction, predict, veils
 from sfumato.microdata.recoding import Handling, Recoding
 from sfumato.plan.methods import FullDomain
@@ -208,8 +208,8 @@ class _Run:
             suppressed_rows=int(recoding.sizes[recoding.suppressed].sum()),
             classes=ClassFigures(len(kept), int(kept.min(initial=table.rows)), int(kept.max(initial=0)), average),
             models=verdict.promises,
-            risk=measured.risk,
-            utility=measured.utility,
+            risk=figures(measured.risk),
+            utility=figures(measured.utility),
             nodes={"total": result.total, "checked": result.checked},
             seconds=Seconds(**self.seconds),
             engine=self.source.name,
@@ -218,6 +218,7 @@ class _Run:
             candidates=result.nodes,
             remarks=result.remarks,
             details=result.details,
+            starred=self.plan.output.suppressed == "star",
         )
 
 

@@ -20,7 +20,7 @@ DATA = ("data.csv", "data.parquet")
 OTHERS = {"plan_sha256": "plan.yaml", "recoding_sha256": "recoding.json"}
 REPORT = "report.json"
 # Figures that the recoding repeats, so that neither file is edited alone.
-FIGURES = ("rows", "suppressed_rows", "classes", "levels")
+FIGURES = ("rows", "suppressed_rows", "published_rows", "classes", "levels")
 NO_REFERENCE = "recoding.json is missing or no recoding: what the promises compare with is not known."
 
 
@@ -71,11 +71,10 @@ def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]
     return (*changed, *figures, *(_asked(report, plan) if plan is not None else ()))
 
 
-def figures_of(report: Report, starred: bool) -> dict[str, Any]:
-    """The figures of a report that the recoding repeats; `starred` when suppressed rows are published as `*`."""
+def figures_of(report: Report) -> dict[str, Any]:
+    """The figures of a report that the recoding repeats."""
     told = report.to_dict()
-    published = report.rows - (0 if starred else report.suppressed_rows)
-    return {name: told[name] for name in FIGURES} | {"published_rows": published}
+    return {name: told[name] for name in FIGURES}
 
 
 def _mapping(path: Path) -> Mapping[str, Any] | None:

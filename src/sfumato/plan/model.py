@@ -81,6 +81,10 @@ class ColumnPlan:
     def __post_init__(self) -> None:
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
+        if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
+            raise ValueError(
+                f"weight, min_level and max_level belong to a quasi-identifier, this column is {self.role}."
+            )
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
 

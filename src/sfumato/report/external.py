@@ -21,13 +21,15 @@ def html(report: Report, plan: Plan) -> str:
     """The report to hand out, as one page."""
     word = "The promises hold." if report.holds else "A promise does not hold."
     tone = "verdict" if report.holds else "verdict bad"
-    said = [_promised(promise) for promise in report.models]
+    starred = _starred(report)
+    said = [_promised(promise, starred) for promise in report.models]
+    checked = paragraph(texts.STARRED) + paragraph(texts.CHECKED) if starred else paragraph(texts.CHECKED)
     body = [
         "<h1>About these data</h1>",
         paragraph(
             f"Rows about persons, released with Sfumato {report.version} so that nobody can be singled out.", True
         ),
-        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{paragraph(texts.CHECKED)}</div>',
+        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{checked}</div>',
         section("What was done to each column", _columns(report, plan)),
         section("Rows", paragraph(_suppressed(report))),
         section("Promises", table(["model", "column", "asked"], _promises(report))),
@@ -43,28 +45,34 @@ def figures(report: Report, plan: Plan) -> dict[str, Any]:
         "edition": "external",
         "holds": report.holds,
         "checked": texts.CHECKED,
-        "models": [_model(promise) for promise in report.models],
+        "models": [_model(promise, _starred(report)) for promise in report.models],
         "columns": {name: _column(report, plan, name) for name in plan.columns},
         "suppressed_at_most": _bound(report),
         "limits": texts.limits(tuple(promise.model for promise in report.models)),
     }
 
 
-def _model(promise: Promise) -> dict[str, Any]:
+def _starred(report: Report) -> bool:
+    """Whether there are rows with `*` in every quasi-identifier because they were suppressed."""
+    return report.starred and report.suppressed_rows > 0
+
+
+def _model(promise: Promise, starred: bool) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
-    return (
-        {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | {"says": _promised(promise)}
-    )
+    said = {"says": _promised(promise, starred)}
+    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | said
 
 
 def _column(report: Report, plan: Plan, name: str) -> dict[str, Any]:
     return {"role": plan.columns[name].role, "level": report.levels.get(name), "what": _what(report, plan, name)}
 
 
-def _promised(promise: Promise) -> str:
+def _promised(promise: Promise, starred: bool) -> str:
     """A promise with what was asked alone: what was reached tells of single classes."""
     known = texts.PROMISES.get(promise.model)
     pattern = _without_reached(known[0]) if known else promise.model + ": {asked}."
+    if starred:
+        pattern = texts.save_stars(pattern)
     sentence = pattern.format(asked=f"{promise.asked:g}", column=promise.column or "the sensitive column")
     return sentence if promise.holds else sentence + " This does not hold."
 
@@ -102,8 +110,8 @@ def _fate(report: Report, name: str) -> str:
 def _suppressed(report: Report) -> str:
     if not report.suppressed_rows:
         return "No row was left out because of the promises."
-    bound = _bound(report)
-    return f"At most {100 * bound:.0f} % of the rows were left out, because they could not be protected otherwise."
+    fate = "have * in every quasi-identifier" if report.starred else "were left out"
+    return f"At most {100 * _bound(report):.0f} % of the rows {fate}, because they could not be protected otherwise."
 
 
 def _bound(report: Report) -> float:

@@ -60,7 +60,10 @@ def external_schema() -> Schema:
     role = {"enum": ["identifier", "quasi-identifier", "sensitive", "insensitive"]}
     level = {"type": ["integer", "null"], "minimum": 0, "description": "null where the method chooses none"}
     promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
-    bound = {"enum": [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0], "description": "no greater share of rows is left out"}
+    bound = {
+        "enum": [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0],
+        "description": "no greater share of rows is suppressed",
+    }
     content = {
         "version": TEXT,
         "edition": {"const": "external"},
@@ -86,7 +89,10 @@ def report_schema() -> Schema:
         "rows": COUNT,
         "dropped_rows": COUNT,
         "suppressed_rows": COUNT,
-        "classes": _object({"count": COUNT, "smallest": COUNT, "largest": COUNT, "average": NUMBER}),
+        "classes": _object(
+            {"count": COUNT, "smallest": COUNT, "largest": COUNT, "average": NUMBER},
+            about="published classes; suppressed rows are in none (the loss average-class-size counts them as one)",
+        ),
         "models": _list(PROMISE, "each promise, as found in the published rows"),
         "risk": _object({"before": RISK, "after": RISK}),
         "utility": {"type": "object"},
@@ -98,6 +104,8 @@ def report_schema() -> Schema:
         "remarks": _list(TEXT),
     }
     more = {
+        "published_rows": COUNT
+        | {"description": "rows in the release, those with * in every quasi-identifier included"},
         "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
         "plan_sha256": SHA256 | {"description": "of plan.yaml"},
         "recoding_sha256": SHA256 | {"description": "of recoding.json"},

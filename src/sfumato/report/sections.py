@@ -21,15 +21,20 @@ SHARES = ("loss-metric", "precision", "non-uniform-entropy")
 def subtitle(report: Report, plan: Plan | None) -> str:
     """What was released, in a line."""
     source = f" of {Path(plan.data.source).name}" if plan and plan.data.source else ""
-    return f"{report.rows - report.suppressed_rows:,} rows{source}, released with Sfumato {report.version}."
+    return f"{report.published_rows:,} rows{source}, released with Sfumato {report.version}."
 
 
 def verdict(report: Report) -> str:
     """What is promised, whether it holds, and how that was checked."""
     tone = "verdict" if report.holds else "verdict bad"
     word = "The promises hold." if report.holds else "A promise does not hold. Do not publish these rows."
-    said = [texts.promised(promise) + ("" if promise.holds else " This does not hold.") for promise in report.models]
-    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{paragraph(texts.CHECKED)}</div>'
+    starred = report.starred and report.suppressed_rows > 0
+    said = [
+        texts.promised(promise, starred) + ("" if promise.holds else " This does not hold.")
+        for promise in report.models
+    ]
+    more = paragraph(texts.STARRED) if starred else ""
+    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{more}{paragraph(texts.CHECKED)}</div>'
 
 
 def figures(report: Report) -> list[tuple[str, str]]:
@@ -37,8 +42,11 @@ def figures(report: Report) -> list[tuple[str, str]]:
     before, after = report.risk["before"], report.risk["after"]
     lost = percent(report.suppressed_rows / max(report.rows, 1))
     found = [
-        (f"{report.rows - report.suppressed_rows:,}", "rows published"),
-        (f"{report.suppressed_rows:,}", f"rows suppressed ({lost})"),
+        (f"{report.published_rows:,}", "rows published"),
+        (
+            f"{report.suppressed_rows:,}",
+            f"{'of them published as *' if report.starred else 'rows suppressed'} ({lost})",
+        ),
         (f"{percent(before['highest'])} → {percent(after['highest'])}", "highest risk of a row, before and after"),
         (f"{before['uniques']:,} → {after['uniques']:,}", "rows that are unique, before and after"),
     ]
@@ -202,7 +210,9 @@ def origin(report: Report, plan: Plan | None) -> str:
         ("SHA-256 of the data", report.input_sha256),
         ("Sfumato", report.version),
     ]
-    return section("How it was made", table(["", ""], rows), *([folded("The plan", _plan(plan))] if plan else []))
+    said = [texts.HOUSE, *([texts.SHUFFLED] if plan is not None and plan.output.order == "shuffle" else [])]
+    known = [folded("The plan", _plan(plan))] if plan else []
+    return section("How it was made", *map(paragraph, said), table(["", ""], rows), *known)
 
 
 def _plan(plan: Plan) -> str:

@@ -6,6 +6,18 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.microdata.verify import Promise
 
 CHECKED = "Checked on the written rows themselves: they were read back, counted anew and judged apart from the search."
+STARRED = (
+    "Suppressed rows are published with * in every quasi-identifier, and in sensitive columns where those would betray "
+    "something: they tell nothing by which a person could be found, and are no class."
+)
+HOUSE = (
+    "This report is for the house, and so are report.json, plan.yaml, recoding.json and nodes.csv: they tell of raw "
+    "values and of single classes. To hand out there is report-external."
+)
+SHUFFLED = (
+    "The order of the rows was drawn from the seed: whoever knows it can put the published rows back into the order of "
+    "the raw file. Keep it to the house."
+)
 # For each model: what it promises, with what was asked and reached; and what it does not protect against.
 PROMISES: dict[str, tuple[str, str]] = {
     "k-anonymity": (
@@ -89,13 +101,27 @@ LIMITS = (
 )
 
 
-def promised(promise: Promise) -> str:
-    """A promise in a sentence."""
+def promised(promise: Promise, starred: bool = False) -> str:
+    """A promise in a sentence.
+
+    Args:
+        starred: Whether suppressed rows are published, too.
+    """
     known = PROMISES.get(promise.model)
     column = promise.column or "the sensitive column"
     if known is None:
         return f"{promise.model}: asked {promise.asked:g}, reached {promise.reached:g}."
-    return known[0].format(asked=f"{promise.asked:g}", reached=_figure(promise.reached), column=column)
+    pattern = save_stars(known[0]) if starred else known[0]
+    return pattern.format(asked=f"{promise.asked:g}", reached=_figure(promise.reached), column=column)
+
+
+def save_stars(pattern: str) -> str:
+    """A promise's pattern for a release that also publishes rows with `*` in every quasi-identifier.
+
+    >>> save_stars("every combination that is published stands for 5 rows")
+    'every combination that is published, save * in every quasi-identifier, stands for 5 rows'
+    """
+    return pattern.replace("that is published", "that is published, save * in every quasi-identifier,")
 
 
 def _figure(value: float) -> str:

@@ -114,8 +114,9 @@ def full_domain_problem(
     columns = [plan.columns[name] for name in table.columns]
     tops = [ladder.height - 1 for ladder in table.ladders]
     for name, column, top in zip(table.columns, columns, tops, strict=True):
-        if column.min_level > top:
-            raise PlanError(f"columns.{name}.min_level: the hierarchy's highest level is {top}.", code="level")
+        for key, level in (("min_level", column.min_level), ("max_level", column.max_level or 0)):
+            if level > top:
+                raise PlanError(f"columns.{name}.{key}: the hierarchy's highest level is {top}.", code="level")
     k = max((model.least_rows for model in plan.privacy), default=1)
     weights = tuple(column.weight for column in columns)
     return Problem(
@@ -124,10 +125,7 @@ def full_domain_problem(
         prepare(method.loss, table, weights, method.aggregate, k, method.class_column),
         method.suppression.limit(table.rows),
         tuple(column.min_level for column in columns),
-        tuple(
-            min(top, top if column.max_level is None else column.max_level)
-            for column, top in zip(columns, tops, strict=True)
-        ),
+        tuple(top if column.max_level is None else column.max_level for column, top in zip(columns, tops, strict=True)),
         missing_matches=plan.data.on_missing == "any",
         time_limit=method.time_limit if isinstance(method, Optimal) else 60.0,
         upwards=isinstance(method, Greedy) and method.direction == "bottom-up",

@@ -75,7 +75,7 @@ class DeltaPresence(ClassModel):
         held = whole.sensitive[self.column]
         share = float(held.shares()[_marked(held.texts, self.subset.value)].sum())
         if share == 0:
-            return f"no row has the value of {self.column} that marks the subset (in YAML, put a bare yes in quotes)."
+            return f"no row has the value of {self.column} that marks the subset."
         if not self.lower - EXACT <= share <= self.upper + EXACT:
             return (
                 f"{share:.4g} of all rows are in the subset: without suppression some class has a share outside "
