@@ -301,3 +301,25 @@ def test_minus_zero_is_zero_and_published_as_such(tmp_path, kind) -> None:
     saved = pq.read_table(release.save(tmp_path / "out") / "data.parquet")
     release.close()
     assert Counter(map(str, saved["f"].to_pylist())) == {"0.0": 10, "1.0": 6}
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "star"])
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_a_file_tells_nothing_of_labels_that_nobody_has(tmp_path, suppressed, order) -> None:
+    """The label of a withheld row stands neither in the file's dictionary nor in its statistics."""
+    table = pa.table({"zip": ["10", "11", "12", "20", "21", "22", "99"], "x": ["a"] * 7})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    column = {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 2}, "max_level": 1}
+    plan = {
+        "version": 1,
+        "columns": {"zip": column, "x": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "optimal", "suppression": 0.2},
+        "output": {"format": "parquet", "suppressed": suppressed, "order": order},
+    }
+    release = anonymize(tmp_path / "rows.parquet", plan)
+    content = Path(release.data).read_bytes()
+    counts = Counter(pq.read_table(release.data)["zip"].to_pylist())
+    release.close()
+    assert counts == {"1*": 3, "2*": 3} | ({"*": 1} if suppressed == "star" else {})
+    assert b"9*" not in content

@@ -138,6 +138,9 @@ def test_other_odd_names_are_fine(tmp_path) -> None:
         "p0",
         "k0",
         "d0",
+        "t0",
+        "c0",
+        "n",
     )
     frame = pl.DataFrame({name: ["x", "x"] for name in names})
     frame.write_csv(tmp_path / "rows.csv")

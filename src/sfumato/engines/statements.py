@@ -37,7 +37,7 @@ def counting(table: str, columns: Sequence[str], reading: Reading, strip: bool) 
     chosen = sql.listed(f"{as_text(column, strip)} AS t{place}" for place, column in enumerate(columns))
     group = (
         f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT {chosen}, count(*) AS n FROM {table} AS s"
-        f"{_required(reading, strip)} GROUP BY {sql.listed(f't{place}' for place in range(len(columns)))}"
+        f"{_required(reading, strip)} GROUP BY ALL"
     )
     texts = tuple(
         f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
@@ -151,8 +151,7 @@ class Application:
         table |= {"hidden": hidden, "number": numbered(recoding)[owners]}
         for place, labels in enumerate(recoding.labels):
             table[f"p{place}"] = np.array(labels, object)[recoding.classes[owners, place]]
-            if self.handling.suppressed == "star":
-                table[f"p{place}"][hidden] = STAR
+            table[f"p{place}"][hidden] = STAR if self.handling.suppressed == "star" else None
         return table
 
 

@@ -94,6 +94,10 @@ class Stream:
         return f"COPY ({select}) TO {sql.text(str(target))} ({format_of_target(application, target)})"
 
     @property
+    def _stars(self) -> bool:
+        return bool(self.recoding.suppressed.any()) and self.application.handling.suppressed == "star"
+
+    @property
     def _drops(self) -> bool:
         return bool(self.recoding.suppressed.any()) and self.application.handling.suppressed == "drop"
 
@@ -170,7 +174,7 @@ class Stream:
         recoding, handling = self.recoding, self.application.handling
         text = as_text(column, self.application.strip)
         raw = text if self.application.strip else f"s.{sql.name(column)}"
-        stars = handling.suppressed == "star" and bool(recoding.suppressed.any())
+        stars = self._stars
         if column in handling.starred:
             return sql.text(STAR)
         if column in recoding.columns:
@@ -189,10 +193,17 @@ class Stream:
         labels, codes = self.recoding.labels[place], self.recoding.label_codes(place)
         if len(labels) == 1:
             return f"CAST({sql.text(labels[0])} AS labels{place})"
-        known = self.recoding.codings[place].codes
-        entries = [sql.text(labels[codes[code]] if code != DROPPED else None) for code in known]
+        shown = self._shown(place)
+        known = [codes[code] if code != DROPPED else DROPPED for code in self.recoding.codings[place].codes]
+        entries = [sql.text(labels[code] if code in shown else None) for code in known]
         return self._pickers[place].picked(entries, f"labels{place}")
 
+    def _shown(self, place: int) -> set[int]:
+        """The label codes of a column that some published row has."""
+        return set(np.unique(self.recoding.classes[~self.recoding.suppressed, place]).tolist())
+
     def _label_texts(self, place: int) -> list[str]:
-        """Everything that a column may be published as, but the missing value."""
-        return list(dict.fromkeys([STAR, *(label for label in self.recoding.labels[place] if label is not None)]))
+        """Everything that a column is published as, but the missing value: a file's dictionary tells of no more."""
+        labels = [self.recoding.labels[place][code] for code in sorted(self._shown(place))]
+        texts = [*([STAR] if self._stars else []), *(label for label in labels if label is not None)]
+        return list(dict.fromkeys(texts)) or [STAR]  # an enumeration has a value
