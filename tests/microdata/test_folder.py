@@ -167,6 +167,20 @@ def test_every_method_holds_every_model_or_says_that_it_cannot(place, tmp_path, 
     assert verify(released(place, tmp_path / "out", given)).holds
 
 
+def test_local_recoding_holds_k_map_where_a_node_holds_only_by_the_population(tmp_path) -> None:
+    """Every value stands for five persons, but for fewer than four rows."""
+    pl.DataFrame({"a": [*"12"] * 5 + ["3"] * 5}).write_csv(tmp_path / "all.csv")
+    given = {
+        "version": 1,
+        "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
+        "privacy": [{"model": "k-map", "k": 4, "population": str(tmp_path / "all.csv")}],
+        "method": {"name": "local"},
+    }
+    release = anonymize(pl.DataFrame({"a": [*"1233"]}), given)
+    assert (release.data["a"].to_list(), release.report.models[0].reached) == ([*"1233"], 5)
+    assert verify(release.save(tmp_path / "out")).holds
+
+
 def edited(folder: Path, name: str, change) -> None:
     path = folder / name
     path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -140,6 +140,8 @@ def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
     """
     values, rejected = list(counted.values), []
     for name in plan.judged:
+        if plan.columns[name].type == "text":
+            continue
         place = counted.columns.index(name)
         present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
         forms, wrong = canonical(present, plan.columns[name].type)
