@@ -172,10 +172,11 @@ def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict
 
 
 def enumerating(application: Application) -> Iterator[str]:
-    """Turn the labels of the table of classes into enumerations.
+    """Turn the labels of the table of classes into enumerations: rows are sorted with their labels, and a code is much
+    quicker to sort than its text.
 
-    Rows are sorted with their labels, and a file's dictionaries are made of them: a code is much quicker there than
-    its text. Readers of the file see texts.
+    They are turned back before they are written: DuckDB 2.0 now and then writes an empty text to a Parquet file for a
+    value of an enumeration.
     """
     for place, labels in enumerate(application.recoding.labels):
         if any(label is not None for label in labels):
@@ -188,11 +189,17 @@ def enumerating(application: Application) -> Iterator[str]:
 def publishing(application: Application, target: Path) -> str:
     """Write the published rows to a file."""
     handling = application.handling
-    columns = [f"{_published(application, column)} AS {sql.name(column)}" for column in application.source.columns]
+    columns = {column: _published(application, column) for column in application.source.columns}
     if handling.class_column:
-        columns.append(f"c.number AS {sql.name(handling.class_column)}")
+        columns[handling.class_column] = "c.number"
     tests = [] if handling.suppressed == "star" else [" WHERE NOT c.hidden"]
-    statement = f"SELECT {sql.listed(columns)} FROM {_rows(application)}{''.join(tests)} ORDER BY {_order(handling)}"
+    named = sql.listed(f"{value} AS v{place}" for place, value in enumerate(columns.values()))
+    rows = f"SELECT {named} FROM {_rows(application)}{''.join(tests)} ORDER BY {_order(handling)}"
+    written = sql.listed(
+        f"{f'CAST(v{place} AS VARCHAR)' if value.startswith('c.p') else f'v{place}'} AS {sql.name(column)}"
+        for place, (column, value) in enumerate(columns.items())
+    )
+    statement = f"SELECT {written} FROM ({rows})"
     return f"COPY ({statement}) TO {sql.text(str(target))} ({format_of_target(application, target)})"
 
 

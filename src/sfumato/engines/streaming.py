@@ -1,11 +1,10 @@
 """Full-domain recodings written in one stream: expressions instead of joins, so that rows keep their order for nothing.
 
 A join may hand rows on in any order, and sorting them again is what costs memory and time. So each value is found in a
-list of its column's values, and its place picks the label from another (see picking.py); labels are an enumeration, of
-which a file's dictionary is quickly made. Whether a row is hidden is a bit in a mask of all combinations of labels;
-where these are too many, or the numbers of classes are published, the packed label codes of a row are cast to an
-enumeration of all classes, kept ones first. A value or class that is not known is never published as it is: the cast
-fails, or the row is left out, or the recount sees the difference.
+list of its column's values, and its place picks the label from another (see picking.py). Whether a row is hidden is a
+bit in a mask of all combinations of labels; where these are too many, or the numbers of classes are published, the
+packed label codes of a row are cast to an enumeration of all classes, kept ones first. A value or class that is not
+known is never published as it is: the cast fails, or the row is left out, or the recount sees the difference.
 """
 
 from collections.abc import Iterator, Mapping
@@ -73,10 +72,8 @@ class Stream:
 
     def types(self) -> Iterator[str]:
         """The statements that make the enumerations; the table `classes` is loaded where it is needed."""
-        for place, picker in enumerate(self._pickers):
+        for picker in self._pickers:
             yield from picker.types()
-            yield f"DROP TYPE IF EXISTS labels{place}"
-            yield f"CREATE TYPE labels{place} AS ENUM ({sql.listed(map(sql.text, self._label_texts(place)))})"
         if self.compares:
             key = self._joined([f"k{word}" for word in range(self.application.packing.words)])
             yield "DROP TYPE IF EXISTS classes_of_rows"
@@ -182,9 +179,7 @@ class Stream:
             if recoding.identical[place] and not stars:
                 return raw
             label = self._label(place)
-            return (
-                f"CASE WHEN s.sfumato_hidden THEN CAST('{STAR}' AS labels{place}) ELSE {label} END" if stars else label
-            )
+            return f"CASE WHEN s.sfumato_hidden THEN '{STAR}' ELSE {label} END" if stars else label
         if column in handling.veiled:
             return f"CASE WHEN s.sfumato_hidden THEN '{STAR}' ELSE {text} END"
         return raw
@@ -192,18 +187,12 @@ class Stream:
     def _label(self, place: int) -> str:
         labels, codes = self.recoding.labels[place], self.recoding.label_codes(place)
         if len(labels) == 1:
-            return f"CAST({sql.text(labels[0])} AS labels{place})"
+            return f"CAST({sql.text(labels[0])} AS VARCHAR)"
         shown = self._shown(place)
         known = [codes[code] if code != DROPPED else DROPPED for code in self.recoding.codings[place].codes]
         entries = [sql.text(labels[code] if code in shown else None) for code in known]
-        return self._pickers[place].picked(entries, f"labels{place}")
+        return self._pickers[place].picked(entries, "VARCHAR")
 
     def _shown(self, place: int) -> set[int]:
         """The label codes of a column that some published row has."""
         return set(np.unique(self.recoding.classes[~self.recoding.suppressed, place]).tolist())
-
-    def _label_texts(self, place: int) -> list[str]:
-        """Everything that a column is published as, but the missing value: a file's dictionary tells of no more."""
-        labels = [self.recoding.labels[place][code] for code in sorted(self._shown(place))]
-        texts = [*([STAR] if self._stars else []), *(label for label in labels if label is not None)]
-        return list(dict.fromkeys(texts)) or [STAR]  # an enumeration has a value
