@@ -112,10 +112,11 @@ class DuckDBEngine:
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "DuckDBEngine":
         if target is None:
             raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
-        application = Application(self.source, recoding, handling, reading, self.plan.strip, self.partition)
         with self.faults():
+            kinds = self._dictionaries()
+            application = Application(self.source, recoding, handling, reading, self.plan.strip, self.partition, kinds)
             if isinstance(recoding, LevelRecoding) and streams(application):
-                self._stream(Stream(application, recoding, self._dictionaries()), target)
+                self._stream(Stream(application, recoding), target)
             else:
                 for table, arrays in application.lookups():
                     self._load(table, arrays)

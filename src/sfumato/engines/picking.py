@@ -15,6 +15,8 @@ INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "U
 # A list is gone through for every entry of a dictionary, or for every row of a part that has none.
 MAX_LISTED = 64
 MAX_SPAN = 2_000
+# Lists are constants of the statement: beyond so many texts of a column, a join is cheaper.
+MAX_TEXTS = 2_000
 
 
 @dataclass(frozen=True)

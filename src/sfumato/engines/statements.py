@@ -1,14 +1,16 @@
 """The statements with which DuckDB counts rows and publishes them."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.engine import Reading
+from sfumato.engines.picking import MAX_TEXTS, Picker
 from sfumato.engines.sources import Source
 from sfumato.microdata.frequencies import DROPPED
 from sfumato.microdata.packing import Packing, packing_of
@@ -92,8 +94,12 @@ def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: b
 class Application:
     """A recoding to be applied to the rows of a source.
 
-    Each quasi-identifier's text is looked up in a table of its own, which gives a code; the codes of a row, packed as
-    in packing.py, are looked up in the table of classes.
+    Each quasi-identifier's text is looked up in a table of its own, which gives a code, or picked from a list where the
+    columns lie in dictionaries (picking.py); the codes of a row, packed as in packing.py, are looked up in the table of
+    classes.
+
+    Attributes:
+        kinds: DuckDB's types of columns that lie in dictionaries, as those of Parquet do.
     """
 
     source: Source
@@ -102,6 +108,7 @@ class Application:
     reading: Reading
     strip: bool = False
     partition: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def published_columns(self) -> tuple[str, ...]:
@@ -118,21 +125,39 @@ class Application:
     def division(self) -> Division | None:
         return self.recoding.division if isinstance(self.recoding, ClassRecoding) else None
 
+    @property
+    def picks(self) -> bool:
+        """Whether codes are picked from lists instead of being joined."""
+        return bool(self.kinds) and all(len(coding.texts) <= MAX_TEXTS for coding in self.recoding.codings)
+
+    def pickers(self) -> tuple[Picker, ...]:
+        """What picks entries for the values of each quasi-identifier."""
+        pairs = enumerate(zip(self.recoding.columns, self.recoding.codings, strict=True))
+        return tuple(
+            Picker(f"texts{place}", as_text(name, self.strip), coding.texts, self.kinds.get(name, ""), sql.name(name))
+            for place, (name, coding) in pairs
+        )
+
     def lookups(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The tables to be loaded: one a column, and the one of classes."""
-        for place in range(len(self.recoding.columns)):
+        """The tables to be loaded: one a column, unless codes are picked, and the one of classes."""
+        for place in range(0 if self.picks else len(self.recoding.columns)):
             yield f"d{place}", self.column_lookup(place)
         yield "classes", self.class_lookup()
 
     def column_lookup(self, place: int) -> dict[str, Any]:
         """Text and code of each value of a column whose rows are not dropped."""
-        coding = self.recoding.codings[place]
-        kept = np.flatnonzero(coding.codes != DROPPED)
-        codes = coding.codes[kept]
-        if isinstance(self.recoding, LevelRecoding):
-            codes = self.recoding.label_codes(place)[codes]
-        texts = np.array([coding.texts[row] for row in kept], object)
-        return {"text": texts, "code": codes.astype(np.uint64)}
+        codes = self.key_codes(place)
+        kept = np.flatnonzero(codes != DROPPED)
+        texts = np.array([self.recoding.codings[place].texts[row] for row in kept], object)
+        return {"text": texts, "code": codes[kept].astype(np.uint64)}
+
+    def key_codes(self, place: int) -> npt.NDArray[np.int32]:
+        """For each text of a column the code by which its class is looked up, or that its rows are dropped."""
+        codes = self.recoding.codings[place].codes
+        if not isinstance(self.recoding, LevelRecoding):
+            return codes
+        found: npt.NDArray[np.int32] = np.where(codes == DROPPED, DROPPED, self.recoding.label_codes(place)[codes])
+        return found
 
     def class_lookup(self) -> dict[str, Any]:
         """Packed codes and labels of each class, or of each combination, or of each share of a divided one."""
@@ -178,6 +203,8 @@ def enumerating(application: Application) -> Iterator[str]:
     They are turned back before they are written: DuckDB 2.0 now and then writes an empty text to a Parquet file for a
     value of an enumeration.
     """
+    for picker in application.pickers() if application.picks else ():
+        yield from picker.types()
     for place, labels in enumerate(application.recoding.labels):
         if any(label is not None for label in labels):
             texts = f"SELECT DISTINCT p{place} FROM classes WHERE p{place} IS NOT NULL"
@@ -252,6 +279,8 @@ def _ranked(application: Application, division: Division, rows: str, keys: Seque
 
 
 def _column_joins(application: Application) -> str:
+    if application.picks:
+        return ""
     columns = [
         f" JOIN d{place} ON {as_text(column, application.strip)} IS NOT DISTINCT FROM d{place}.text"
         for place, column in enumerate(application.recoding.columns)
@@ -262,15 +291,17 @@ def _column_joins(application: Application) -> str:
 def _keys(application: Application) -> list[str]:
     """The packed codes of a row."""
     packing = application.packing
-    keys = []
-    for word in range(packing.words):
-        parts = [
-            f"(d{place}.code << {int(packing.shift[place])})"
-            for place in range(len(application.recoding.columns))
-            if packing.word[place] == word
-        ]
-        keys.append(f"({' | '.join(parts)})")
-    return keys
+    parts: list[list[str]] = [[] for _ in range(packing.words)]
+    pickers = application.pickers() if application.picks else ()
+    for place in range(len(application.recoding.columns)):
+        shift = int(packing.shift[place])
+        part = f"(d{place}.code << {shift})"
+        if pickers:
+            # A value whose rows are dropped has no code: such a row finds no class.
+            entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in application.key_codes(place)]
+            part = pickers[place].picked(entries, "UBIGINT")
+        parts[int(packing.word[place])].append(part)
+    return [f"({' | '.join(part)})" for part in parts]
 
 
 def _order(handling: Handling) -> str:

@@ -7,21 +7,19 @@ packed label codes of a row are cast to an enumeration of all classes, kept ones
 known is never published as it is: the cast fails, or the row is left out, or the recount sees the difference.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.engines.picking import Picker
+from sfumato.engines.picking import MAX_TEXTS, Picker
 from sfumato.engines.statements import Application, as_text, format_of_target, required
 from sfumato.microdata.frequencies import DROPPED
 from sfumato.microdata.recoding import STAR, LevelRecoding
 
-# Lists of labels are constants of the statement: beyond so many, a join is cheaper.
-MAX_TEXTS = 2_000
 MAX_CLASSES = 5_000_000
 # The mask is copied for every two thousand rows.
 MAX_MASK = 1 << 23
@@ -40,15 +38,10 @@ def streams(application: Application) -> bool:
 
 @dataclass(frozen=True)
 class Stream:
-    """A full-domain recoding to be written in one stream.
-
-    Attributes:
-        kinds: DuckDB's types of columns that lie in dictionaries, as those of Parquet do.
-    """
+    """A full-domain recoding to be written in one stream."""
 
     application: Application
     recoding: LevelRecoding
-    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def compares(self) -> bool:
@@ -63,12 +56,7 @@ class Stream:
 
     @cached_property
     def _pickers(self) -> tuple[Picker, ...]:
-        strip, kinds = self.application.strip, self.kinds
-        pairs = enumerate(zip(self.recoding.columns, self.recoding.codings, strict=True))
-        return tuple(
-            Picker(f"texts{place}", as_text(name, strip), coding.texts, kinds.get(name, ""), sql.name(name))
-            for place, (name, coding) in pairs
-        )
+        return self.application.pickers()
 
     def types(self) -> Iterator[str]:
         """The statements that make the enumerations; the table `classes` is loaded where it is needed."""
@@ -158,9 +146,8 @@ class Stream:
 
     def _codes(self, place: int) -> list[int]:
         """The label code of each text of a column; 0 where its rows are dropped."""
-        codes = self.recoding.codings[place].codes
-        found: list[int] = np.where(codes == DROPPED, 0, self.recoding.label_codes(place)[codes]).tolist()
-        return found
+        codes: list[int] = np.maximum(self.application.key_codes(place), 0).tolist()
+        return codes
 
     def _joined(self, words: list[str]) -> str:
         """The text of a packed key."""
