@@ -204,3 +204,13 @@ def test_a_plan_written_and_read_again_is_the_same(tmp_path, name) -> None:
 def test_the_address_of_a_table_is_no_path() -> None:
     address = "postgresql://me@db.example/base?table=people"
     assert plan_dict(read_plan(plan(data={"source": address})), Path("out"))["data"]["source"] == address
+
+
+def test_numbers_are_written_as_they_were_read() -> None:
+    from sfumato.plan.files import parsed, written
+
+    text = "a: 1.10\nb: '01067'\nc: 01067\nd: no\ne: 0.02\nf: 1e5\n"
+    again = parsed(written(parsed(text)))
+    assert again == parsed(text)
+    assert (again["a"].text, again["c"], again["d"], float(again["e"])) == ("1.10", "01067", "no", 0.02)
+    assert written({"type": "any"}, flow=True) == "{type: any}"

@@ -20,6 +20,7 @@ RESOLVED = (
 )
 
 
+ONE_LINE = 100_000
 TAG = "tag:yaml.org,2002:"
 # Keys are names, whatever they look like.
 NAMES = tuple(TAG + name for name in ("bool", "int", "float"))
@@ -40,7 +41,7 @@ def load(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_loader())
+        return parsed(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise PlanError(
             f"the plan {path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable"
@@ -52,6 +53,28 @@ def load(path: Path) -> Any:
         where = f" in line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not valid YAML"
         raise PlanError(f"the plan {path.name} is not YAML{where}: {problem}.", code="yaml") from None
+
+
+def parsed(text: str) -> Any:
+    """The plain value in a YAML or JSON text; raises YAML's own errors."""
+    import yaml
+
+    return yaml.load(text, Loader=_loader())
+
+
+def written(value: Any, flow: bool = False) -> str:
+    """A plain value as YAML, numbers as they were written; with `flow`, in one line."""
+    import yaml
+
+    class PlanDumper(yaml.SafeDumper):
+        pass
+
+    PlanDumper.add_representer(Written, lambda dumper, data: dumper.represent_scalar(TAG + "float", data.text))
+    width = ONE_LINE if flow else 100
+    text = yaml.dump(
+        value, Dumper=PlanDumper, sort_keys=False, allow_unicode=True, default_flow_style=flow, width=width
+    )
+    return str(text).strip().removesuffix("...").strip() if flow else str(text)
 
 
 def _loader() -> Any:

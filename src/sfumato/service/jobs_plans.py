@@ -7,11 +7,12 @@ from typing import Any
 
 from sfumato.engines.sources import SUFFIXES
 from sfumato.errors import PlanError
+from sfumato.plan.files import parsed
 from sfumato.service.problems import RefusedError
 
 # Keys of plans whose values name files.
 FILES = frozenset({"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder"})
-MOST_CHARACTERS = 2_000_000
+MOST_CHARACTERS = 500_000
 MOST_DEPTH = 20
 
 
@@ -34,7 +35,7 @@ def read_plan_text(text: str) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_events(yaml.parse(text, Loader=loader))
-        return yaml.load(text, Loader=loader)
+        return parsed(text)
     except (yaml.YAMLError, ValueError) as error:  # a value such as an impossible date is no YAML error
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""

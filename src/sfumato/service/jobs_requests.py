@@ -18,6 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
+from sfumato.plan.files import written
 from sfumato.service.bodies import parsed, receive
 from sfumato.service.jobs_plans import check_plan, read_plan_text, refused
 from sfumato.service.jobs_settings import JobSettings
@@ -183,12 +184,10 @@ def _sourced(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Pa
 
 def stored(request: JobRequest, folder: Path) -> str:
     """Put a request into a private folder; the answer is its digest."""
-    import yaml
-
     inputs = folder / "input"
     inputs.mkdir(mode=0o700)
     digest = hashlib.sha256()
-    plan = yaml.safe_dump(dict(request.plan), sort_keys=False, allow_unicode=True)
+    plan = written(dict(request.plan))
     (inputs / "plan.yaml").write_text(plan, encoding="utf-8")
     content = {"kind": request.kind, "parameters": dict(request.parameters)}
     (folder / "request.json").write_text(json.dumps(content), encoding="utf-8")

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.ladder import Ladder
+from sfumato.plan.files import parsed, written
 from sfumato.plan.read import ROLES
 from sfumato.service.jobs_plans import check_paths
 from sfumato.web import looks
@@ -76,7 +77,7 @@ class _ColumnCard:
             return
         with self._room, ui.expansion(words["hierarchy"].format(column=self.name)).classes("w-full"):
             ui.label(words["hierarchy_hint"]).classes("sf-soft")
-            text = yaml.safe_dump(self.plan["hierarchy"], default_flow_style=True, width=10_000).strip()
+            text = written(self.plan["hierarchy"], flow=True)
             ui.input(words["settings"], value=text, on_change=lambda event: self._change(str(event.value))).classes(
                 "w-full font-mono"
             ).props("debounce=400")
@@ -88,7 +89,7 @@ class _ColumnCard:
     def _change(self, text: str) -> None:
         self.visit.touch()
         try:
-            given = yaml.safe_load(text)
+            given = parsed(text)
         except yaml.YAMLError:
             self._tell("invalid", self.visit.words["not_yaml"])
             return

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 from nicegui import ui
 
+from sfumato.plan.files import parsed, written
 from sfumato.plan.shapes import Choice, Flag, Integer, Key, ListOf, Number
 from sfumato.web.texts import Words
 
@@ -152,8 +153,8 @@ class Form:
     def _settings(self, name: str) -> None:
         """A text in the plan's own notation, for what has parts of its own."""
         value = self._value(name)
-        plain = value if isinstance(value, str) else yaml.safe_dump(value, default_flow_style=True, width=10_000)
-        text = "" if value in (None, (), []) else str(plain).removesuffix("...\n").strip()
+        plain = value if isinstance(value, str) else written(value, flow=True)
+        text = "" if value in (None, (), []) else plain
         entry = ui.input(self.label(name), value=text, placeholder=self.words.get(f"example.{name}", ""))
         entry.props("debounce=400").on_value_change(lambda event: self._set(name, _read(str(event.value or ""))))
 
@@ -167,6 +168,6 @@ def _number(value: float | None, whole: bool) -> float | int | None:
 def _read(text: str) -> Any:
     """What a text in the plan's notation says; the text itself where it says nothing."""
     try:
-        return yaml.safe_load(text)
+        return parsed(text)
     except yaml.YAMLError:
         return text

@@ -1,8 +1,8 @@
 """The step of the release: downloads, and the command line and Python that would do the same."""
 
-import yaml
 from nicegui import ui
 
+from sfumato.plan.files import written
 from sfumato.web import looks
 from sfumato.web.area import Area
 
@@ -45,4 +45,4 @@ release.save("release")"""
 
 def _plan(area: Area) -> str:
     """The plan as it was run, to lie beside the data."""
-    return str(yaml.safe_dump(area.visit.released, sort_keys=False, allow_unicode=True, width=100))
+    return written(area.visit.released)
