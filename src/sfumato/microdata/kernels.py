@@ -206,6 +206,15 @@ def marginal(codes, counts, column, size):
 
 
 @njit(cache=True, nogil=True)
+def pair_rows(codes, counts, first, second, height, width):
+    """Rows of each pair of codes of two columns, (height, width). codes: (n, m); counts: (n,) rows of each."""
+    found = np.zeros((height, width), np.int64)
+    for row in range(len(counts)):
+        found[codes[row, first], codes[row, second]] += counts[row]
+    return found
+
+
+@njit(cache=True, nogil=True)
 def rare_rows(codes, counts, first, second, first_levels, second_levels, k):
     """Rows in pairs of labels rarer than k, for every pair of levels of two columns.
 

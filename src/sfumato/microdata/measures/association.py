@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.microdata import kernels
 from sfumato.microdata.classes import Floats
 from sfumato.microdata.measures.view import View
 
@@ -72,8 +73,8 @@ def _correlates(pair: Association) -> bool:
 def _between(view: View, first: int, second: int) -> Association:
     one, two = view.columns[first], view.columns[second]
     codes, labels = view.table.codes, view.class_labels
-    before = cramers_v(codes[:, first], codes[:, second], view.table.counts)
-    after = cramers_v(labels[:, first], labels[:, second], view.class_rows)
+    before = _of_columns(codes, view.table.counts, first, second)
+    after = _of_columns(labels, view.class_rows, first, second)
     if one.numbers is None or two.numbers is None:
         return Association(one.name, two.name, before, after)
     raw = [_numbers(view, place)[codes[:, place]] for place in (first, second)]
@@ -124,14 +125,27 @@ def cramers_v(one: npt.NDArray[np.integer], two: npt.NDArray[np.integer], rows: 
     >>> cramers_v(one, one, np.array([5, 5])), cramers_v(one, np.array([0, 0]), np.array([5, 5]))
     (1.0, 0.0)
     """
-    total = float(rows.sum())
     width = int(two.max(initial=0)) + 1
     cells, owners = _cells(one.astype(np.int64) * width + two, (int(one.max(initial=0)) + 1) * width)
-    counts = np.bincount(owners, weights=rows, minlength=len(cells))
-    first, second = cells // width, cells % width
+    counts = np.bincount(owners, weights=rows, minlength=len(cells)).astype(np.float64)
+    return _of_cells(cells // width, cells % width, counts)
+
+
+def _of_columns(codes: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], first: int, second: int) -> float:
+    """Cramér's V of two columns of a table of codes."""
+    height, width = (int(codes[:, place].max(initial=0)) + 1 for place in (first, second))
+    if height * width > _DENSE:
+        return cramers_v(codes[:, first], codes[:, second], rows)
+    counts = kernels.pair_rows(codes, rows, first, second, height, width)
+    one, two = np.nonzero(counts)
+    return _of_cells(one, two, counts[one, two].astype(np.float64))
+
+
+def _of_cells(first: Codes, second: Codes, counts: Floats) -> float:
+    """Cramér's V from the rows of cells, given by their codes."""
     by_first, by_second = np.bincount(first, weights=counts), np.bincount(second, weights=counts)
     smaller = min(int((by_first > 0).sum()), int((by_second > 0).sum()))
-    if smaller < 2 or not total:
+    if smaller < 2:
         return 0.0
     held = counts > 0
     expected = by_first[first[held]] * by_second[second[held]]
