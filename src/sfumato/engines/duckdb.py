@@ -12,7 +12,7 @@ from sfumato.engines import sources, sql
 from sfumato.engines.csv_files import csv_table, damaged, wrong_encoding
 from sfumato.engines.engine import Reading
 from sfumato.engines.scratch import Scratch
-from sfumato.engines.statements import Application, as_text, counting, enumerating, locating, publishing
+from sfumato.engines.statements import Application, as_text, counting, joining, locating, publishing
 from sfumato.engines.streaming import Stream, streams
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError, missing_extra
 from sfumato.microdata.frequencies import Counted
@@ -120,7 +120,7 @@ class DuckDBEngine:
             else:
                 for table, arrays in application.lookups():
                     self._load(table, arrays)
-                for statement in (*enumerating(application), publishing(application, target)):
+                for statement in (*joining(application), publishing(application, target)):
                     self._run(statement)
         return DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
 

@@ -142,7 +142,8 @@ class Application:
         """The tables to be loaded: one a column, unless codes are picked, and the one of classes."""
         for place in range(0 if self.picks else len(self.recoding.columns)):
             yield f"d{place}", self.column_lookup(place)
-        yield "classes", self.class_lookup()
+        yield "keyed", self.class_keys()
+        yield "labeled", self.class_labels()
 
     def column_lookup(self, place: int) -> dict[str, Any]:
         """Text and code of each value of a column whose rows are not dropped."""
@@ -161,6 +162,12 @@ class Application:
 
     def class_lookup(self) -> dict[str, Any]:
         """Packed codes and labels of each class, or of each combination, or of each share of a divided one."""
+        keys = self.class_keys()
+        owners = keys.pop("owner")
+        return keys | {name: values[owners] for name, values in self.class_labels().items() if name != "owner"}
+
+    def class_keys(self) -> dict[str, Any]:
+        """Packed codes and class of each class, or of each combination, or of each share of a divided one."""
         recoding = self.recoding
         shares: dict[str, Any] = {}
         if isinstance(recoding, LevelRecoding):
@@ -171,12 +178,18 @@ class Application:
             places, owners, shares = _shares(recoding, recoding.division)
             keys = recoding.combinations[places]
         packed = self.packing.pack(keys)
-        table: dict[str, Any] = {f"k{word}": packed[word] for word in range(len(packed))} | shares
-        hidden = recoding.suppressed[owners]
-        table |= {"hidden": hidden, "number": numbered(recoding)[owners]}
+        return {f"k{word}": packed[word] for word in range(len(packed))} | shares | {"owner": owners}
+
+    def class_labels(self) -> dict[str, Any]:
+        """What each class is published as, and whether it is hidden."""
+        recoding = self.recoding
+        hidden = recoding.suppressed
+        table: dict[str, Any] = {"owner": np.arange(len(hidden), dtype=np.int32), "hidden": hidden}
+        table["number"] = numbered(recoding)
         for place, labels in enumerate(recoding.labels):
-            table[f"p{place}"] = np.array(labels, object)[recoding.classes[owners, place]]
-            table[f"p{place}"][hidden] = STAR if self.handling.suppressed == "star" else None
+            texts = np.array([*labels, None], object)[recoding.classes[:, place]]
+            texts[hidden] = STAR if self.handling.suppressed == "star" else None
+            table[f"p{place}"] = texts
         return table
 
 
@@ -196,21 +209,23 @@ def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict
     return places, owners, bounds
 
 
-def enumerating(application: Application) -> Iterator[str]:
-    """Turn the labels of the table of classes into enumerations: rows are sorted with their labels, and a code is much
-    quicker to sort than its text.
+def joining(application: Application) -> Iterator[str]:
+    """Make the table of classes from the keys and the labels that were loaded, labels as enumerations.
 
-    They are turned back before they are written: DuckDB 2.0 now and then writes an empty text to a Parquet file for a
-    value of an enumeration.
+    Rows are sorted with their labels, and a code is much quicker to sort than its text. They are turned back before
+    they are written: DuckDB 2.0 now and then writes an empty text to a Parquet file for a value of an enumeration.
     """
     for picker in application.pickers() if application.picks else ():
         yield from picker.types()
-    for place, labels in enumerate(application.recoding.labels):
-        if any(label is not None for label in labels):
-            texts = f"SELECT DISTINCT p{place} FROM classes WHERE p{place} IS NOT NULL"
-            yield f"DROP TYPE IF EXISTS labels{place}"
-            yield f"CREATE TYPE labels{place} AS ENUM ({texts})"
-            yield f"ALTER TABLE classes ALTER p{place} TYPE labels{place}"
+    places = range(len(application.recoding.columns))
+    yield "DROP TABLE IF EXISTS classes"
+    for place in places:
+        texts = f"SELECT DISTINCT p{place} FROM labeled WHERE p{place} IS NOT NULL"
+        yield f"DROP TYPE IF EXISTS labels{place}"
+        yield f"CREATE TYPE labels{place} AS ENUM ({texts} UNION SELECT '{STAR}')"
+    labels = sql.listed(f"CAST(p{place} AS labels{place}) AS p{place}" for place in places)
+    joined = f"SELECT keyed.* EXCLUDE (owner), hidden, number, {labels} FROM keyed JOIN labeled USING (owner)"
+    yield f"CREATE TEMP TABLE classes AS {joined}"
 
 
 def publishing(application: Application, target: Path) -> str:
