@@ -209,3 +209,9 @@ def test_a_wrong_tag_does_not_hide_other_faults():
         faults[name] = {fault.at for fault in caught.value.faults}
     assert faults["bax"] == {"thing.kind", "thing.width", "thing.lable"}
     assert faults["zzz"] == faults[None] == {"thing.kind", "thing.lable"}
+
+
+def test_whole_numbers_have_an_end() -> None:
+    with pytest.raises(PlanError, match="at most 9223372036854775807"):
+        read(Integer(minimum=1), 10**30)
+    assert read(Integer(), 2**63 - 1) == 2**63 - 1

@@ -15,6 +15,8 @@ from sfumato.errors import Fault, PlanError, did_you_mean
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Schema = dict[str, Any]
+# The largest whole number that compiled loops can hold.
+LARGEST = 2**63 - 1
 # How alike two names must be for one to be taken for the other.
 NEAR = 0.6
 
@@ -120,6 +122,8 @@ class Integer:
     def read(self, value: object, at: str, faults: Faults) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise faults.refuse(at, f"must be a whole number, is {kind_of(value)}.")
+        if abs(value) > LARGEST:
+            raise faults.refuse(at, f"must be at most {LARGEST}.")
         _within(value, self.minimum, self.maximum, at, faults)
         return value
 
