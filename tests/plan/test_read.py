@@ -203,16 +203,6 @@ def test_the_schema_refuses_what_the_reader_refuses(changes) -> None:
             "belong to a quasi-identifier",
         ),
         ({"columns__name": {"role": "identifier", "max_level": 1}}, "columns.name", "belong to a quasi-identifier"),
-        (
-            {"method": {"name": "optimal", "loss": "discernibility", "aggregate": "mean"}},
-            "method.aggregate",
-            "not made of columns",
-        ),
-        (
-            {"method": {"name": "local", "loss": "classification", "class": "note", "aggregate": "geometric"}},
-            "method.aggregate",
-            "not made of columns",
-        ),
         ({"columns__sex__weight": float("inf")}, "columns.sex.weight", "must be a finite number"),
     ],
 )

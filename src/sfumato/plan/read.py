@@ -32,8 +32,6 @@ from sfumato.plan.shapes import (
 
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 TYPES = ("text", "integer", "decimal", "date", "boolean")
-# Losses of classes as a whole, not of single columns.
-WHOLE = ("discernibility", "average-class-size", "classification")
 
 DATA = Record(
     {
@@ -142,9 +140,6 @@ def _between(plan: Plan) -> list[Fault]:
     if isinstance(plan.method, Mondrian):
         found.extend(_leveled(plan))
     found.extend(_classified(plan))
-    if isinstance(plan.method, FullDomain) and plan.method.loss in WHOLE and plan.method.aggregate != "sum":
-        what = f"the loss {plan.method.loss} is not made of columns."
-        found.append(Fault("method.aggregate", what, "There is nothing to aggregate: leave it out."))
     if isinstance(plan.method, KOptimize):
         found.extend(_k_optimized(plan))
     for place, model in enumerate(plan.privacy):
