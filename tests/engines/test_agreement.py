@@ -323,3 +323,21 @@ def test_a_file_tells_nothing_of_labels_that_nobody_has(tmp_path, suppressed, or
     release.close()
     assert counts == {"1*": 3, "2*": 3} | ({"*": 1} if suppressed == "star" else {})
     assert b"9*" not in content
+
+
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_what_is_stripped_is_published_stripped(tmp_path, order) -> None:
+    """A column that stays as it is was counted without its white space: so it must be written."""
+    (tmp_path / "rows.csv").write_text("a,b\n 1, x\n1,y \n", encoding="utf-8")
+    column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {
+        "version": 1,
+        "data": {"strip": True},
+        "columns": {"a": column, "b": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": order},
+    }
+    release = anonymize(tmp_path / "rows.csv", plan)
+    lines = Path(release.data).read_text(encoding="utf-8").splitlines()
+    release.close()
+    assert Counter(lines) == {"a,b": 1, "1,x": 1, "1,y": 1}
