@@ -3,6 +3,9 @@
 Three ways, the quickest that the column allows. A whole number is its own place in a list. A text of a column that lies
 in dictionaries is looked for in the list of all texts: DuckDB does that once for each entry of a dictionary, not for
 each row. Any other value is cast to an enumeration of the texts.
+
+A value that is not known gives no entry. It is no error: DuckDB may ask for the entry of a row before the test that
+drops the row. A row that stays and has none is seen by the recount.
 """
 
 from collections.abc import Iterator, Sequence
@@ -85,5 +88,5 @@ class Picker:
         if self._listed:
             place = f"list_position([{sql.listed(map(sql.text, self._present))}], {self.text})"
         else:
-            place = f"enum_code(CAST({self.text} AS {self.type_name})) + 1"
+            place = f"enum_code(TRY_CAST({self.text} AS {self.type_name})) + 1"
         return f"(CAST([{sql.listed(present)}] AS {kind}[]))[{place}]"

@@ -4,7 +4,7 @@ A join may hand rows on in any order, and sorting them again is what costs memor
 list of its column's values, and its place picks the label from another (see picking.py). Whether a row is hidden is a
 bit in a mask of all combinations of labels; where these are too many, or the numbers of classes are published, the
 packed label codes of a row are cast to an enumeration of all classes, kept ones first. A value or class that is not
-known is never published as it is: the cast fails, or the row is left out, or the recount sees the difference.
+known is never published as it is: the row is left out, or the recount sees the difference.
 """
 
 from collections.abc import Iterator
@@ -142,7 +142,7 @@ class Stream:
             shifted = [str(code << int(packing.shift[place])) for code in self._codes(place)]
             words[int(packing.word[place])].append(self._pickers[place].picked(shifted, "UBIGINT"))
         key = self._joined([f"({' | '.join(parts) or 'CAST(0 AS UBIGINT)'})" for parts in words])
-        return f"CAST(enum_code(CAST({key} AS classes_of_rows)) AS BIGINT)"
+        return f"CAST(enum_code(TRY_CAST({key} AS classes_of_rows)) AS BIGINT)"
 
     def _codes(self, place: int) -> list[int]:
         """The label code of each text of a column; 0 where its rows are dropped."""
