@@ -7,18 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.engines import sources, sql
+from sfumato.engines.counting import CodeCounting, Looking, TextCounting, Texts, in_order
 from sfumato.engines.csv_files import csv_table, damaged, wrong_encoding
 from sfumato.engines.engine import Reading
+from sfumato.engines.joining import Joining
+from sfumato.engines.picking import MAX_TEXTS
 from sfumato.engines.scratch import Scratch
-from sfumato.engines.statements import Application, as_text, counting, joining, locating, publishing
+from sfumato.engines.statements import Application, as_text, locating
 from sfumato.engines.streaming import Stream, streams
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError, missing_extra
 from sfumato.microdata.frequencies import Counted
 from sfumato.microdata.recoding import Handling, LevelRecoding, Recoding
 from sfumato.plan.model import DataPlan
 
+# The texts of each column; for each combination its codes, and its rows.
+Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 # Words of faults that are the machine's also while nothing but the source is read.
 DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
@@ -94,15 +100,40 @@ class DuckDBEngine:
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         with self.faults(reads=True):
-            statements = counting(self.source.table, columns, reading, self.plan.strip)
-            self._run(statements.group)
-            values = [self._texts(statement) for statement in statements.texts]
-            arrays = self._connection.execute(statements.codes).fetchnumpy()
-            rows = int(self._run(statements.rows)[0][0])
-            self._run(statements.forget)
+            combinations = self._by_codes(tuple(columns), reading) or self._by_texts(tuple(columns), reading)
+            values, codes, counts = combinations
+            rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
+        return Counted(tuple(columns), values, codes, counts, rows)
+
+    def _by_texts(self, columns: tuple[str, ...], reading: Reading) -> Combinations:
+        """Texts of each column, codes and rows of each combination, for columns of any kind."""
+        counting = TextCounting(self.source.table, columns, reading, self.plan.strip)
+        self._run(counting.group())
+        values = tuple(self._texts(statement) for statement in counting.texts())
+        arrays = self._connection.execute(counting.codes()).fetchnumpy()
+        self._run(counting.forget())
         codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(columns))]
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
-        return Counted(tuple(columns), tuple(values), matrix, np.asarray(arrays["n"], np.int64), rows)
+        return values, matrix, np.asarray(arrays["n"], np.int64)
+
+    def _by_codes(self, columns: tuple[str, ...], reading: Reading) -> Combinations | None:
+        """The same where the columns lie in dictionaries and have few texts; None where not."""
+        kinds = self._dictionaries() if columns else {}
+        looking = Looking(self.source.table, columns, reading, self.plan.strip)
+        if not kinds or max(self._run(looking.sampled())[0]) > MAX_TEXTS:
+            return None
+        texts = in_order(self._run(looking.whole())[0])
+        if texts is None:
+            return None
+        counting = CodeCounting(self.source.table, columns, reading, self.plan.strip, texts, kinds)
+        for statement in counting.types():
+            self._run(statement)
+        arrays = self._connection.execute(counting.group()).fetchnumpy()
+        keys = [arrays[f"k{word}"] for word in range(counting.packing.words)]
+        if any(np.ma.is_masked(word) for word in keys):
+            raise EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")
+        packed = np.array([np.asarray(word, np.uint64) for word in keys])
+        return texts, counting.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         with self.faults(reads=True):
@@ -118,16 +149,20 @@ class DuckDBEngine:
             if isinstance(recoding, LevelRecoding) and streams(application):
                 self._stream(Stream(application, recoding), target)
             else:
-                for table, arrays in application.lookups():
-                    self._load(table, arrays)
-                for statement in (*joining(application), publishing(application, target)):
-                    self._run(statement)
+                self._join(Joining(application, target))
         return DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
 
     def _stream(self, stream: Stream, target: Path) -> None:
         if stream.compares:
             self._load("classes", stream.application.class_lookup())
         for statement in (*stream.types(), stream.statement(target)):
+            self._run(statement)
+
+    def _join(self, joining: Joining) -> None:
+        for table, arrays in joining.tables():
+            self._load(table, arrays)
+        threads = int(self._run("SELECT current_setting('threads')")[0][0])
+        for statement in (*joining.classes(), *joining.writing(threads)):
             self._run(statement)
 
     def _dictionaries(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,10 @@ SUFFIXES = {
     ".duckdb": "duckdb",
     ".ddb": "duckdb",
 }
+# The column of a row's number.
+ROW = "sfumato_row"
+# Parquet's name for a row's place in its file.
+PLACE = "file_row_number"
 # Types of JSON values that are no texts; everything else is read as the text that stands in the file.
 JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
 
@@ -50,11 +54,19 @@ class Source:
         table: The table expression.
         columns: Names of the columns.
         separator: Of a CSV file, for writing the release alike.
+        numbered: The table with its rows' numbers (from 1) as a further column `sfumato_row`, where these are known
+            without counting rows one by one; else empty.
     """
 
     table: str
     columns: tuple[str, ...]
     separator: str = ","
+    numbered: str = ""
+
+    @property
+    def with_numbers(self) -> str:
+        """The table with its rows' numbers."""
+        return self.numbered or f"(SELECT row_number() OVER () AS {ROW}, * FROM {self.table} AS s)"
 
 
 def format_of(path: Path, data: DataPlan) -> str:
@@ -144,12 +156,16 @@ def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str]
     for file in files[1:]:
         if sorted(_kinds(connection, _parquet_table([file]))) != first:
             raise other_columns(file, files[0])
-    return _described(connection, _parquet_table(files))
+    source = _described(connection, _parquet_table(files))
+    if len(files) > 1 or any(name.lower() in (ROW, PLACE) for name in source.columns):
+        return source
+    numbered = f"(SELECT {PLACE} + 1 AS {ROW}, * EXCLUDE ({PLACE}) FROM {_parquet_table(files, f', {PLACE}=true')})"
+    return replace(source, numbered=with_one_text(numbered, _kinds(connection, _parquet_table(files))))
 
 
-def _parquet_table(files: Sequence[Path]) -> str:
+def _parquet_table(files: Sequence[Path], further: str = "") -> str:
     # Folder names such as zip=00712 are texts, not numbers.
-    return f"read_parquet({file_list(files)}, hive_types_autocast=false)"
+    return f"read_parquet({file_list(files)}, hive_types_autocast=false{further})"
 
 
 def _kinds(connection: Any, table: str) -> list[tuple[str, str]]:

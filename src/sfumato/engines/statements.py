@@ -1,6 +1,6 @@
-"""The statements with which DuckDB counts rows and publishes them."""
+"""The statements with which DuckDB finds rows and publishes them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,54 +17,10 @@ from sfumato.microdata.packing import Packing, packing_of
 from sfumato.microdata.recoding import STAR, ClassRecoding, Division, Handling, LevelRecoding, Recoding, numbered
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """What to run to count combinations: group the rows, then number each column's texts."""
-
-    group: str
-    texts: tuple[str, ...]
-    codes: str
-    rows: str
-    forget: str
-
-
 def as_text(column: str, strip: bool = False, table: str = "s") -> str:
     """The text of a column's value."""
     cast = f"CAST({table}.{sql.name(column)} AS VARCHAR)"
     return f"trim({cast})" if strip else cast
-
-
-def counting(table: str, columns: Sequence[str], reading: Reading, strip: bool) -> Counting:
-    """Count the distinct combinations of columns."""
-    chosen = sql.listed(f"{as_text(column, strip)} AS t{place}" for place, column in enumerate(columns))
-    group = (
-        f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT {chosen}, count(*) AS n FROM {table} AS s"
-        f"{_required(reading, strip)} GROUP BY ALL"
-    )
-    texts = tuple(
-        f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
-        for place in range(len(columns))
-    )
-    return Counting(
-        group,
-        texts,
-        _coded(len(columns)),
-        f"SELECT count(*) FROM {table}",
-        "DROP TABLE combinations",
-    )
-
-
-def _coded(columns: int) -> str:
-    """The combinations with codes for texts; each column's few texts are numbered apart, which is far cheaper than
-    ranking all combinations by each column."""
-    codes = sql.listed(f"e{place}.code AS c{place}" for place in range(columns))
-    joins = [
-        f" JOIN (SELECT t{place} AS text, CAST(row_number() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER) AS code"
-        f" FROM (SELECT DISTINCT t{place} FROM combinations)) AS e{place}"
-        f" ON combinations.t{place} IS NOT DISTINCT FROM e{place}.text"
-        for place in range(columns)
-    ]
-    return f"SELECT {codes}{', ' if columns else ''}n FROM combinations{''.join(joins)}"
 
 
 def required(reading: Reading, strip: bool) -> str:
@@ -78,7 +34,8 @@ def required(reading: Reading, strip: bool) -> str:
     return " AND ".join(tests)
 
 
-def _required(reading: Reading, strip: bool) -> str:
+def filtered(reading: Reading, strip: bool) -> str:
+    """The clause that drops rows in which a required value is missing; empty where none is required."""
     test = required(reading, strip)
     return f" WHERE {test}" if test else ""
 
@@ -137,13 +94,6 @@ class Application:
             Picker(f"texts{place}", as_text(name, self.strip), coding.texts, self.kinds.get(name, ""), sql.name(name))
             for place, (name, coding) in pairs
         )
-
-    def lookups(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The tables to be loaded: one a column, unless codes are picked, and the one of classes."""
-        for place in range(0 if self.picks else len(self.recoding.columns)):
-            yield f"d{place}", self.column_lookup(place)
-        yield "keyed", self.class_keys()
-        yield "labeled", self.class_labels()
 
     def column_lookup(self, place: int) -> dict[str, Any]:
         """Text and code of each value of a column whose rows are not dropped."""
@@ -207,126 +157,6 @@ def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict
         "value": np.array(texts, object),
     }
     return places, owners, bounds
-
-
-def joining(application: Application) -> Iterator[str]:
-    """Make the table of classes from the keys and the labels that were loaded, labels as enumerations.
-
-    Rows are sorted with their labels, and a code is much quicker to sort than its text. They are turned back before
-    they are written: DuckDB 2.0 now and then writes an empty text to a Parquet file for a value of an enumeration.
-    """
-    for picker in application.pickers() if application.picks else ():
-        yield from picker.types()
-    places = range(len(application.recoding.columns))
-    yield "DROP TABLE IF EXISTS classes"
-    for place in places:
-        texts = f"SELECT DISTINCT p{place} FROM labeled WHERE p{place} IS NOT NULL"
-        yield f"DROP TYPE IF EXISTS labels{place}"
-        yield f"CREATE TYPE labels{place} AS ENUM ({texts} UNION SELECT '{STAR}')"
-    labels = sql.listed(f"CAST(p{place} AS labels{place}) AS p{place}" for place in places)
-    joined = f"SELECT keyed.* EXCLUDE (owner), hidden, number, {labels} FROM keyed JOIN labeled USING (owner)"
-    yield f"CREATE TEMP TABLE classes AS {joined}"
-
-
-def publishing(application: Application, target: Path) -> str:
-    """Write the published rows to a file."""
-    handling = application.handling
-    columns = {column: _published(application, column) for column in application.source.columns}
-    if handling.class_column:
-        columns[handling.class_column] = "c.number"
-    tests = [] if handling.suppressed == "star" else [" WHERE NOT c.hidden"]
-    named = sql.listed(f"{value} AS v{place}" for place, value in enumerate(columns.values()))
-    rows = f"SELECT {named} FROM {_rows(application)}{''.join(tests)} ORDER BY {_order(handling)}"
-    written = sql.listed(
-        f"{f'CAST(v{place} AS VARCHAR)' if value.startswith('c.p') else f'v{place}'} AS {sql.name(column)}"
-        for place, (column, value) in enumerate(columns.items())
-    )
-    statement = f"SELECT {written} FROM ({rows})"
-    return f"COPY ({statement}) TO {sql.text(str(target))} ({format_of_target(application, target)})"
-
-
-def _numbered_rows(application: Application) -> str:
-    rows = f"SELECT row_number() OVER () AS sfumato_row, * FROM {application.source.table} AS s"
-    return f"(SELECT * FROM ({rows}) AS s{_required(application.reading, application.strip)})"
-
-
-def _published(application: Application, column: str) -> str:
-    recoding, handling = application.recoding, application.handling
-    raw = f"s.{sql.name(column)}"
-    if column in handling.starred:
-        return sql.text(STAR)
-    if column in recoding.columns:
-        place = recoding.columns.index(column)
-        hides = handling.suppressed == "star" and bool(recoding.suppressed.any())
-        if recoding.identical[place] and not hides:
-            return as_text(column, strip=True) if application.strip else raw
-        return f"c.p{place}"
-    if column in handling.veiled:
-        return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, application.strip)} END"
-    return as_text(column, strip=True) if application.strip else raw
-
-
-def _rows(application: Application) -> str:
-    """The rows, each with its class."""
-    rows = f"{_numbered_rows(application)} AS s{_column_joins(application)}"
-    keys = _keys(application)
-    if application.division is None:
-        return f"{rows} JOIN classes AS c ON {' AND '.join(f'c.k{word} = {key}' for word, key in enumerate(keys))}"
-    ranked = _ranked(application, application.division, rows, keys)
-    tests = [f"c.k{word} = s.sfumato_key{word}" for word in range(len(keys))]
-    tests.append("(c.undivided OR c.value IS NOT DISTINCT FROM s.sfumato_value)")
-    tests.append("s.sfumato_rank > c.above AND s.sfumato_rank <= c.upto")
-    return f"({ranked}) AS s JOIN classes AS c ON {' AND '.join(tests)}"
-
-
-def _ranked(application: Application, division: Division, rows: str, keys: Sequence[str]) -> str:
-    """The rows with their packed codes and their rank among those of the same combination and value."""
-    named = [f"{key} AS sfumato_key{word}" for word, key in enumerate(keys)]
-    value = "NULL"
-    if division.column is not None:
-        value = as_text(division.column, application.strip)
-        if application.reading.missing:
-            missing = sql.listed(map(sql.text, application.reading.missing))
-            value = f"CASE WHEN {value} IN ({missing}) THEN NULL ELSE {value} END"
-    within = sql.listed([*keys, value])
-    rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.seed)})"
-    return f"SELECT s.*, {sql.listed(named)}, {value} AS sfumato_value, {rank} AS sfumato_rank FROM {rows}"
-
-
-def _column_joins(application: Application) -> str:
-    if application.picks:
-        return ""
-    columns = [
-        f" JOIN d{place} ON {as_text(column, application.strip)} IS NOT DISTINCT FROM d{place}.text"
-        for place, column in enumerate(application.recoding.columns)
-    ]
-    return "".join(columns)
-
-
-def _keys(application: Application) -> list[str]:
-    """The packed codes of a row."""
-    packing = application.packing
-    parts: list[list[str]] = [[] for _ in range(packing.words)]
-    pickers = application.pickers() if application.picks else ()
-    for place in range(len(application.recoding.columns)):
-        shift = int(packing.shift[place])
-        part = f"(d{place}.code << {shift})"
-        if pickers:
-            # A value whose rows are dropped has no code: such a row finds no class.
-            entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in application.key_codes(place)]
-            part = pickers[place].picked(entries, "UBIGINT")
-        parts[int(packing.word[place])].append(part)
-    return [f"({' | '.join(part)})" for part in parts]
-
-
-def _order(handling: Handling) -> str:
-    if handling.shuffle_seed is None:
-        return "s.sfumato_row"
-    return _hash(handling.shuffle_seed)
-
-
-def _hash(seed: int) -> str:
-    return f"md5(concat({sql.text(f'{seed}:')}, s.sfumato_row))"
 
 
 def format_of_target(application: Application, target: Path) -> str:

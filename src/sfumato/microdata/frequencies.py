@@ -15,7 +15,7 @@ from sfumato.hierarchies.ladder import Codes, Ladder
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata import kernels
 from sfumato.microdata.classes import Classes, Counts, Histogram, histogram
-from sfumato.microdata.packing import packing_of
+from sfumato.microdata.packing import Packing, Words, packing_of
 from sfumato.plan.model import ColumnPlan, OnInvalid, Plan
 
 DROPPED = -1
@@ -155,29 +155,46 @@ def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
 def with_codings(counted: Counted, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
     """The frequency table of what an engine counted, with codings that are given."""
     names = plan.quasi_identifiers
-    codes = np.empty((len(counted.counts), len(names)), np.int32)
+    packing = packing_of([coding.ladder.size for coding in codings])
+    keys = np.zeros((packing.words, len(counted.counts)), np.uint64)
+    stays = np.ones(len(counted.counts), bool)
     for column, (name, coding) in enumerate(zip(names, codings, strict=True)):
-        place = counted.columns.index(name)
-        codes[:, column] = coding.codes[counted.codes[:, place]] if len(coding.codes) else 0
-    return _grouped(names, codings, codes, counted, plan)
+        if not len(coding.codes):
+            continue
+        places = counted.codes[:, counted.columns.index(name)]
+        keys[packing.word[column]] |= (coding.codes.astype(np.uint64) << packing.shift[column])[places]
+        if (coding.codes == DROPPED).any():
+            stays &= (coding.codes != DROPPED)[places]
+    kept = np.flatnonzero(stays)
+    return _grouped(names, codings, packing, keys[:, kept], kept, counted, plan)
 
 
 def _grouped(
-    names: tuple[str, ...], codings: tuple[Coding, ...], codes: npt.NDArray[np.int32], counted: Counted, plan: Plan
+    names: tuple[str, ...],
+    codings: tuple[Coding, ...],
+    packing: Packing,
+    keys: Words,
+    kept: Counts,
+    counted: Counted,
+    plan: Plan,
 ) -> FrequencyTable:
-    kept = np.flatnonzero((codes != DROPPED).all(axis=1))
-    codes, counts = codes[kept], counted.counts[kept]
-    order = packing_of([coding.ladder.size for coding in codings]).order(codes)
-    codes, counts, kept = codes[order], counts[order], kept[order]
-    first = np.ones(len(codes), bool)
-    first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    """The frequency table from packed codes; combinations that are coded alike become one.
+
+    Args:
+        kept: The counted combination behind each of the keys.
+    """
+    order = packing.order_of(keys)
+    keys, kept = keys[:, order], kept[order]
+    counts = counted.counts[kept]
+    first = np.ones(len(kept), bool)
+    first[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
     owners = np.cumsum(first) - 1
     sizes = np.bincount(owners, weights=counts, minlength=int(first.sum())).astype(np.int64)
     held = {name: _held(name, counted, kept, owners, counts, len(sizes), plan) for name in plan.counted}
     return FrequencyTable(
         names,
         codings,
-        np.ascontiguousarray(codes[first]),
+        packing.unpack(keys[:, first]),
         sizes,
         {name: entry[0] for name, entry in held.items()},
         {name: entry[1] for name, entry in held.items()},

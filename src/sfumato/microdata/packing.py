@@ -37,11 +37,19 @@ class Packing:
         return codes
 
     def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """The order that sorts combinations by their codes, last column first to decide."""
-        keys = self.pack(codes)
-        if self.words == 1:
-            return np.argsort(keys[0], kind="stable")
-        return np.lexsort(keys)
+        """The order that sorts combinations by their codes, last column first to decide; equal ones stay in order."""
+        return self.order_of(self.pack(codes))
+
+    def order_of(self, keys: Words) -> npt.NDArray[np.int64]:
+        """The same from packed keys."""
+        if self.words > 1:
+            return np.lexsort(keys)
+        width = keys.shape[1].bit_length()
+        if len(self.word) and int(self.shift[-1]) + int(self.mask[-1]).bit_length() + width <= WORD_BITS:
+            # Keys that carry their own places are all different, so the quickest sort keeps equal ones in order.
+            placed = np.sort(keys[0] << np.uint64(width) | np.arange(keys.shape[1], dtype=np.uint64))
+            return (placed & np.uint64((1 << width) - 1)).astype(np.int64)
+        return np.argsort(keys[0], kind="stable")
 
 
 def packing_of(sizes: Sequence[int]) -> Packing:

@@ -4,20 +4,17 @@ Cell by cell: the rows of each published combination of quasi-identifiers, and f
 of each combination with each of its values.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.classes import Classes, Counts, Histogram, histogram
+from sfumato.microdata.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.frequencies import Counted, FrequencyTable, typed
-from sfumato.microdata.recoding import STAR, ClassRecoding, Handling, Recoding, starred
+from sfumato.microdata.recoding import STAR, ClassRecoding, Handling, Labels, Recoding
+from sfumato.microdata.tallies import Tally
 from sfumato.plan.model import Plan
-
-Combination = tuple[str | None, ...]
-Tally = Counter[Combination]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,58 +35,48 @@ class Prediction:
         counted, _ = typed(counted, self.plan)
         found = observed(counted, self.columns, self.sensitive, self.plan.data.missing)
         for name, meant, seen in zip(("", *self.sensitive), self.tallies, found, strict=True):
-            if dict.__eq__(meant, seen):  # the usual case, much quicker than key by key
-                continue
-            wrong = sum(1 for key in meant.keys() | seen.keys() if meant[key] != seen[key])
+            wrong = meant.differing(seen)
             if wrong:
                 with_ = f" with {name}" if name else ""
-                return f"{wrong} combinations{with_} have other counts ({seen.total()} rows instead of {meant.total()})"
+                return f"{wrong} combinations{with_} have other counts ({seen.total} rows instead of {meant.total})"
         return ""
 
 
 def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan: Plan) -> Prediction:
     """What a recoding of a table must count to."""
-    published = _published(recoding, handling)
-    plain: Tally = Counter()
-    for labels, size in zip(published, recoding.sizes.tolist(), strict=True):
-        if labels is not None and size:
-            plain[labels] += size
-    tallies = [plain]
+    classes = _published(recoding, handling)
+    shown = recoding.sizes > 0
+    if handling.suppressed != "star":
+        shown &= ~recoding.suppressed
+    tallies = [Tally(classes.texts, classes.codes[shown], recoding.sizes[shown])]
     for name, held in table.sensitive.items():
         values = table.sensitive_values[name]
-        tallies.append(_with_values(recoding, published, held, values, name in handling.veiled))
+        tallies.append(_with_values(recoding, classes, shown, held, values, name in handling.veiled))
     return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan)
 
 
-def _published(recoding: Recoding, handling: Handling) -> list[Combination | None]:
-    """What the rows of each class are published as, or None when they are dropped."""
-    columns = [texts_at(labels, recoding.classes[:, place]) for place, labels in enumerate(recoding.labels)]
-    found: list[Combination | None] = list(zip(*columns, strict=True))
-    instead = starred(recoding.columns) if handling.suppressed == "star" else None
-    for place in np.flatnonzero(recoding.suppressed).tolist():
-        found[place] = instead
-    return found
-
-
-def texts_at(texts: Combination, codes: npt.NDArray[np.int32]) -> list[str | None]:
-    """The text behind each code."""
-    found: list[str | None] = np.array([*texts, None], object)[codes].tolist()
-    return found
+def _published(recoding: Recoding, handling: Handling) -> Tally:
+    """What the rows of each class are published as; of those that are dropped, what they would be."""
+    stars = handling.suppressed == "star"
+    texts = tuple((*labels, None, STAR) for labels in recoding.labels)
+    codes = recoding.classes.astype(np.int64)
+    for place, labels in enumerate(recoding.labels):
+        codes[codes[:, place] < 0, place] = len(labels)
+        if stars:
+            codes[recoding.suppressed, place] = len(labels) + 1
+    return Tally(texts, codes, recoding.sizes)
 
 
 def _with_values(
-    recoding: Recoding, published: Sequence[Combination | None], held: Histogram, values: Combination, veiled: bool
+    recoding: Recoding, published: Tally, shown: Mask, held: Histogram, values: Labels, veiled: bool
 ) -> Tally:
-    tally: Tally = Counter()
-    classes = histogram(*_entries(recoding, held), len(published), held.size)
-    for owner, value, rows in zip(
-        classes.owners.tolist(), classes.values.tolist(), classes.counts.tolist(), strict=True
-    ):
-        labels = published[owner]
-        if labels is not None:
-            hides = veiled and bool(recoding.suppressed[owner])
-            tally[(*labels, STAR if hides else values[value])] += rows
-    return tally
+    classes = histogram(*_entries(recoding, held), len(published.rows), held.size)
+    kept = shown[classes.owners]
+    owners, codes = classes.owners[kept], classes.values[kept].astype(np.int64)
+    if veiled:
+        codes[recoding.suppressed[owners]] = len(values)
+    together = np.column_stack([published.codes[owners], codes])
+    return Tally((*published.texts, (*values, STAR)), together, classes.counts[kept])
 
 
 def _entries(recoding: Recoding, held: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
@@ -110,23 +97,13 @@ def observed(
     counted: Counted, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
 ) -> Iterator[Tally]:
     """The same tallies from rows that were counted."""
-    plain = [_texts(counted, name) for name in columns]
-    yield _tally(counted, plain)
+    places = [counted.columns.index(name) for name in columns]
+    texts = tuple(counted.values[place] for place in places)
+    yield Tally(texts, counted.codes[:, places], counted.counts)
     for name in sensitive:
-        yield _tally(counted, [*plain, _texts(counted, name, missing)])
-
-
-def _texts(counted: Counted, name: str, missing: Sequence[str] = ()) -> list[str | None]:
-    place = counted.columns.index(name)
-    values = tuple(None if text in missing else text for text in counted.values[place])
-    return texts_at(values, counted.codes[:, place])
-
-
-def _tally(counted: Counted, columns: Sequence[Sequence[str | None]]) -> Tally:
-    tally: Tally = Counter()
-    for combination, count in zip(zip(*columns, strict=True), counted.counts.tolist(), strict=True):
-        tally[combination] += count
-    return tally
+        place = counted.columns.index(name)
+        values = tuple(None if text in missing else text for text in counted.values[place])
+        yield Tally((*texts, values), counted.codes[:, [*places, place]], counted.counts)
 
 
 def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:

@@ -5,7 +5,6 @@ fail are suppressed by their labels. A `ClassRecoding` publishes each combinatio
 recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -174,11 +173,6 @@ def at_node(
 def published_labels(recoding: Recoding, place: int) -> Labels:
     """What the rows of a class are published as."""
     return tuple(labels[code] for labels, code in zip(recoding.labels, recoding.classes[place], strict=True))
-
-
-def starred(columns: Sequence[str]) -> Labels:
-    """What a suppressed row is published as."""
-    return (STAR,) * len(columns)
 
 
 def numbered(recoding: Recoding) -> Counts:

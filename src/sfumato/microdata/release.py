@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from sfumato import __version__
 from sfumato.engines.engine import Engine, Reading
@@ -15,7 +16,7 @@ from sfumato.engines.scratch import Scratch
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata import verify
 from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
-from sfumato.microdata.measures.release import Measured, measure
+from sfumato.microdata.measures.release import Measured, measure, measure_raw
 from sfumato.microdata.methods.search import Result, search
 from sfumato.microdata.methods.warming import warm_up
 from sfumato.microdata.models.k_map import KMap
@@ -29,6 +30,7 @@ from sfumato.plan.read import read_plan
 
 # Stage ("count", "search", "apply", "verify"), how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
+T = TypeVar("T")
 ROWS_SHOWN = 10
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
@@ -133,6 +135,7 @@ class _Run:
                 table = frequency_table(self.plan, self.source)
                 if warm is not None:
                     warm.result()
+            raw = self._beside(beside, table, lambda: measure_raw(table))
             with self._stage("search"):
                 result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
             judged = table.holding(self.plan.judged)
@@ -140,26 +143,30 @@ class _Run:
             target, folder = self._target(workspace)
             if folder is not None:
                 undo.callback(folder.cleanup)
-            measuring = self._measuring(beside, table, result.recoding)
+            expected = predict(judged, result.recoding, handling, self.plan)
+            measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             with self._stage("apply"):
                 published = self.source.apply(result.recoding, handling, self.reading, target)
             undo.callback(published.close)
             with self._stage("verify"):
-                expected = predict(judged, result.recoding, handling, self.plan)
                 verdict = self._verified(published, expected, judged, result.recoding)
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
-            measured = measuring()
+            figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, measured)
+            report = self._report(table, result, verdict, figures_of)
             undo.pop_all()
         return Release(self.plan, report, result.recoding, handling, published, expected, folder, table)
 
-    def _measuring(self, beside: Executor, table: FrequencyTable, recoding: Recoding) -> Callable[[], Measured]:
-        """What hands over the measures: made beside the engine's work where the table is small, else when asked for."""
+    @staticmethod
+    def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
+        """What hands over the outcome of some work: done beside the rest where the table is small, else when asked for.
+
+        One task waits for the one before, so a task may ask for what was made before it.
+        """
         if len(table.counts) > MOST_MEASURED_BESIDE:
-            return lambda: measure(self.plan, table, recoding)
-        return beside.submit(measure, self.plan, table, recoding).result
+            return cache(work)
+        return beside.submit(work).result
 
     @contextmanager
     def _stage(self, name: str) -> Any:

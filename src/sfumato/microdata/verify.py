@@ -16,6 +16,7 @@ from sfumato.microdata.classes import Classes, Counts, Histogram, Mask, histogra
 from sfumato.microdata.frequencies import Counted
 from sfumato.microdata.models.model import Model, of_release
 from sfumato.microdata.models.population import holding_persons
+from sfumato.microdata.tallies import numbers_of
 from sfumato.microdata.wildcards import matching_rows
 
 STAR = "*"
@@ -149,9 +150,8 @@ def classes_of(
     """Published rows as classes of equal quasi-identifiers."""
     places = [counted.columns.index(name) for name in quasi_identifiers]
     codes = counted.codes[:, places]
-    unique, owners = np.unique(codes, axis=0, return_inverse=True)
-    owners = owners.reshape(-1)
-    count = int(owners.max(initial=-1)) + 1
+    owners, first = numbers_of(codes, [len(counted.values[place]) for place in places])
+    count = len(first)
     sizes = np.bincount(owners, weights=counted.counts, minlength=count).astype(np.int64)
     known = {name: reference.sensitive[name].texts for name in judged} if reference is not None else {}
     held = {name: _histogram(counted, name, owners, count, missing, known.get(name, ())) for name in judged}
@@ -165,7 +165,7 @@ def classes_of(
         suppressed = Classes(sizes[hidden], {})
     whole = _reference(reference, held) if reference is not None else _together(all_classes, visible, suppressed)
     if persons is not None:
-        combinations = _texts_of(counted, places, unique[~hidden])
+        combinations = _texts_of(counted, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
     return Published(visible, suppressed, whole)
 

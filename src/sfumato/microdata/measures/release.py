@@ -30,19 +30,32 @@ class Measured:
     utility: Mapping[str, Any]
 
 
-def measure(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Measured:
-    """Measure a release."""
-    kept = recoding.sizes[~recoding.suppressed]
+def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
+    """Measure what is known before anything is published: risks of the raw rows, and what contributes to them."""
     found = outliers(table, MAX_WORK)
-    risk: dict[str, Mapping[str, Any]] = {
+    return {
         "before": _figures(table.counts),
-        "after": _figures(kept) | _journalist(table, recoding),
         "contribution": _contributions(table),
         "outliers": {
             "singled_out_by_columns": list(found.by_columns),
             "singled_out_by_more": found.more,
             "singled_out_alone_by": dict(found.columns),
         },
+    }
+
+
+def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[str, Mapping[str, Any]]) -> Measured:
+    """Measure a release.
+
+    Args:
+        raw: What was measured of the raw rows.
+    """
+    kept = recoding.sizes[~recoding.suppressed]
+    risk: dict[str, Mapping[str, Any]] = {
+        "before": raw["before"],
+        "after": _figures(kept) | _journalist(table, recoding),
+        "contribution": raw["contribution"],
+        "outliers": raw["outliers"],
         "forcing": forcing(plan, table, recoding, MAX_WORK),
     }
     return Measured(risk, utility(table, recoding, plan.seed, plan.utility.target).to_dict())
