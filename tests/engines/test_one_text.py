@@ -23,6 +23,7 @@ from sfumato.microdata.release import anonymize
 NAN = float("nan")
 VALUES = {
     "not a number": (pa.array([1.5, NAN, None, -0.0]), ["1.5", None, None, "0.0"]),
+    "not a number without gaps": (pa.array([1.5, NAN, -0.0]), ["1.5", None, "0.0"]),
     "single precision": (
         pa.array([0.1, 1e10, 16777217.0, 3.4028234e38, 512313.625, NAN, None], pa.float32()),
         ["0.1", "10000000000.0", "16777216.0", "3.4028235e+38", "512313.62", None, None],

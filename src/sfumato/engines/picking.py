@@ -49,8 +49,8 @@ class Picker:
         if self.kind not in INTEGERS or not self._present:
             return None
         numbers = [int(text) for text in self._present]
-        span = range(min(numbers), max(numbers) + 1)
-        return span if len(span) <= MAX_SPAN else None
+        least, most = min(numbers), max(numbers)
+        return range(least, most + 1) if most - least < MAX_SPAN else None
 
     @property
     def _listed(self) -> bool:

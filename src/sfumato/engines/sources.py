@@ -157,7 +157,7 @@ def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str]
         if sorted(_kinds(connection, _parquet_table([file]))) != first:
             raise other_columns(file, files[0])
     source = _described(connection, _parquet_table(files))
-    if len(files) > 1 or any(name.lower() in (ROW, PLACE) for name in source.columns):
+    if len(files) > 1 or any(name.lower() == PLACE for name in source.columns):
         return source
     numbered = f"(SELECT {PLACE} + 1 AS {ROW}, * EXCLUDE ({PLACE}) FROM {_parquet_table(files, f', {PLACE}=true')})"
     return replace(source, numbered=with_one_text(numbered, _kinds(connection, _parquet_table(files))))

@@ -43,8 +43,9 @@ def _value(name: str, kind: str) -> str:
         return ""
     if kind in FLOATS:
         number = quoted if kind == "DOUBLE" else _shortest(quoted)
-        # Not-a-number is missing; -0.0 equals 0.0 and must not be published as another text.
-        return f"CASE WHEN NOT isnan({quoted}) THEN {number} + CAST(0 AS DOUBLE) END"
+        # Not-a-number is missing; -0.0 equals 0.0 and must not be published as another text. The value is asked for
+        # through a list: of the column itself DuckDB believes a Parquet file's statistics, which leave out not-a-number.
+        return f"CASE WHEN NOT isnan(list_value({quoted})[1]) THEN {number} + CAST(0 AS DOUBLE) END"
     if kind.startswith(WORDS):
         return f"CAST({quoted} AS VARCHAR)"
     raise no_text(name)
