@@ -43,8 +43,8 @@ def _value(name: str, kind: str) -> str:
         return ""
     if kind in FLOATS:
         number = quoted if kind == "DOUBLE" else _shortest(quoted)
-        # Not-a-number is missing; -0.0 equals 0.0 and must not be published as another text. The value is asked for
-        # through a list: of the column itself DuckDB believes a Parquet file's statistics, which leave out not-a-number.
+        # Not-a-number is missing; -0.0 equals 0.0 and must not be published as another text. It is asked for
+        # through a list: of the column itself DuckDB believes a Parquet file's statistics, which know no such value.
         return f"CASE WHEN NOT isnan(list_value({quoted})[1]) THEN {number} + CAST(0 AS DOUBLE) END"
     if kind.startswith(WORDS):
         return f"CAST({quoted} AS VARCHAR)"
