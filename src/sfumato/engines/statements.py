@@ -145,16 +145,18 @@ class Application:
 
 def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict[str, Any]]:
     """Undivided combinations and shares of divided ones: combination, class, for which ranks and value they hold."""
-    undivided = np.setdiff1d(np.arange(len(recoding.combinations)), division.combinations)
+    whole = np.ones(len(recoding.combinations), bool)
+    whole[division.combinations] = False
+    undivided = np.flatnonzero(whole)
     places = np.concatenate([undivided, division.combinations])
     owners = np.concatenate([recoding.owners[undivided], division.classes]).astype(np.int32)
     none, all_ranks = np.zeros(len(undivided), np.int64), np.full(len(undivided), np.iinfo(np.int64).max)
-    texts = [None] * len(undivided) + [division.values[code] for code in division.codes]
+    texts = np.concatenate([np.full(len(undivided), None), np.array(division.values, object)[division.codes]])
     bounds = {
         "undivided": np.arange(len(places)) < len(undivided),
         "above": np.concatenate([none, division.ends - division.rows]),
         "upto": np.concatenate([all_ranks, division.ends]),
-        "value": np.array(texts, object),
+        "value": texts,
     }
     return places, owners, bounds
 

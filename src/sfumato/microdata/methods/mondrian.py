@@ -154,7 +154,7 @@ def _cut(items: Items, axes: Sequence[Axis], wish: Wish, models: Sequence[Model]
         raise _unattainable(table, models)
     if items.mode == STRICT and not others:
         return divided(start, wish)
-    return judged(start, wish, accepts)
+    return judged(start, wish, accepts if others else None)
 
 
 def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:

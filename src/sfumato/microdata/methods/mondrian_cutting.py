@@ -6,7 +6,7 @@ class whose cut was refused is cut along the next column.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,29 +119,32 @@ def _longest(begins: Ints, ends: Ints, share: Ints) -> int:
     return int((ends[share] - begins[share]).max(initial=1))
 
 
-def judged(start: Cutting, wish: Wish, accepts: Accepts) -> Cutting:
+def judged(start: Cutting, wish: Wish, accepts: Accepts | None) -> Cutting:
     """Cuts of any mode, level by level, each accepted only if both its parts are.
 
     Args:
-        accepts: Told the ids, rows and owner of items, and the number of owners; says which owners may be classes.
+        accepts: Told the ids, rows and owner of items, and the number of owners; says which owners may be classes. None
+            where k rows are all that is asked for: a cut is not even proposed that leaves fewer.
     """
-    state = _Levels(start, wish)
-    while state.open.any():
-        state.cut_once(accepts)
-    return state.cutting
+    with ThreadPoolExecutor(THREADS) as pool:
+        state = _Levels(start, wish, pool)
+        while state.open.any():
+            state.cut_once(accepts)
+        return state.cutting
 
 
 class _Levels:
     """The classes so far: which are still open, how many columns were tried on each, and its path."""
 
-    def __init__(self, start: Cutting, wish: Wish) -> None:
+    def __init__(self, start: Cutting, wish: Wish, pool: Executor) -> None:
         self.cutting = start
         self.wish = wish
+        self.pool = pool
         self.open = np.ones(1, bool)
         self.tried = np.zeros(1, np.int64)
         self.paths = np.array([wish.seed], np.uint64)
 
-    def cut_once(self, accepts: Accepts) -> None:
+    def cut_once(self, accepts: Accepts | None) -> None:
         """Propose a cut for every open class, and carry out those whose parts are accepted."""
         items = self.cutting
         begins = items.starts
@@ -150,19 +153,20 @@ class _Levels:
         lefts = np.empty(len(items.counts), np.int64)
         division.sides(items.places, items.counts, begins, ends, cuts, lefts)
         self.open &= cuts[:, 0] >= 0
-        good = self._accepted(cuts[:, 0] >= 0, begins, ends, lefts, accepts)
-        cuts[~good, 0] = -1
-        division.sides(items.places, items.counts, begins, ends, cuts, lefts)
+        if accepts is not None:
+            good = self._accepted(cuts[:, 0] >= 0, begins, ends, lefts, accepts)
+            cuts[~good, 0] = -1
+            division.sides(items.places, items.counts, begins, ends, cuts, lefts)
         self._divide(begins, ends, cuts, lefts)
 
     def _proposed(self, begins: Ints, ends: Ints) -> Ints:
         cuts = np.full((len(begins), 3), -1, np.int64)
         chosen = np.flatnonzero(self.open)
         middle = len(chosen) // 2 if len(self.cutting.counts) >= LEAST_ITEMS else 0
-        with ThreadPoolExecutor(THREADS) as pool:
-            jobs = [pool.submit(self._propose, part, begins, ends, cuts) for part in (chosen[:middle], chosen[middle:])]
-            for job in jobs:
-                job.result()
+        other = self.pool.submit(self._propose, chosen[:middle], begins, ends, cuts) if middle else None
+        self._propose(chosen[middle:], begins, ends, cuts)
+        if other is not None:
+            other.result()
         return cuts
 
     def _propose(self, chosen: Ints, begins: Ints, ends: Ints, cuts: Ints) -> None:

@@ -19,6 +19,7 @@ _BITS = 32
 _LOW = (1 << _BITS) - 1
 # A column whose places spread wider than this many times the class is sorted instead of counted.
 _SPARSE = 8
+_WORD = 64
 
 
 class Axes(NamedTuple):
@@ -226,35 +227,65 @@ def loss_cut(axes, column, found, rows, k, scratch):
 
 
 @njit(cache=True, nogil=True)
-def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, highs, distinct):
-    """What both parts of a class lose together when it is cut; lows, highs, distinct are (2, m)."""
+def ones(mask):
+    """How many bits of a word are set."""
+    found = 0
+    while mask:
+        mask &= mask - np.uint64(1)
+        found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, highs, distinct, masks):
+    """What both parts of a class lose together when it is cut; lows, highs, distinct, masks are (2, m).
+
+    The values of a column of sets are gathered in a word where it holds them all, and marked with stamps where not.
+    """
     columns = places.shape[1]
     scratch.stamp[0] += 1
     stamp = scratch.stamp[0]
     rows = np.zeros(2, np.int64)
+    lows[:] = np.iinfo(np.int64).max
+    highs[:] = -1
+    distinct[:] = 0
+    masks[:] = 0
     for item in range(begin, end):
         side = 0 if places[item, column] <= place else 1
-        if rows[side] == 0:
-            for other in range(columns):
-                lows[side, other] = places[item, other]
-                highs[side, other] = places[item, other]
-                distinct[side, other] = 0
         rows[side] += counts[item]
         for other in range(columns):
             at = places[item, other]
-            if at < lows[side, other]:
-                lows[side, other] = at
-            elif at > highs[side, other]:
-                highs[side, other] = at
-            if axes.kinds[other] == SET and scratch.stamps[side, axes.begins[other] + at] != stamp:
-                scratch.stamps[side, axes.begins[other] + at] = stamp
-                distinct[side, other] += 1
+            if axes.kinds[other] == SET:
+                if axes.sizes[other] <= _WORD:
+                    masks[side, other] |= np.uint64(1) << np.uint64(at)
+                    continue
+                if scratch.stamps[side, axes.begins[other] + at] != stamp:
+                    scratch.stamps[side, axes.begins[other] + at] = stamp
+                    distinct[side, other] += 1
+            lows[side, other] = min(lows[side, other], at)
+            highs[side, other] = max(highs[side, other], at)
     lost = 0.0
     for side in range(2):
         for other in range(columns):
+            if masks[side, other]:
+                distinct[side, other] = ones(masks[side, other])
+                lows[side, other], highs[side, other] = spread(masks[side, other], axes.missing[other])
             share = width(axes, other, lows[side, other], highs[side, other], distinct[side, other])
             lost += rows[side] * share * axes.weights[other]
     return lost
+
+
+@njit(cache=True, nogil=True)
+def spread(mask, missing):
+    """The lowest and highest place that `width` needs to know of a set: whether it is one value, or holds the missing.
+
+    The missing value stands last.
+    """
+    several = mask & (mask - np.uint64(1))
+    if not several:
+        return 0, 0
+    holds = missing >= 0 and (mask >> np.uint64(missing)) & np.uint64(1)
+    return -2, missing if holds else -3
 
 
 @njit(cache=True, nogil=True)
@@ -285,6 +316,7 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
     """The columns in which a cut lowers the loss, most first, with their cuts; the answer is their number."""
     columns = len(widths)
     sides = np.empty((3, 2, columns), np.int64)
+    masks = np.empty((2, columns), np.uint64)
     losses = np.empty(columns)
     found = 0
     for column in range(columns):
@@ -295,7 +327,8 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
         if place < 0:
             continue
         cuts[column], lefts[column] = place, left
-        lost = loss_after(places, counts, begin, end, axes, column, place, scratch, sides[0], sides[1], sides[2])
+        sets = (sides[0], sides[1], sides[2], masks)
+        lost = loss_after(places, counts, begin, end, axes, column, place, scratch, *sets)
         at = found
         while at > 0 and losses[at - 1] > lost:
             losses[at] = losses[at - 1]

@@ -156,16 +156,22 @@ def _sets(axis: Axis, extent: Extent) -> Described:
         distinct = distinct.reshape(-1, 1)
     else:
         distinct, codes = np.unique(extent.masks, axis=0, return_inverse=True)
-    labels = tuple(_set_text(axis, mask) for mask in distinct)
+    order: list[int] = axis.order.tolist()
+    labels = tuple(_set_text(axis, order, words) for words in distinct.tolist())
     held = np.bitwise_count(distinct).sum(axis=1).astype(np.int64)[codes.reshape(-1)]
     widths = np.minimum((held - 1) * axis.scale, 1.0)
     return Described(labels, codes.reshape(-1).astype(np.int32), widths, widths)
 
 
-def _set_text(axis: Axis, mask: Masks) -> str | None:
+def _set_text(axis: Axis, order: Sequence[int], words: Sequence[int]) -> str | None:
     """The values of a set in the order of the ladder."""
-    bits = np.unpackbits(np.ascontiguousarray(mask).astype("<u8").view(np.uint8), bitorder="little")
-    held: list[int] = sorted(axis.order[np.flatnonzero(bits)].tolist())
+    held: list[int] = []
+    for at, word in enumerate(words):
+        rest = word
+        while rest:
+            held.append(order[at * WORD + (rest & -rest).bit_length() - 1])
+            rest &= rest - 1
+    held.sort()
     values: Labels = tuple(axis.ladder.values[code] for code in held)
     if len(values) == 1:
         return values[0]
