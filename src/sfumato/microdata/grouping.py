@@ -12,7 +12,10 @@ from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.packing import Words, packing_of
 
 Node = tuple[int, ...]
-MAX_KEPT_CLASSES = 20_000_000
+MAX_KEPT_CLASSES = 32_000_000
+# Smaller tables stay in the processor's cache anyway.
+LEAST_IN_RUNS = 100_000
+MAX_STAMP = 1 << 31
 
 
 def hash_capacity(rows: int) -> int:
@@ -44,6 +47,8 @@ class Grouper:
         self.table = table
         self.packing = packing_of([ladder.size for ladder in table.ladders])
         self.base = Grouped((0,) * len(table.columns), self.packing.pack(table.codes), table.whole)
+        keys = self.base.keys[0]
+        self._sorted = self.packing.words == 1 and bool((keys[1:] > keys[:-1]).all())
         self._kept: list[Grouped] = []
         self._places: dict[Node, int] = {}
         self._kept_classes = 0
@@ -116,12 +121,36 @@ class Grouper:
             offsets,
             relabeled,
         )
-        self._stamp += 1
-        # A table no larger than needed stays in the processor's cache.
-        hashed = self._hashed[: hash_capacity(rows)]
-        return int(
-            kernels.group(relabeled, source.sizes, hashed, self._stamp, self._out_keys, self._out_counts, self._owner)
-        )
+        out = (self._out_keys, self._out_counts, self._owner)
+        shift = self._untouched(node)
+        if shift is None or rows < LEAST_IN_RUNS:
+            hashed, stamp = self._table(rows, 1)
+            return int(kernels.group(relabeled, source.sizes, hashed, stamp, *out))
+        many, longest = kernels.runs(relabeled[0], shift)
+        hashed, stamp = self._table(longest, many)
+        keys, counts, owner = out
+        return int(kernels.group_runs(relabeled[0], source.sizes, shift, hashed, stamp, keys[0], counts, owner))
+
+    def _table(self, rows: int, stamps: int) -> tuple[Counts, int]:
+        """A hash table for so many rows, no larger than needed so that it stays in the processor's cache; and the first
+        of so many new stamps."""
+        if self._stamp + stamps >= MAX_STAMP:
+            self._hashed[:] = 0
+            self._stamp = 0
+        first = self._stamp + 1
+        self._stamp += stamps
+        return self._hashed[: hash_capacity(rows)], first
+
+    def _untouched(self, node: Node) -> np.uint64 | None:
+        """From which bit on no key at a node is generalized: None where all are, or where there is no order.
+
+        The raw table is sorted, and classes are numbered as they come. So in all tables at hand, keys that are equal
+        in the columns behind the last generalized one stand together.
+        """
+        last = max((column for column, level in enumerate(node) if level), default=-1)
+        if not self._sorted or last + 1 == len(node):
+            return None
+        return np.uint64(self.packing.shift[last + 1])
 
     def _regrouped(self, held: Histogram, rows: int, classes: int) -> Histogram:
         owner = self._owner[:rows]

@@ -17,6 +17,22 @@ _DENSE = 16
 
 
 @njit(cache=True, nogil=True)
+def pack(codes, word, shift, out):
+    """Pack codes (n, m) into keys: out (w, n), zeros; word, shift: (m,) where each column lies."""
+    for row in range(len(codes)):
+        for column in range(codes.shape[1]):
+            out[word[column], row] |= np.uint64(codes[row, column]) << shift[column]
+
+
+@njit(cache=True, nogil=True)
+def unpack(keys, word, shift, mask, out):
+    """The codes behind packed keys (w, n): out (n, m); word, shift, mask: (m,) where each column lies."""
+    for row in range(keys.shape[1]):
+        for column in range(len(word)):
+            out[row, column] = (keys[word[column], row] >> shift[column]) & mask[column]
+
+
+@njit(cache=True, nogil=True)
 def relabel(keys, word, shift, mask, changed, tables, offsets, out):
     """Generalize some columns of packed combinations, column by column.
 
@@ -67,6 +83,52 @@ def _group_words(keys, counts, table, stamp, out_keys, out_counts, owner):
     classes = 0
     for row in range(len(keys)):
         key = keys[row]
+        slot = (key * _MIX) >> down
+        while True:
+            entry = table[slot]
+            if (entry >> _HALF) != stamp:
+                table[slot] = mark | classes
+                out_keys[classes] = key
+                out_counts[classes] = counts[row]
+                owner[row] = classes
+                classes += 1
+                break
+            found = np.uint64(entry & _LOW)
+            if out_keys[found] == key:
+                out_counts[found] += counts[row]
+                owner[row] = found
+                break
+            slot = (slot + _ONE) & last
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def runs(keys, shift):
+    """How many runs of keys there are that are equal from the bit `shift` on, and how long the longest is."""
+    many, longest, begin = 0, 0, 0
+    for row in range(1, len(keys) + 1):
+        if row == len(keys) or (keys[row] >> shift) != (keys[row - 1] >> shift):
+            many += 1
+            longest = max(longest, row - begin)
+            begin = row
+    return many, longest
+
+
+@njit(cache=True, nogil=True)
+def group_runs(keys, counts, shift, table, stamp, out_keys, out_counts, owner):
+    """As `group`, for combinations of one word of which equal ones stand in one run of equal bits from `shift` on.
+
+    Every run begins with an empty table, which can be as short as the longest run asks for: it stays in the
+    processor's cache. As many stamps are used as there are runs.
+    """
+    last = np.uint64(len(table) - 1)
+    down = _down(len(table))
+    classes, mark = 0, np.int64(stamp) << _HALF
+    for row in range(len(keys)):
+        key = keys[row]
+        if row and (key >> shift) != (keys[row - 1] >> shift):
+            stamp += 1
+            mark = np.int64(stamp) << _HALF
         slot = (key * _MIX) >> down
         while True:
             entry = table[slot]

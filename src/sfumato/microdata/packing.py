@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.microdata import kernels
+
 Words = npt.NDArray[np.uint64]
 WORD_BITS = 64
 
@@ -25,15 +27,13 @@ class Packing:
     def pack(self, codes: npt.NDArray[np.int32]) -> Words:
         """The packed keys of combinations, shape (words, combinations)."""
         keys = np.zeros((self.words, len(codes)), np.uint64)
-        for column in range(codes.shape[1]):
-            keys[self.word[column]] |= codes[:, column].astype(np.uint64) << self.shift[column]
+        kernels.pack(codes, self.word, self.shift, keys)
         return keys
 
     def unpack(self, keys: Words) -> npt.NDArray[np.int32]:
         """The codes behind packed keys, shape (combinations, columns)."""
         codes = np.empty((keys.shape[1], len(self.word)), np.int32)
-        for column in range(len(self.word)):
-            codes[:, column] = (keys[self.word[column]] >> self.shift[column]) & self.mask[column]
+        kernels.unpack(keys, self.word, self.shift, self.mask, codes)
         return codes
 
     def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
