@@ -1,11 +1,14 @@
 """Packed keys and grouping: exact for any number of columns, whatever table a node is rolled up from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.hierarchies.ladder import make_ladder
+from sfumato.microdata import grouping
 from sfumato.microdata.classes import histogram
 from sfumato.microdata.frequencies import Coding, FrequencyTable
 from sfumato.microdata.grouping import Grouper
@@ -37,6 +40,32 @@ def wide_table(columns: int, rows: int = 60) -> FrequencyTable:
     return FrequencyTable(names, (coding,) * columns, codes, counts, sensitive, {"s": ("a", "b", "c")})
 
 
+def expected_classes(table: FrequencyTable, node: tuple[int, ...]) -> dict:
+    """The classes of a node by a dictionary: size, and what each holds."""
+    expected: dict = {}
+    for row, count in enumerate(table.counts.tolist()):
+        label = tuple(
+            int(table.ladders[place].codes[level][table.codes[row, place]]) for place, level in enumerate(node)
+        )
+        size, held = expected.setdefault(label, [0, [0, 0, 0]])
+        held[int(table.sensitive["s"].values[row])] += count
+        expected[label] = [size + count, held]
+    return expected
+
+
+def found_classes(grouper: Grouper, node: tuple[int, ...]) -> dict:
+    grouped = grouper.at(node)
+    found = {}
+    held = grouped.classes.sensitive["s"]
+    for place, label in enumerate(grouper.labels(grouped).tolist()):
+        tally = [0, 0, 0]
+        for entry in range(held.starts[place], held.starts[place + 1]):
+            tally[held.values[entry]] += int(held.counts[entry])
+        assert tuple(label) not in found
+        found[tuple(label)] = [int(grouped.sizes[place]), tally]
+    return found
+
+
 @pytest.mark.parametrize("columns", [1, 3, 30])
 @settings(max_examples=20)
 @given(data=st.data())
@@ -45,21 +74,35 @@ def test_grouping_equals_a_dictionary(columns, data) -> None:
     grouper = Grouper(table)
     for _ in range(3):
         node = tuple(data.draw(st.lists(st.integers(0, 3), min_size=columns, max_size=columns)))
-        expected: dict = {}
-        for row, count in enumerate(table.counts.tolist()):
-            label = tuple(
-                int(table.ladders[place].codes[level][table.codes[row, place]]) for place, level in enumerate(node)
-            )
-            size, held = expected.setdefault(label, [0, [0, 0, 0]])
-            entry = table.sensitive["s"]
-            held[int(entry.values[row])] += count
-            expected[label] = [size + count, held]
-        grouped = grouper.at(node)
-        found = {}
-        held = grouped.classes.sensitive["s"]
-        for place, label in enumerate(grouper.labels(grouped).tolist()):
-            tally = [0, 0, 0]
-            for entry in range(held.starts[place], held.starts[place + 1]):
-                tally[held.values[entry]] += int(held.counts[entry])
-            found[tuple(label)] = [int(grouped.sizes[place]), tally]
-        assert found == expected
+        assert found_classes(grouper, node) == expected_classes(table, node)
+
+
+@pytest.mark.parametrize("stamps", [1 << 31, 200], ids=["many stamps", "few stamps"])
+@pytest.mark.parametrize("in_order", [True, False], ids=["in order", "not in order"])
+@settings(max_examples=25)
+@given(data=st.data())
+def test_grouping_run_by_run_does_too(in_order, stamps, data) -> None:
+    """Long tables in order are grouped run by run; here short ones, and the hash table is emptied now and then."""
+    random = np.random.default_rng(data.draw(st.integers(0, 9)))
+    columns, rows = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 150))
+    table = wide_table(columns)
+    codes = np.unique(random.choice([0, 1, 63, 64, 500, 512, 1023], (rows, columns)).astype(np.int32), axis=0)
+    order = packing_of([1024] * columns).order(codes)
+    codes = codes[order if in_order else random.permutation(len(codes))]
+    counts = random.integers(1, 4, len(codes)).astype(np.int64)
+    values = random.integers(0, 3, len(codes)).astype(np.int32)
+    held = histogram(np.arange(len(codes)), values, counts, len(codes), 3)
+    table = replace(table, codes=codes, counts=counts, sensitive={"s": held})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "LEAST_IN_RUNS", 0)
+        patch.setattr(grouping, "MAX_STAMP", stamps)
+        patch.setattr(grouping, "MAX_KEPT_CLASSES", data.draw(st.sampled_from([10, 10_000])))
+        grouper = Grouper(table)
+        assert grouper._sorted == (in_order or (np.diff(grouper.base.keys[0].astype(np.int64)) > 0).all())
+        for _ in range(6):
+            node = tuple(data.draw(st.lists(st.integers(0, 3), min_size=columns, max_size=columns)))
+            assert found_classes(grouper, node) == expected_classes(table, node)
+            owners = grouper.owners(node)
+            labels = [ladder.codes[level][codes[:, at]] for at, (ladder, level) in enumerate(zip(table.ladders, node))]
+            pairs = set(zip(owners.tolist(), zip(*(column.tolist() for column in labels))))
+            assert len(pairs) == len({owner for owner, _ in pairs}) == len({label for _, label in pairs})

@@ -1,6 +1,5 @@
 """Grouping: the classes of a frequency table at any node of its lattice, rolled up from the nearest table at hand."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ from sfumato.microdata import kernels
 from sfumato.microdata.classes import Classes, Counts, Histogram
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.packing import Words, packing_of
+from sfumato.microdata.steps import Steps
 
 Node = tuple[int, ...]
 MAX_KEPT_CLASSES = 32_000_000
@@ -56,7 +56,7 @@ class Grouper:
         self._nodes = np.empty((64, len(table.columns)), np.int16)
         self._sizes = np.empty(64, np.int64)
         self._last_use = np.empty(64, np.int64)
-        self._steps: dict[tuple[int, int, int], Words] = {}
+        self.steps = Steps(table.ladders, self.packing)
         self._hashed = np.zeros(hash_capacity(len(table.counts)), np.int64)
         self._stamp = 0
         self._relabeled = np.empty_like(self.base.keys)
@@ -77,17 +77,14 @@ class Grouper:
 
     def rolled(self, source: Grouped, node: Node) -> Grouped:
         """The classes at a node, from those of a node that is nowhere coarser."""
-        changed = [column for column, level in enumerate(node) if level != source.node[column]]
-        if not changed:
+        if node == source.node:
             return source
-        count = self._roll(source, node, changed)
-        return self._grouped(source, node, count)
+        return self._grouped(source, node, self._roll(source, node))
 
     def rolled_with_owners(self, node: Node) -> tuple[Grouped, npt.NDArray[np.int32]]:
         """The classes at a node, from the raw table, and the class of each combination."""
-        changed = [column for column, level in enumerate(node) if level]
-        count = self._roll(self.base, node, changed)
-        return self._grouped(self.base, node, count), self._owner.copy()
+        grouped = self._grouped(self.base, node, self._roll(self.base, node))
+        return grouped, self._owner.copy()
 
     def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
         """The classes that were just rolled up."""
@@ -98,28 +95,21 @@ class Grouper:
 
     def owners(self, node: Node) -> npt.NDArray[np.int32]:
         """The class of each combination of the raw table at a node."""
-        self._roll(self.base, node, [column for column, level in enumerate(node) if level])
+        self._roll(self.base, node)
         return self._owner.copy()
 
     def labels(self, grouped: Grouped) -> np.ndarray:
         """The label codes of each class, shape (classes, columns)."""
         return self.packing.unpack(grouped.keys)
 
-    def _roll(self, source: Grouped, node: Node, changed: Sequence[int]) -> int:
+    def _roll(self, source: Grouped, node: Node) -> int:
         rows = len(source.sizes)
-        tables = [self.step(column, source.node[column], node[column]) for column in changed]
-        offsets = np.cumsum([0, *(len(table) for table in tables)])
         relabeled = self._relabeled[:, :rows]
-        packing = self.packing
+        packing, steps = self.packing, self.steps
+        steps.know(source.node, node)
+        low, high = np.array(source.node, np.int16), np.array(node, np.int16)
         kernels.relabel(
-            source.keys,
-            packing.word,
-            packing.shift,
-            packing.mask,
-            np.array(changed, np.int64),
-            np.concatenate(tables) if tables else np.zeros(0, np.uint64),
-            offsets,
-            relabeled,
+            source.keys, packing.word, packing.shift, packing.mask, low, high, steps.labels, steps.begins, relabeled
         )
         out = (self._out_keys, self._out_counts, self._owner)
         shift = self._untouched(node)
@@ -157,14 +147,6 @@ class Grouper:
         starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, classes, held.size)
         return Histogram(starts, values, counts, held.size)
 
-    def step(self, column: int, low: int, high: int) -> Words:
-        """For each label of a level its label at a higher one, shifted to where it lies in a key."""
-        key = (column, low, high)
-        if key not in self._steps:
-            labels = self.table.ladders[column].step(low, high).astype(np.uint64)
-            self._steps[key] = labels << self.packing.shift[column]
-        return self._steps[key]
-
     def _stone(self, node: Node) -> Node:
         """A stepping stone below a node, on which other nodes are likely to stand too.
 
@@ -176,12 +158,9 @@ class Grouper:
 
     def _nearest(self, node: Node) -> Grouped:
         """The smallest table at hand that is nowhere coarser."""
-        if not self._kept:
+        place = int(kernels.nearest(self._nodes, self._sizes, len(self._kept), np.array(node, np.int16)))
+        if place < 0:
             return self.base
-        fits = np.flatnonzero((self._nodes[: len(self._kept)] <= np.array(node, np.int16)).all(axis=1))
-        if not len(fits):
-            return self.base
-        place = int(fits[self._sizes[fits].argmin()])
         self._last_use[place] = self._stamp
         return self._kept[place]
 

@@ -33,28 +33,49 @@ def unpack(keys, word, shift, mask, out):
 
 
 @njit(cache=True, nogil=True)
-def relabel(keys, word, shift, mask, changed, tables, offsets, out):
-    """Generalize some columns of packed combinations, column by column.
+def relabel(keys, word, shift, mask, low, high, labels, begins, out):
+    """Generalize packed combinations from one node to another, column by column.
 
     Args:
-        keys: (w, n); word, shift, mask: (m,) where each column lies.
-        changed: (c,) columns to generalize; tables: for each label of each of them its new label, shifted into its
-            place, in one array; offsets: (c,) where each column's labels begin.
-        out: (w, n) receives the new keys.
+        keys: (w, n); word, shift, mask: (m,) where each column lies; low, high: (m,) the levels of both nodes.
+        labels, begins: see `steps.Steps`; out: (w, n) receives the new keys.
     """
     for at in range(len(keys)):
         stay = ~np.uint64(0)
-        for place in range(len(changed)):
-            if word[changed[place]] == at:
-                stay &= ~(mask[changed[place]] << shift[changed[place]])
+        for column in range(len(word)):
+            if word[column] == at and low[column] != high[column]:
+                stay &= ~(mask[column] << shift[column])
         for row in range(keys.shape[1]):
             out[at, row] = keys[at, row] & stay
-    for place in range(len(changed)):
-        column = changed[place]
+    for column in range(len(word)):
+        if low[column] == high[column]:
+            continue
         old, new = keys[word[column]], out[word[column]]
-        by, bits, offset = shift[column], mask[column], np.uint64(offsets[place])
+        by, bits = shift[column], mask[column]
+        begin = np.uint64(begins[column, low[column], high[column]])
         for row in range(len(old)):
-            new[row] |= tables[offset + ((old[row] >> by) & bits)]
+            new[row] |= labels[begin + ((old[row] >> by) & bits)]
+
+
+@njit(cache=True, nogil=True)
+def nearest(nodes, sizes, many, node):
+    """The first of the smallest of `many` tables that are nowhere coarser than a node; -1 if there is none.
+
+    Args:
+        nodes: (t, m) their levels; sizes: (t,); node: (m,).
+    """
+    best = -1
+    for place in range(many):
+        if best >= 0 and sizes[place] >= sizes[best]:
+            continue
+        fits = True
+        for column in range(len(node)):
+            if nodes[place, column] > node[column]:
+                fits = False
+                break
+        if fits:
+            best = place
+    return best
 
 
 @njit(cache=True, nogil=True)
@@ -197,17 +218,19 @@ def _down(capacity):
 
 @njit(cache=True, nogil=True)
 def tally(sizes, failing):
-    """Rows in failing classes; number, smallest and largest of the others."""
+    """Rows in failing classes; number, smallest and largest of the others; smallest and largest of all."""
     suppressed, kept, smallest, largest = 0, 0, 0, 0
+    least, most = sizes[0], sizes[0]
     for row in range(len(sizes)):
         size = sizes[row]
+        least, most = min(least, size), max(most, size)
         if failing[row]:
             suppressed += size
         else:
             kept += 1
             largest = max(largest, size)
             smallest = size if kept == 1 else min(smallest, size)
-    return suppressed, kept, smallest, largest
+    return suppressed, kept, smallest, largest, least, most
 
 
 @njit(cache=True, nogil=True)

@@ -205,13 +205,13 @@ class Problem:
         """
         assessed = self._assessed(grouped, ALL if priced else self.limit, bounded)
         failing = assessed.failing
-        suppressed, kept, smallest, largest = kernels.tally(grouped.sizes, failing)
+        suppressed, kept, smallest, largest, least, most = kernels.tally(grouped.sizes, failing)
         certain = suppressed if self.sizes_alone else assessed.certain_rows
         holds = suppressed <= self.limit and kept > 0
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
         loss = self.loss.value(terms.total)
         added = self._added_at_least(grouped, assessed, terms)
-        before = Sizes(len(grouped.sizes), int(grouped.sizes.min()), int(grouped.sizes.max()))
+        before = Sizes(len(grouped.sizes), least, most)
         return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before)
 
     def _added_at_least(self, grouped: Grouped, assessed: Assessed, terms: Terms) -> float:

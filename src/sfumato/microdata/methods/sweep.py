@@ -196,6 +196,6 @@ def _tables(grouper: Grouper, levels: Counts, columns: Counts) -> tuple[Words, C
     """For each node its column's labels one level up, all steps in one array, and where each begins."""
     reached = levels[np.arange(len(levels)), columns]
     steps, which = np.unique(np.column_stack([columns, reached]), axis=0, return_inverse=True)
-    parts = [grouper.step(column, level - 1, level) for column, level in steps.tolist()]
+    parts = [grouper.steps.step(column, level - 1, level) for column, level in steps.tolist()]
     begins = np.cumsum([0, *(len(part) for part in parts)])[:-1]
     return np.concatenate(parts), begins[which.reshape(-1)]
