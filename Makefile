@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORE := $(VENV)/.core
+KERNELS := $(VENV)/.kernels
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test check bench bench-scale format schema screenshots clean
@@ -12,7 +13,7 @@ demo: $(CORE)
 	@rm -rf demo-release
 	$(BIN)/sfumato demo --out demo-release
 
-test: $(READY)
+test: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules $(or $(TESTS),src tests)
 
 check: $(READY)
@@ -25,10 +26,10 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY)
+bench: $(READY) $(KERNELS)
 	$(BIN)/python -m bench
 
-bench-scale: $(READY)
+bench-scale: $(READY) $(KERNELS)
 	$(BIN)/python -m bench scale
 
 screenshots: $(READY)
@@ -45,6 +46,11 @@ $(READY): pyproject.toml constraints.txt | $(VENV)
 $(CORE): pyproject.toml constraints.txt | $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	@touch $(CORE)
+
+# A compiled loop is kept until its own file changes, though it may hold loops of other files.
+$(KERNELS): $(shell find src -name '*kernels.py') | $(VENV)
+	@find src -name '*.nb[ic]' -delete
+	@touch $(KERNELS)
 
 $(VENV):
 	$(PYTHON) -m venv $(VENV)

@@ -79,10 +79,10 @@ def kernels_are_compiled() -> bool:
     """Whether compiled loops of an earlier run are at hand."""
     from pathlib import Path
 
-    from sfumato.microdata import kernels
+    from sfumato.microdata import grouping_kernels
 
-    folder = Path(kernels.group.stats.cache_path)
-    return any(folder.glob("kernels.group-*.nbi"))
+    folder = Path(grouping_kernels.group.stats.cache_path)
+    return any(folder.glob("grouping_kernels.group-*.nbi"))
 
 
 def show(text: str, value: Any, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata import kernels
+from sfumato.microdata import grouping_kernels, kernels
 from sfumato.microdata.classes import Classes, Counts, Histogram
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.packing import Words, packing_of
@@ -19,7 +19,7 @@ MAX_STAMP = 1 << 31
 
 
 def hash_capacity(rows: int) -> int:
-    """How long the hash table of `kernels.group` is for so many rows: a power of two, at most half full."""
+    """How long the hash table of `grouping_kernels.group` is for so many rows: a power of two, at most half full."""
     return 1 << max((2 * rows).bit_length(), 4)
 
 
@@ -108,18 +108,20 @@ class Grouper:
         packing, steps = self.packing, self.steps
         steps.know(source.node, node)
         low, high = np.array(source.node, np.int16), np.array(node, np.int16)
-        kernels.relabel(
+        grouping_kernels.relabel(
             source.keys, packing.word, packing.shift, packing.mask, low, high, steps.labels, steps.begins, relabeled
         )
         out = (self._out_keys, self._out_counts, self._owner)
         shift = self._untouched(node)
         if shift is None or rows < LEAST_IN_RUNS:
             hashed, stamp = self._table(rows, 1)
-            return int(kernels.group(relabeled, source.sizes, hashed, stamp, *out))
-        many, longest = kernels.runs(relabeled[0], shift)
+            return int(grouping_kernels.group(relabeled, source.sizes, hashed, stamp, *out))
+        many, longest = grouping_kernels.runs(relabeled[0], shift)
         hashed, stamp = self._table(longest, many)
         keys, counts, owner = out
-        return int(kernels.group_runs(relabeled[0], source.sizes, shift, hashed, stamp, keys[0], counts, owner))
+        return int(
+            grouping_kernels.group_runs(relabeled[0], source.sizes, shift, hashed, stamp, keys[0], counts, owner)
+        )
 
     def _table(self, rows: int, stamps: int) -> tuple[Counts, int]:
         """A hash table for so many rows, no larger than needed so that it stays in the processor's cache; and the first
@@ -158,7 +160,7 @@ class Grouper:
 
     def _nearest(self, node: Node) -> Grouped:
         """The smallest table at hand that is nowhere coarser."""
-        place = int(kernels.nearest(self._nodes, self._sizes, len(self._kept), np.array(node, np.int16)))
+        place = int(grouping_kernels.nearest(self._nodes, self._sizes, len(self._kept), np.array(node, np.int16)))
         if place < 0:
             return self.base
         self._last_use[place] = self._stamp

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata import kernels
+from sfumato.microdata import grouping_kernels
 
 Words = npt.NDArray[np.uint64]
 WORD_BITS = 64
@@ -27,13 +27,13 @@ class Packing:
     def pack(self, codes: npt.NDArray[np.int32]) -> Words:
         """The packed keys of combinations, shape (words, combinations)."""
         keys = np.zeros((self.words, len(codes)), np.uint64)
-        kernels.pack(codes, self.word, self.shift, keys)
+        grouping_kernels.pack(codes, self.word, self.shift, keys)
         return keys
 
     def unpack(self, keys: Words) -> npt.NDArray[np.int32]:
         """The codes behind packed keys, shape (combinations, columns)."""
         codes = np.empty((keys.shape[1], len(self.word)), np.int32)
-        kernels.unpack(keys, self.word, self.shift, self.mask, codes)
+        grouping_kernels.unpack(keys, self.word, self.shift, self.mask, codes)
         return codes
 
     def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

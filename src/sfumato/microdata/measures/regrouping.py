@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata import kernels
+from sfumato.microdata import grouping_kernels
 from sfumato.microdata.classes import Counts
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.packing import Words, packing_of
@@ -46,7 +46,9 @@ class Regrouper:
         np.bitwise_and(keys, self._bits(columns)[:, None], out=masked)
         self._stamp += 1
         return int(
-            kernels.group(masked, counts, self._hashed, self._stamp, self._out_keys, self._out_counts, self._owner)
+            grouping_kernels.group(
+                masked, counts, self._hashed, self._stamp, self._out_keys, self._out_counts, self._owner
+            )
         )
 
     def _bits(self, columns: Iterable[int]) -> Words:

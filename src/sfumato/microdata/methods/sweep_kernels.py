@@ -6,7 +6,8 @@ Shapes: a height has n nodes of m columns; the classes of its nodes lie one node
 import numpy as np
 from numba import njit
 
-from sfumato.microdata.kernels import group, relabel, surcharges, tally
+from sfumato.microdata.grouping_kernels import group, lift
+from sfumato.microdata.kernels import surcharges, tally
 
 
 @njit(cache=True, nogil=True)
@@ -33,7 +34,7 @@ def roll_up_nodes(
     Args:
         keys, counts: classes of the height below; begins, ends: (n,) where each node's source lies in them.
         columns: (n,) the column that takes a step; tables, offsets: its labels one level up, shifted, and where they
-            begin, as in `relabel`.
+            begin, as in `lift`.
         table, stamp: the hash table of `group`, and the last stamp used; lane: (w, longest source), owner: scratch.
         out_keys, out_counts: receive the classes, one node after the other.
 
@@ -41,14 +42,11 @@ def roll_up_nodes(
         (n + 1,) where each node's classes begin.
     """
     starts = np.zeros(len(columns) + 1, np.int64)
-    changed = np.zeros(1, np.int64)
-    offset = np.zeros(1, np.int64)
     at = 0
     for node in range(len(columns)):
         begin, end = begins[node], ends[node]
-        changed[0], offset[0] = columns[node], offsets[node]
         relabeled = lane[:, : end - begin]
-        relabel(keys[:, begin:end], word, shift, mask, changed, tables, offset, relabeled)
+        lift(keys[:, begin:end], word, shift, mask, columns[node], tables, offsets[node], relabeled)
         stamp += 1
         capacity = 16
         while capacity <= 2 * (end - begin):
@@ -83,9 +81,9 @@ def tally_nodes(keys, counts, begins, ends, k, nodes, word, shift, mask, charges
             if size < k:
                 lost += pays
         failing = sizes < k
-        figures[0, node], figures[1, node], figures[2, node], figures[3, node] = tally(sizes, failing)
+        figures[0, node], figures[1, node], figures[2, node], figures[3, node], least, most = tally(sizes, failing)
         figures[4, node], figures[5, node] = squares, lost
-        figures[6, node], figures[7, node] = sizes.min(), sizes.max()
+        figures[6, node], figures[7, node] = least, most
         if priced and figures[0, node]:
             labels = keys[:, begins[node] : ends[node]]
             added[node] = surcharges(labels, sizes, failing, word, shift, mask, nodes[node], charges, offsets, constant)

@@ -1,0 +1,227 @@
+"""Compiled loops: packing combinations, generalizing and grouping them.
+
+Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
+each word's keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's
+lock.
+"""
+
+import numpy as np
+from numba import njit
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ONE = np.uint64(1)
+_HALF = 32
+_LOW = 0xFFFFFFFF
+
+
+@njit(cache=True, nogil=True)
+def pack(codes, word, shift, out):
+    """Pack codes (n, m) into keys: out (w, n), zeros; word, shift: (m,) where each column lies."""
+    for row in range(len(codes)):
+        for column in range(codes.shape[1]):
+            out[word[column], row] |= np.uint64(codes[row, column]) << shift[column]
+
+
+@njit(cache=True, nogil=True)
+def unpack(keys, word, shift, mask, out):
+    """The codes behind packed keys (w, n): out (n, m); word, shift, mask: (m,) where each column lies."""
+    for row in range(keys.shape[1]):
+        for column in range(len(word)):
+            out[row, column] = (keys[word[column], row] >> shift[column]) & mask[column]
+
+
+@njit(cache=True, nogil=True)
+def relabel(keys, word, shift, mask, low, high, labels, begins, out):
+    """Generalize packed combinations from one node to another, column by column.
+
+    Args:
+        keys: (w, n); word, shift, mask: (m,) where each column lies; low, high: (m,) the levels of both nodes.
+        labels, begins: see `steps.Steps`; out: (w, n) receives the new keys.
+    """
+    for at in range(len(keys)):
+        stay = ~np.uint64(0)
+        for column in range(len(word)):
+            if word[column] == at and low[column] != high[column]:
+                stay &= ~(mask[column] << shift[column])
+        for row in range(keys.shape[1]):
+            out[at, row] = keys[at, row] & stay
+    for column in range(len(word)):
+        if low[column] == high[column]:
+            continue
+        old, new = keys[word[column]], out[word[column]]
+        by, bits = shift[column], mask[column]
+        begin = np.uint64(begins[column, low[column], high[column]])
+        for row in range(len(old)):
+            new[row] |= labels[begin + ((old[row] >> by) & bits)]
+
+
+@njit(cache=True, nogil=True)
+def lift(keys, word, shift, mask, column, labels, begin, out):
+    """As `relabel`, in one column alone, whose step begins at `begin`."""
+    for at in range(len(keys)):
+        if at != word[column]:
+            out[at] = keys[at]
+    old, new = keys[word[column]], out[word[column]]
+    by, bits, first = shift[column], mask[column], np.uint64(begin)
+    stay = ~(bits << by)
+    for row in range(len(old)):
+        new[row] = (old[row] & stay) | labels[first + ((old[row] >> by) & bits)]
+
+
+@njit(cache=True, nogil=True)
+def nearest(nodes, sizes, many, node):
+    """The first of the smallest of `many` tables that are nowhere coarser than a node; -1 if there is none.
+
+    Args:
+        nodes: (t, m) their levels; sizes: (t,); node: (m,).
+    """
+    best = -1
+    for place in range(many):
+        if best >= 0 and sizes[place] >= sizes[best]:
+            continue
+        fits = True
+        for column in range(len(node)):
+            if nodes[place, column] > node[column]:
+                fits = False
+                break
+        if fits:
+            best = place
+    return best
+
+
+@njit(cache=True, nogil=True)
+def group(keys, counts, table, stamp, out_keys, out_counts, owner):
+    """Group equal keys.
+
+    Args:
+        keys: (w, n); counts: (n,) rows of each.
+        table: (2^b,) hash table with 2^b > n, kept between calls: stamp << 32 | class; stamp: a number not used before.
+        out_keys: (w, n), out_counts: (n,), owner: (n,) receive the classes and each combination's class.
+
+    Returns:
+        The number of classes, numbered as they come.
+    """
+    if len(keys) == 1:
+        return _group_words(keys[0], counts, table, stamp, out_keys[0], out_counts, owner)
+    return _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner)
+
+
+@njit(cache=True, nogil=True)
+def _group_words(keys, counts, table, stamp, out_keys, out_counts, owner):
+    """As `group`, for combinations that fit in one word: the usual case."""
+    last = np.uint64(len(table) - 1)
+    down = _down(len(table))
+    mark = np.int64(stamp) << _HALF
+    classes = 0
+    for row in range(len(keys)):
+        key = keys[row]
+        slot = (key * _MIX) >> down
+        while True:
+            entry = table[slot]
+            if (entry >> _HALF) != stamp:
+                table[slot] = mark | classes
+                out_keys[classes] = key
+                out_counts[classes] = counts[row]
+                owner[row] = classes
+                classes += 1
+                break
+            found = np.uint64(entry & _LOW)
+            if out_keys[found] == key:
+                out_counts[found] += counts[row]
+                owner[row] = found
+                break
+            slot = (slot + _ONE) & last
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def runs(keys, shift):
+    """How many runs of keys there are that are equal from the bit `shift` on, and how long the longest is."""
+    many, longest, begin = 0, 0, 0
+    for row in range(1, len(keys) + 1):
+        if row == len(keys) or (keys[row] >> shift) != (keys[row - 1] >> shift):
+            many += 1
+            longest = max(longest, row - begin)
+            begin = row
+    return many, longest
+
+
+@njit(cache=True, nogil=True)
+def group_runs(keys, counts, shift, table, stamp, out_keys, out_counts, owner):
+    """As `group`, for combinations of one word of which equal ones stand in one run of equal bits from `shift` on.
+
+    Every run begins with an empty table, which can be as short as the longest run asks for: it stays in the
+    processor's cache. As many stamps are used as there are runs.
+    """
+    last = np.uint64(len(table) - 1)
+    down = _down(len(table))
+    classes, mark = 0, np.int64(stamp) << _HALF
+    for row in range(len(keys)):
+        key = keys[row]
+        if row and (key >> shift) != (keys[row - 1] >> shift):
+            stamp += 1
+            mark = np.int64(stamp) << _HALF
+        slot = (key * _MIX) >> down
+        while True:
+            entry = table[slot]
+            if (entry >> _HALF) != stamp:
+                table[slot] = mark | classes
+                out_keys[classes] = key
+                out_counts[classes] = counts[row]
+                owner[row] = classes
+                classes += 1
+                break
+            found = np.uint64(entry & _LOW)
+            if out_keys[found] == key:
+                out_counts[found] += counts[row]
+                owner[row] = found
+                break
+            slot = (slot + _ONE) & last
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner):
+    """As `group`, for combinations of several words."""
+    words = len(keys)
+    last = np.uint64(len(table) - 1)
+    down = _down(len(table))
+    mark = np.int64(stamp) << _HALF
+    classes = 0
+    for row in range(keys.shape[1]):
+        mixed = np.uint64(0)
+        for at in range(words):
+            mixed = (mixed ^ keys[at, row]) * _MIX
+            mixed ^= mixed >> np.uint64(_HALF)
+        slot = (mixed * _MIX) >> down
+        while True:
+            entry = table[slot]
+            if (entry >> _HALF) != stamp:
+                table[slot] = mark | classes
+                for at in range(words):
+                    out_keys[at, classes] = keys[at, row]
+                out_counts[classes] = counts[row]
+                owner[row] = classes
+                classes += 1
+                break
+            found = np.uint64(entry & _LOW)
+            same = True
+            for at in range(words):
+                if out_keys[at, found] != keys[at, row]:
+                    same = False
+                    break
+            if same:
+                out_counts[found] += counts[row]
+                owner[row] = found
+                break
+            slot = (slot + _ONE) & last
+    return classes
+
+
+@njit(cache=True, nogil=True)
+def _down(capacity):
+    """How far to shift a mixed key so that its top bits address the table."""
+    bits = 0
+    while (1 << bits) < capacity:
+        bits += 1
+    return np.uint64(64 - bits)
