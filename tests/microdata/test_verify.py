@@ -83,3 +83,43 @@ def test_a_tampered_release_is_caught(sfumato, tmp_path) -> None:
     ran = sfumato("verify", tmp_path / "out")
     assert (name, ran.code) == ("*", 1)
     assert "identifier removed of name" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters"),
+    [
+        ({"model": "l-diversity", "variant": "recursive", "l": 2, "c": 2, "column": "d"}, {"variant", "c"}),
+        ({"model": "delta-presence", "lower": 0.5, "upper": 0.5, "subset": {"column": "d", "value": "y"}}, {"lower"}),
+        ({"model": "alpha-k-anonymity", "alpha": 1, "k": 1, "column": "d"}, {"k"}),
+    ],
+)
+def test_parameters_that_equal_what_is_asked_are_told(model, parameters) -> None:
+    from sfumato.microdata.verify import parameters_of
+    from sfumato.plan.read import read_plan
+
+    columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "d": {"role": "sensitive"}}
+    [read] = read_plan({"version": 1, "columns": columns, "privacy": [model]}).privacy
+    assert set(parameters_of(read)) == parameters
+
+
+@pytest.mark.parametrize(
+    "distance",
+    [
+        {"distance": "ordered"},
+        {"distance": "ordered", "order": ["1", "2", "3", "4"]},
+        {"distance": "hierarchical", "hierarchy": {"type": "any"}},
+    ],
+)
+def test_the_veil_is_no_value_of_the_column(distance) -> None:
+    rows = pl.DataFrame({"zip": list("aaaabbbbc"), "income": list("123412341")})
+    zips = {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "max_level": 0}
+    plan = {
+        "version": 1,
+        "columns": {"zip": zips, "income": {"role": "sensitive"}},
+        "privacy": [{"model": "t-closeness", "t": 0.3, "column": "income", **distance}],
+        "method": {"name": "optimal", "suppression": 0.2},
+        "output": {"suppressed": "star"},
+    }
+    release = sf.anonymize(rows, plan)
+    assert release.data.rows()[-1] == ("*", "*")
+    assert release.report.models[0].holds

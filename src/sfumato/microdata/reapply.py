@@ -155,6 +155,7 @@ def _written(
         plan.data.missing,
         reference=table.whole,
         persons=persons,
+        starred=plan.output.suppressed == "star",
     )
     if not verdict.holds:
         raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")

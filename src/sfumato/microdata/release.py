@@ -20,6 +20,7 @@ from sfumato.microdata.measures.release import Measured, measure, measure_raw
 from sfumato.microdata.methods.search import Result, search
 from sfumato.microdata.methods.warming import warm_up
 from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.named_values import absent
 from sfumato.microdata.models.population import persons_by_label, with_population, with_texts
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.prediction import Prediction, predict, veils
@@ -198,6 +199,7 @@ class _Run:
             self.plan.data.on_missing == "any",
             table.whole,
             persons_by_label(table, recoding),
+            self.plan.output.suppressed == "star",
         )
 
     def _report(self, table: FrequencyTable, result: Result, verdict: verify.Verdict, measured: Measured) -> Report:
@@ -223,7 +225,7 @@ class _Run:
             seed=self.plan.seed,
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
-            remarks=result.remarks,
+            remarks=(*result.remarks, *unnamed(self.plan, table)),
             details=result.details,
             starred=self.plan.output.suppressed == "star",
         )
@@ -281,7 +283,18 @@ def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
         raise _invalid(source, rejected, plan)
     if not table.rows:
         raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
+    unnamed(plan, table)
     return table
+
+
+def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """What a reader should know of values that promises name and the data lack; where they lack all, it is an error."""
+    lacking = [(model, absent(model, table)) for model in plan.privacy]
+    return tuple(
+        f'{number} of the values that {model.name} names do not stand in "{model.column}".'
+        for model, number in lacking
+        if number
+    )
 
 
 def _tabulated(plan: Plan, counted: Counted) -> tuple[FrequencyTable, tuple[Rejected, ...]]:

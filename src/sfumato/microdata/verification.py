@@ -54,7 +54,8 @@ def _folder(
     wanted = read_plan(folder / "plan.yaml" if plan is None else plan)
     engine = _opened(sealing.data_of(folder), separator)
     try:
-        verdict = _judged(engine, wanted, k, quasi_identifiers, _reference(folder, wanted))
+        starred = plan is not None or wanted.output.suppressed == "star"
+        verdict = _judged(engine, wanted, k, quasi_identifiers, _reference(folder, wanted), starred)
     finally:
         engine.close()
     faults = sealing.broken(folder, wanted if plan is None else None, verdict)
@@ -88,8 +89,13 @@ def _judged(
     k: int | None,
     quasi_identifiers: Sequence[str] | None,
     reference: Reference | None = None,
+    starred: bool = True,
 ) -> Verdict:
-    """The verdict by a plan, and by k where it is given, too."""
+    """The verdict by a plan, and by k where it is given, too.
+
+    Args:
+        starred: Whether rows of `*` may be suppressed ones; in a folder whose plan drops those, they are not.
+    """
     names = quasi_identifiers or (plan.quasi_identifiers if plan is not None else ())
     if plan is None and (k is None or not names):
         raise PlanError("there is nothing to check.", "Give a plan, or k and the quasi-identifiers.", "nothing")
@@ -99,7 +105,7 @@ def _judged(
     if plan is None:
         assert by_k is not None
         return by_k
-    verdict = _by_plan(engine, plan, reference)
+    verdict = _by_plan(engine, plan, reference, starred)
     return verdict if by_k is None else replace(verdict, promises=(*verdict.promises, *by_k.promises))
 
 
@@ -108,7 +114,7 @@ def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
     return judge(engine.count(names, Reading()), names, [KAnonymity(k)])
 
 
-def _by_plan(engine: Engine, plan: Plan, reference: Reference | None) -> Verdict:
+def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, starred: bool) -> Verdict:
     names = (*plan.quasi_identifiers, *plan.judged)
     _check(engine, names)
     counted, _ = typed(engine.count(names, Reading()), plan)
@@ -120,6 +126,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None) -> Verdict
         plan.data.on_missing == "any",
         None if reference is None else reference.whole,
         None if reference is None else reference.persons,
+        starred,
     )
     removed = [_removed(engine, name) for name in plan.named("identifier") if name in engine.columns]
     return replace(verdict, promises=(*verdict.promises, *removed), faults=_unplanned(engine, plan))

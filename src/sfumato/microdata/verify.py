@@ -1,8 +1,8 @@
 """Verification: judges published rows by themselves, with none of the code that searched for the release.
 
-A row with `*` in every quasi-identifier is a suppressed row: it tells nothing by which it could be found. The
-suppressed rows together must still keep every promise about sensitive values, unless those are `*` too: who is in no
-other class must be one of them.
+A row with `*` in every quasi-identifier is a suppressed row, unless the plan drops those: it tells nothing by which it
+could be found. The suppressed rows together must still keep every promise about sensitive values, unless those are `*`
+too: who is in no other class must be one of them.
 """
 
 import math
@@ -20,6 +20,8 @@ from sfumato.microdata.tallies import numbers_of
 from sfumato.microdata.wildcards import matching_rows
 
 STAR = "*"
+# What models call the number that they ask for; of two, the first.
+ASKED = ("alpha", "beta", "delta", "upper", "threshold", "l", "t", "k")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def judge(
     missing_matches: bool = False,
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
+    starred: bool = True,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -99,13 +102,13 @@ def judge(
         missing_matches: Whether a missing value matches anything.
         reference: The raw table, where it is known, for promises that compare with it; else the published rows.
         persons: The persons of the population behind each published combination, where they are known.
+        starred: Whether suppressed rows may be among the published ones, as `*`.
     """
-    published = classes_of(
-        counted, quasi_identifiers, {model.column for model in models if model.column}, missing, reference, persons
-    )
+    judged = {model.column for model in models if model.column}
+    published = classes_of(counted, quasi_identifiers, judged, missing, reference, persons, starred)
     visible = published.visible
     if missing_matches:
-        visible = Classes(_matched(counted, quasi_identifiers, missing), {})
+        visible = Classes(_matched(counted, quasi_identifiers, missing, starred), {})
     promises = tuple(_promise(model, visible, published.suppressed, published.whole) for model in models)
     sizes = published.visible.sizes
     return Verdict(
@@ -131,12 +134,13 @@ def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes
 
 def parameters_of(model: Model) -> dict[str, object]:
     """The plain parameters of a model, besides its column and the number it asks for."""
-    found: dict[str, object] = {}
-    for part in fields(model):  # type: ignore[arg-type]
-        value = getattr(model, part.name)
-        if part.name != "column" and isinstance(value, str | int | float) and value != model.asked:
-            found[part.name] = value
-    return found
+    values = {part.name: getattr(model, part.name) for part in fields(model)}  # type: ignore[arg-type]
+    asked = next((name for name in ASKED if name in values), "")
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in ("column", asked) and isinstance(value, str | int | float)
+    }
 
 
 def classes_of(
@@ -146,6 +150,7 @@ def classes_of(
     missing: Sequence[str],
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
+    starred: bool = True,
 ) -> Published:
     """Published rows as classes of equal quasi-identifiers."""
     places = [counted.columns.index(name) for name in quasi_identifiers]
@@ -154,14 +159,17 @@ def classes_of(
     count = len(first)
     sizes = np.bincount(owners, weights=counted.counts, minlength=count).astype(np.int64)
     known = {name: reference.sensitive[name].texts for name in judged} if reference is not None else {}
-    held = {name: _histogram(counted, name, owners, count, missing, known.get(name, ())) for name in judged}
     hidden = np.zeros(count, bool)
-    hidden[owners[_stars(counted, places)]] = True
+    hidden[owners[_stars(counted, places)]] = starred
     if hidden.all():
         hidden[:] = False
+    veiled = _veiled(counted, judged, hidden[owners])
+    # The veil is no value of the column: who hides behind it adds nothing to what is told.
+    told = ~hidden[owners] if veiled else np.ones(len(owners), bool)
+    held = {name: _histogram(counted, name, owners, told, count, missing, known.get(name, ())) for name in judged}
     all_classes = Classes(sizes, held)
     visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
-    if _veiled(counted, judged, hidden[owners]):
+    if veiled:
         suppressed = Classes(sizes[hidden], {})
     whole = _reference(reference, held) if reference is not None else _together(all_classes, visible, suppressed)
     if persons is not None:
@@ -212,22 +220,34 @@ def _veiled(counted: Counted, judged: set[str], hidden: Mask) -> bool:
 
 
 def _histogram(
-    counted: Counted, name: str, owners: Counts, count: int, missing: Sequence[str], known: Sequence[str | None]
+    counted: Counted,
+    name: str,
+    owners: Counts,
+    told: Mask,
+    count: int,
+    missing: Sequence[str],
+    known: Sequence[str | None],
 ) -> Histogram:
-    """What each class holds of a sensitive column, its values coded as in the raw table where that is known."""
-    place = counted.columns.index(name)
-    texts = [None if text in missing else text for text in counted.values[place]]
-    domain = {text: code for code, text in enumerate(dict.fromkeys((*known, *texts)))}
-    recode = np.array([domain[text] for text in texts], np.int32)
-    values = recode[counted.codes[:, place]] if len(recode) else np.zeros(0, np.int32)
-    held = histogram(owners, values, counted.counts, count, max(len(domain), 1))
+    """What each class holds of a sensitive column, its values coded as in the raw table where that is known.
+
+    Args:
+        told: Which combinations tell a value; the values of others are not looked at.
+    """
+    codes = counted.codes[told, counted.columns.index(name)]
+    values = counted.values[counted.columns.index(name)]
+    present = {code: None if values[code] in missing else values[code] for code in np.unique(codes).tolist()}
+    domain = {text: code for code, text in enumerate(dict.fromkeys((*known, *present.values())))}
+    recode = np.zeros(max(len(values), 1), np.int32)
+    for code, text in present.items():
+        recode[code] = domain[text]
+    held = histogram(owners[told], recode[codes], counted.counts[told], count, max(len(domain), 1))
     return replace(held, texts=tuple(domain))
 
 
-def _matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str]) -> Counts:
+def _matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], starred: bool) -> Counts:
     """For each published combination the rows that match it when a missing value matches anything."""
     places = [counted.columns.index(name) for name in quasi_identifiers]
-    stars = _stars(counted, places)
+    stars = _stars(counted, places) & starred
     absent = [
         np.array([text is None or text in missing for text in counted.values[place]], bool)[counted.codes[:, place]]
         for place in places

@@ -9,6 +9,8 @@ from typing import Any
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.named_values import faults_of, in_one_text
 from sfumato.microdata.models.registry import MODEL, located
 from sfumato.plan import files
 from sfumato.plan.methods import METHOD, FullDomain, KOptimize, Mondrian
@@ -126,7 +128,14 @@ def _read(value: object, folder: Path) -> Plan:
     if faults.found or plan is None:
         raise PlanError(faults.found, code="faults")
     text = dict(value) if isinstance(value, Mapping) else {}
-    return replace(plan, folder=folder, text=text, privacy=tuple(located(model, folder) for model in plan.privacy))
+    privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
+    return replace(plan, folder=folder, text=text, privacy=privacy)
+
+
+def _resolved(model: Model, plan: Plan, folder: Path) -> Model:
+    """A model with its files found from a folder, and its values in the one text that they have."""
+    column = plan.columns.get(model.column or "")
+    return located(model if column is None else in_one_text(model, column.type), folder)
 
 
 def _between(plan: Plan) -> list[Fault]:
@@ -144,6 +153,9 @@ def _between(plan: Plan) -> list[Fault]:
         found.extend(_k_optimized(plan))
     for place, model in enumerate(plan.privacy):
         found.extend(_judged(plan, model.column, f"privacy[{place}].column"))
+        column = plan.columns.get(model.column or "")
+        if column is not None:
+            found.extend(faults_of(model, f"privacy[{place}]", column.type, plan.data.missing))
     found.extend(_predicted(plan))
     for name in plan.output.partition:
         if name not in plan.columns:

@@ -1,7 +1,7 @@
 """The search: from a plan and a frequency table to a recoding, whichever the method."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +10,7 @@ from sfumato.microdata.classes import Mask
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.problem import Found, Judged, Problem
+from sfumato.microdata.methods.tops import with_tops
 from sfumato.microdata.methods.unattainable import only_top
 from sfumato.microdata.recoding import Recoding, at_node
 from sfumato.plan.methods import FullDomain, Greedy, KOptimize, Local, Mondrian, Optimal
@@ -52,7 +53,12 @@ FULL_DOMAIN = {
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for; what is only measured must not steer it."""
-    table = table.holding(plan.judged)
+    judged = table.holding(plan.judged)
+    found = _found(plan, judged, progress)
+    return replace(found, recoding=with_tops(plan, judged, found.recoding))
+
+
+def _found(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Result:
     if isinstance(plan.method, Mondrian):
         from sfumato.microdata.methods import mondrian
 

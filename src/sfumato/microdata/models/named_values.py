@@ -1,0 +1,73 @@
+"""Values that a model names: brought to the one text that their column's type has for them, and looked for in the data.
+
+Without that, `yes` of a plan would never meet `true` of a truth value, and a promise about it would be empty.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from sfumato.errors import Fault, PlanError
+from sfumato.hierarchies.types import ColumnType, canonical
+from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.t_closeness import TCloseness
+
+if TYPE_CHECKING:
+    from sfumato.microdata.frequencies import FrequencyTable
+
+
+def named(model: Model) -> tuple[str, ...]:
+    """The values that a model names."""
+    if isinstance(model, AlphaKAnonymity):
+        return model.values
+    if isinstance(model, DeltaPresence):
+        return (model.subset.value,)
+    return model.order if isinstance(model, TCloseness) else ()
+
+
+def in_one_text(model: Model, type_: ColumnType) -> Model:
+    """The model with its values in the one text that a type has for them; those of no such value stay as they are."""
+    texts = named(model)
+    forms, _ = canonical(texts, type_)
+    found = tuple(text if form is None else form for text, form in zip(texts, forms, strict=True))
+    if found == texts:
+        return model
+    if isinstance(model, DeltaPresence):
+        return replace(model, subset=replace(model.subset, value=found[0]))
+    if isinstance(model, AlphaKAnonymity):
+        return replace(model, values=found)
+    return replace(cast("TCloseness", model), order=found)
+
+
+def faults_of(model: Model, at: str, type_: ColumnType, missing: Sequence[str]) -> list[Fault]:
+    """Why values that a model names can never stand in its column."""
+    texts = named(model)
+    _, wrong = canonical(texts, type_)
+    found = [Fault(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
+    if not isinstance(model, TCloseness) and any(text in missing for text in texts):
+        found.append(
+            Fault(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
+        )
+    return found
+
+
+def absent(model: Model, table: "FrequencyTable") -> int:
+    """How many of the values that a model makes a promise about do not stand in the data.
+
+    Raises:
+        PlanError: None of them does: the promise would be empty.
+    """
+    if isinstance(model, TCloseness) or not named(model) or model.column is None:
+        return 0
+    texts = set(table.sensitive_values[model.column])
+    lacking = [text for text in named(model) if text not in texts]
+    if len(lacking) == len(named(model)):
+        raise PlanError(
+            f'privacy: {model.name} names no value that "{model.column}" has: the promise would be empty.',
+            "Check how the values are written, or leave the promise out.",
+            "named-values",
+            values=lacking,
+        )
+    return len(lacking)
