@@ -226,6 +226,28 @@ def test_the_pages_speak_german_to_those_who_ask_for_it(base, open_page) -> None
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
 
 
+AREAS = {
+    "en-US": {"Rows": "Publish data about people", "Tables": "Mask cells", "Attributes": "Records (JSON)"},
+    "de-DE": {"Zeilen": "Daten über Menschen", "Tabellen": "Zellen einer Tabelle", "Attribute": "Datensätze (JSON)"},
+}
+
+
+@pytest.mark.parametrize("locale", AREAS)
+def test_every_link_of_every_page_leads_to_its_area(base, open_page, artifacts, locale) -> None:
+    page = open_page(f"{base}/app", locale=locale)
+    answers = []
+    page.on("response", lambda answer: answers.append((answer.status, answer.url)))
+    areas = AREAS[locale]
+    for start in areas:
+        for name in (start, *areas):
+            page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+            page.locator("[aria-current=page]", has_text=re.compile(f"^{name}$")).wait_for()
+            page.get_by_text(areas[name]).first.wait_for()
+    page.screenshot(path=artifacts / f"after-clicks-{locale}.png")
+    assert page.locator("a").count() == len(areas)
+    assert [answer for answer in answers if answer[0] >= 400] == []
+
+
 def test_browsers_are_led_to_the_pages_and_programs_are_not(base, open_page) -> None:
     page = open_page(base)
     button(page, "patients").wait_for()

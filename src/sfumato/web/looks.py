@@ -55,7 +55,7 @@ def frame(words: Words, path: str) -> None:
         with ui.element("nav") as areas:
             areas.props["aria-label"] = words["areas"]
             for target, name in AREAS:
-                link = ui.link(words[name], f"/app{target}".rstrip("/") or "/app")
+                link = ui.link(words[name], target)  # the path of the mount is put before it in the browser
                 if target == path:
                     link.props('aria-current="page"')
 
