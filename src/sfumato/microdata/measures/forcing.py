@@ -1,6 +1,7 @@
 """What forces generalization: for each column, the rows that would break a promise if it stayed one level finer.
 
-Only for recodings by levels: a class recoding generalizes each class for itself.
+Only for recodings by levels: a class recoding generalizes each class for itself. A column at its plan's `min_level` is
+there because the plan says so, and one that no row would suffer by is forced by none: nothing is said of either.
 """
 
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.grouping import Grouper
+from sfumato.microdata.grouping import Grouper, Node
 from sfumato.microdata.models.model import of_release
 from sfumato.microdata.models.population import with_persons
 from sfumato.microdata.recoding import LevelRecoding, Recoding
@@ -16,7 +17,7 @@ from sfumato.plan.model import Plan
 
 
 def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) -> dict[str, Any]:
-    """For each generalized column the level it left and the rows that forced it, in classes that would fail there.
+    """For each column that rows forced up, the level below and those rows, in classes that would fail there.
 
     Args:
         work: How much of the frequency table may be gone through; nothing is said where that is too little.
@@ -28,16 +29,24 @@ def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) ->
     grouper = Grouper(table)
     population = None if table.population is None else Grouper(table.population)
     found = {}
-    for column, level in enumerate(recoding.node):
-        if level:
-            node = (*recoding.node[:column], level - 1, *recoding.node[column + 1 :])
-            grouped = grouper.rolled(grouper.base, node)
-            classes = grouped.classes if population is None else with_persons(grouped, population.at(node))
-            failing = np.zeros(len(classes.sizes), bool)
-            for model in plan.privacy:
-                if of_release(model):
-                    failing |= model.short(classes.sizes)
-                else:
-                    failing |= model.failing(classes, table.whole)
-            found[table.columns[column]] = {"level": level - 1, "rows": int(classes.sizes[failing].sum())}
+    for column, (name, level) in enumerate(zip(table.columns, recoding.node, strict=True)):
+        if level <= plan.columns[name].min_level:
+            continue
+        node = (*recoding.node[:column], level - 1, *recoding.node[column + 1 :])
+        rows = _failing_rows(plan, table, grouper, population, node)
+        if rows:
+            found[name] = {"level": level - 1, "rows": rows}
     return found
+
+
+def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, population: Grouper | None, node: Node) -> int:
+    """The rows in classes of a node that would break a promise."""
+    grouped = grouper.rolled(grouper.base, node)
+    classes = grouped.classes if population is None else with_persons(grouped, population.at(node))
+    failing = np.zeros(len(classes.sizes), bool)
+    for model in plan.privacy:
+        if of_release(model):
+            failing |= model.short(classes.sizes)
+        else:
+            failing |= model.failing(classes, table.whole)
+    return int(classes.sizes[failing].sum())

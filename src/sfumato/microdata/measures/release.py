@@ -58,7 +58,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
         "outliers": raw["outliers"],
         "forcing": forcing(plan, table, recoding, MAX_WORK),
     }
-    return Measured(risk, utility(table, recoding, plan.seed, plan.utility.target).to_dict())
+    return Measured(risk, utility(plan, table, recoding).to_dict())
 
 
 def _figures(sizes: Counts) -> dict[str, Any]:

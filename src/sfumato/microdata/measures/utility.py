@@ -17,6 +17,7 @@ from sfumato.microdata.measures.lost_information import Lost, losses
 from sfumato.microdata.measures.range_counts import RangeCounts, range_counts
 from sfumato.microdata.measures.view import view_of
 from sfumato.microdata.recoding import Recoding
+from sfumato.plan.model import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +49,19 @@ class Utility:
         } | ({"classification": asdict(self.classification)} if self.classification else {})
 
 
-def utility(table: FrequencyTable, recoding: Recoding, seed: int, target: str | None = None) -> Utility:
+def utility(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Utility:
     """Measure a release.
 
-    Args:
-        seed: Of the random range counts and of the rows held out for classification.
-        target: The column to predict, which must have been counted.
+    The plan gives the types of the columns, the seed of the random range counts and of the rows held out for
+    classification, and the column to predict, which must have been counted.
     """
-    view = view_of(table, recoding)
+    view, target = view_of(plan, table, recoding), plan.utility.target
     return Utility(
         losses(table, recoding, view),
         tuple(drift_of(column) for column in view.columns),
         associations(view),
-        range_counts(view, seed),
-        accuracy(view, target, seed) if target is not None else None,
+        range_counts(view, plan.seed),
+        accuracy(view, target, plan.seed) if target is not None else None,
     )
 
 

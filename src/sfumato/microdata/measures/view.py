@@ -1,8 +1,9 @@
 """What a reader of a release sees: for each published label the values it may stand for, and the rows that carry it.
 
-Made from the frequency table and the recoding alone. A reader is taken to know which values a column has at all, and to
-think each value that a label covers equally likely; a label of numbers or dates covers all values from its least to its
-greatest. Among numbers a missing value counts as the greatest.
+Made from the frequency table and the recoding alone. A reader is taken to know which values a column has at all and
+what the labels of its hierarchy mean, and to think each value that a label covers equally likely, whether or not this
+release has it behind the label; a label of numbers or dates covers all values from its least to its greatest. Among
+numbers a missing value counts as the greatest.
 """
 
 from dataclasses import dataclass
@@ -11,12 +12,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.ladder import Ladder
+from sfumato.errors import InternalError
 from sfumato.microdata.classes import Counts, Floats, Mask
 from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.measures.covers import Domain, Pairs, Places, covers, domain_of
 from sfumato.microdata.recoding import ClassRecoding, LevelRecoding, Recoding
+from sfumato.plan.methods import KOptimize
+from sfumato.plan.model import Plan
 
-Places = npt.NDArray[np.int64]
 # Up to so many possible pairs are counted in a table of all of them.
 DENSE_PAIRS = 4_000_000
 
@@ -116,44 +119,41 @@ class View:
         return int(self.published.rows.sum())
 
 
-def view_of(table: FrequencyTable, recoding: Recoding) -> View:
+def view_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> View:
     """The release that a recoding makes of a table."""
     pieces = pieces_of(table, recoding)
     published = pieces.kept(~recoding.suppressed[pieces.classes])
-    columns = tuple(_column(table, recoding, published, place) for place in range(len(table.columns)))
+    columns = tuple(_column(plan, table, recoding, published, place) for place in range(len(table.columns)))
     rows = np.bincount(published.classes, weights=published.rows, minlength=len(recoding.sizes)).astype(np.int64)
     return View(table, pieces, published, columns, rows, recoding.classes)
 
 
-def _column(table: FrequencyTable, recoding: Recoding, published: Pieces, place: int) -> ColumnView:
-    ladder = table.ladders[place]
-    marginal = table.marginal(place)
-    values = np.flatnonzero(marginal)
-    numbers = _numbers(ladder, values)
-    if numbers is not None:
-        order = np.argsort(numbers, kind="stable")
-        values, numbers = values[order], numbers[order]
-    rank = np.zeros(ladder.size, np.int64)
-    rank[values] = np.arange(len(values))
+def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pieces, place: int) -> ColumnView:
+    name, marginal = table.columns[place], table.marginal(place)
+    domain = domain_of(table.ladders[place], plan.columns[name].type, marginal)
     count = len(recoding.labels[place])
     labels = recoding.classes[published.classes, place].astype(np.int64)
     label_rows = np.bincount(labels, weights=published.rows, minlength=count).astype(np.float64)
-    covered = _covers(table, recoding, published, place, values, rank)
-    if numbers is not None:
-        covered = _stretched(*covered, count)
-    return ColumnView(table.columns[place], values, numbers, marginal[values], label_rows, *covered)
+    owners, covered = _covers(plan, table, recoding, domain, place)
+    if domain.numbers is not None:
+        owners, covered = _stretched(owners, covered, count)
+    if label_rows[np.bincount(owners, minlength=count) == 0].any():
+        raise InternalError(f"a label of {name} is published that covers none of its values.", code="label")
+    return ColumnView(name, domain.values, domain.numbers, marginal[domain.values], label_rows, owners, covered)
 
 
-def _covers(
-    table: FrequencyTable, recoding: Recoding, published: Pieces, place: int, values: Places, rank: Places
-) -> tuple[Places, Places]:
-    """Side by side, a label and the rank of a value that is published with it."""
+def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domain, place: int) -> Pairs:
+    """Side by side, a label and the rank of a value it covers; of numbers all ranks in between are covered, too."""
     if isinstance(recoding, LevelRecoding):
-        return recoding.label_codes(place)[values].astype(np.int64), np.arange(len(values))
-    labels = recoding.classes[published.classes, place].astype(np.int64)
-    ranks = rank[table.codes[published.combinations, place]]
-    found, covered, _ = distinct_pairs(labels, ranks, len(values), published.rows)
-    return found, covered
+        return recoding.label_codes(place)[domain.values].astype(np.int64), np.arange(len(domain.values))
+    if isinstance(plan.method, KOptimize):
+        # It publishes a value alike in all rows, and the report says so: `*` is what no other label covers.
+        label = np.zeros(domain.ladder.size, np.int64)
+        label[table.codes[:, place]] = recoding.classes[recoding.owners, place]
+        return label[domain.values], np.arange(len(domain.values))
+    owners, covered = covers(recoding.labels[place], domain)
+    found, ranks, _ = distinct_pairs(owners, covered, len(domain.values), np.ones(len(owners), np.int64))
+    return found, ranks
 
 
 def distinct_pairs(
@@ -175,28 +175,6 @@ def distinct_pairs(
         cells, owners = np.unique(pairs, return_inverse=True)
         sums = np.bincount(owners.reshape(-1), weights=rows, minlength=len(cells)).astype(np.float64)
     return cells // max(width, 1), cells % max(width, 1), sums
-
-
-def _numbers(ladder: Ladder, values: Places) -> Floats | None:
-    """The values of a column as numbers: those of its ladder, or whole numbers that are written as such."""
-    found = ladder.numbers[values] if ladder.numbers is not None else _whole([ladder.values[code] for code in values])
-    if found is None or not len(found) or np.isnan(found).all():
-        return None
-    numbers: Floats = np.where(np.isnan(found), np.nanmax(found), found)
-    return numbers
-
-
-def _whole(texts: list[str | None]) -> Floats | None:
-    """Texts as whole numbers, missing ones as NaN; None where some text is not exactly a number's (as 007 is not)."""
-    numbers = []
-    for text in texts:
-        if text is None:
-            numbers.append(np.nan)
-        elif text.lstrip("-").isdecimal() and str(int(text)) == text:
-            numbers.append(float(int(text)))
-        else:
-            return None
-    return np.array(numbers)
 
 
 def _stretched(labels: Places, ranks: Places, count: int) -> tuple[Places, Places]:

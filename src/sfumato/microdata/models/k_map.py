@@ -9,8 +9,9 @@ where the table of the population lacks them.
 It protects against an attacker who does not know that a person is in the data. Against one who does, it is weaker than
 k-anonymity. It rests on the table being the population that the attacker has.
 
-Methods that recode by classes instead of levels (mondrian, local, k-optimize) do not see the population's rows that
-the data lack, and keep the stricter promise that the class itself has k rows.
+Classes with labels of their own (mondrian, local) may mix levels, and then stand for no combination that the population
+could be counted by: they keep the stricter promise that the class itself has k rows. Where local falls back on the best
+single node, that keeps k-map as it is, and a class may have fewer rows. K-Optimize refuses k-map.
 
 Monotone under generalization and under suppression: what a class stands for only grows.
 """

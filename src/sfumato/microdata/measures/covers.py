@@ -1,0 +1,152 @@
+"""What the labels of a class recoding cover for a reader, who has nothing but their texts.
+
+- A label of the hierarchy, of whatever level, covers the values below it; a value covers itself.
+- `[min–max]` covers the numbers or dates from one to the other, `{a, b}` its members, `*` everything.
+
+Where a text can be read in several ways (a value may hold a comma itself), it covers what it covers in any of them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.types import ColumnType, numbers_of
+from sfumato.microdata.classes import Counts, Floats
+from sfumato.microdata.recoding import STAR, Labels
+
+Places = npt.NDArray[np.int64]
+Pairs = tuple[Places, Places]
+COMMA, DASH = ", ", "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The values of a column that the data hold.
+
+    Attributes:
+        values: Their codes, in order: numbers by size, the missing value last.
+        numbers: The same as numbers, where they are; the missing value, which has none, counts as the greatest.
+    """
+
+    ladder: Ladder
+    values: Places
+    numbers: Floats | None
+    all_numbers: Floats | None
+
+    @property
+    def ranks(self) -> Places:
+        """The place in the order of each value code, -1 where the data do not hold it."""
+        ranks = np.full(self.ladder.size, -1, np.int64)
+        ranks[self.values] = np.arange(len(self.values))
+        return ranks
+
+
+def domain_of(ladder: Ladder, type_: ColumnType, rows: Counts) -> Domain:
+    """The values of a column with so many rows each.
+
+    >>> from sfumato.hierarchies.ladder import make_ladder
+    >>> domain_of(make_ladder(["10.5", "9"], []), "decimal", np.array([1, 1])).values.tolist()
+    [1, 0]
+    """
+    values = np.flatnonzero(rows).astype(np.int64)
+    found = _numbers(ladder, type_)
+    if found is None or np.isnan(found[values]).all():
+        return Domain(ladder, values, None, None)
+    values = values[np.argsort(found[values], kind="stable")]
+    held = found[values]
+    return Domain(ladder, values, np.where(np.isnan(held), np.nanmax(held), held), found)
+
+
+def _numbers(ladder: Ladder, type_: ColumnType) -> Floats | None:
+    """The values as numbers, where their hierarchy or their type makes them such; NaN for the missing value."""
+    if ladder.numbers is not None or type_ not in ("integer", "decimal", "date"):
+        return ladder.numbers
+    present = np.array([value is not None for value in ladder.values], bool)
+    try:
+        found = numbers_of([value for value in ladder.values if value is not None], type_)
+    except ValueError:
+        return None
+    if found is None or np.isnan(found).any():
+        return None
+    numbers = np.full(ladder.size, np.nan)
+    numbers[present] = found
+    return numbers
+
+
+def covers(labels: Labels, domain: Domain) -> Pairs:
+    """Side by side, a label and the rank of a value it covers; a pair may stand there twice, and of numbers only ends.
+
+    >>> from sfumato.hierarchies.ladder import make_ladder
+    >>> domain = domain_of(make_ladder(["a", "b", "c"], [["A", "A", "C"]]), "text", np.array([1, 1, 1]))
+    >>> [part.tolist() for part in covers(("A", "{b, c}"), domain)]
+    [[0, 0, 1, 1], [0, 1, 1, 2]]
+    """
+    found = [*_rungs(labels, domain), *_ranges(labels, domain), *_sets(labels, domain)]
+    if STAR in labels:
+        found.append((np.full(len(domain.values), labels.index(STAR)), np.arange(len(domain.values))))
+    return np.concatenate([pair[0] for pair in found]), np.concatenate([pair[1] for pair in found])
+
+
+def _rungs(labels: Labels, domain: Domain) -> Iterator[Pairs]:
+    """Labels that stand on some level of the hierarchy."""
+    place = {text: code for code, text in enumerate(labels)}
+    for texts, codes in zip(domain.ladder.labels, domain.ladder.codes, strict=True):
+        known = np.fromiter((place.get(text, -1) for text in texts), np.int64, len(texts))
+        found = known[codes[domain.values]]
+        ranks = np.flatnonzero(found >= 0)
+        yield found[ranks], ranks
+
+
+def _ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
+    """The first and the last value of ranges."""
+    if domain.numbers is None or domain.all_numbers is None:
+        return
+    places = domain.ladder.places
+    ends = [text[1:-1].partition(DASH) if text and text[0] == "[" else ("", "", "") for text in labels]
+    owners = [code for code, (low, dash, high) in enumerate(ends) if dash and low in places and high in places]
+    held = domain.all_numbers[domain.values]
+    held = held[~np.isnan(held)]
+    low, high = (domain.all_numbers[[places[ends[code][end]] for code in owners]] for end in (0, 2))
+    first, last = np.searchsorted(held, low, "left"), np.searchsorted(held, high, "right") - 1
+    some = first <= last
+    yield np.array(owners, np.int64)[some], first[some]
+    yield np.array(owners, np.int64)[some], last[some]
+
+
+def _sets(labels: Labels, domain: Domain) -> Iterator[Pairs]:
+    """The members of sets."""
+    sets = [(code, text[1:-1].split(COMMA)) for code, text in enumerate(labels) if text and text[0] == "{"]
+    if not sets:
+        return
+    longest = 1 + max(value.count(COMMA) for value in domain.ladder.values if value is not None)
+    members = [_members(parts, domain.ladder.places, longest) for _, parts in sets]
+    owners = np.repeat([code for code, _ in sets], [len(codes) for codes in members]).astype(np.int64)
+    ranks = domain.ranks[[member for codes in members for member in codes]]
+    yield owners[ranks >= 0], ranks[ranks >= 0]
+
+
+def _members(parts: Sequence[str], places: dict[str | None, int], longest: int) -> list[int]:
+    """The values in a text that was split at every comma, where a value may itself have up to `longest` parts.
+
+    >>> _members(["a", "b", "c"], {"a, b": 0, "c": 1, "b": 2}, 2)
+    [0, 1]
+    """
+    if longest == 1:
+        return [places[part] for part in parts if part in places]
+    count = len(parts)
+    texts = [
+        (first, last, COMMA.join(parts[first:last]))
+        for first in range(count)
+        for last in range(first + 1, min(first + longest, count) + 1)
+    ]
+    runs = [(first, last, places[text]) for first, last, text in texts if text in places]
+    # A run is a value of some reading if values lead from the beginning to it, and from it to the end.
+    begun, ended = {0}, {count}
+    for first, last, _ in runs:
+        begun |= {last} if first in begun else set()
+    for first, last, _ in reversed(runs):
+        ended |= {first} if last in ended else set()
+    return [code for first, last, code in runs if first in begun and last in ended]
