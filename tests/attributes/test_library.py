@@ -137,12 +137,21 @@ def test_object_type_of_an_ontology(tmp_path):
         (pl.DataFrame({"pay": pl.Series([], dtype=pl.Float64)}), DataError, "no data"),
         ([1, 2], DataError, "not a mapping"),
         (5, DataError, "neither records nor a frame"),
-        ([{"age": 1}], PlanError, '"age"'),
+        ([{"pay": 1, "age": 1}], PlanError, '"age"'),
+        ([{"age": 1}], DataError, "none of the attributes"),
+        (pl.DataFrame({"age": [1]}), DataError, "none of the attributes"),
     ],
 )
 def test_what_is_refused(data, error, expected):
     with pytest.raises(error, match=expected):
         anonymize_attributes(data, INLINE)
+
+
+def test_names_that_may_be_values_are_for_the_caller_alone():
+    with pytest.raises(DataError) as caught:
+        anonymize_attributes([{"Greta Graf": "Flu"}], INLINE, pass_through=True)
+    assert caught.value.values == ("Greta Graf",)
+    assert "Greta" not in str(caught.value)
 
 
 def test_a_name_that_is_taken_is_refused(tmp_path):

@@ -100,3 +100,54 @@ def test_exit_codes_and_no_value_in_messages(files, capsys):
     assert run(["attributes", str(files / "data.csv"), *refused]) == 2
     assert "inside the network" in capsys.readouterr().err
     assert not list(files.glob(".*.part"))
+
+
+GRAPH = """
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix soya: <https://w3id.org/soya/ns#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix : <https://p.example/> .
+:name rdfs:domain :P ; rdfs:range xsd:string ; soya:classification soya:masking .
+"""
+
+
+def with_graph(folder, content, *more):
+    (folder / "in.csv").write_text(content, encoding="utf-8-sig")
+    (folder / "g.ttl").write_text(GRAPH)
+    options = ["--configuration", str(folder / "g.ttl"), "--out", str(folder / "out.csv"), *more]
+    return run(["attributes", str(folder / "in.csv"), *options])
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
+def test_the_separator_is_found_out(files, separator):
+    rows = ["name,pay", '"Ada\n1",10', "Bob,20"]
+    assert with_graph(files, "\n".join(row.replace(",", separator) for row in rows)) == 0
+    assert (files / "out.csv").read_text() == "name,pay\n*****,10\n*****,20\n"
+
+
+def test_another_separator_is_said(files, capsys):
+    content = "name:pay,bonus;extra,taxes\nAda:10\nBob:20\n"
+    assert with_graph(files, content, "--separator", ":") == 0
+    assert (files / "out.csv").read_text() == 'name,"pay,bonus;extra,taxes"\n*****,10\n*****,20\n'
+    for wrong in ("", "::", "\n", '"'):
+        assert attributes(files, "data.csv", "new.csv", "--separator", wrong) == 2
+        assert "the separator must be one character" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "more"),
+    [("Ada Secret;10\nBob Secret;20\n", ()), ("name;pay\nAda Secret;20\n", ("--separator", ","))],
+    ids=["no header", "another separator"],
+)
+def test_nothing_is_published_where_no_attribute_is_configured(files, capsys, content, more):
+    for extra in ((), ("--pass-through",), ("--refuse-unknown",)):
+        assert with_graph(files, content, *more, *extra) == 3
+        told = capsys.readouterr()
+        assert "none of the attributes that are configured" in told.err
+        assert "Secret" not in told.err + told.out
+        assert not (files / "out.csv").exists()
+
+
+def test_nothing_is_overwritten(files, capsys):
+    before = (files / "data.csv").read_bytes()
+    assert attributes(files, "data.csv", "data.csv") == 2
+    assert "data.csv exists" in capsys.readouterr().err
+    assert (files / "data.csv").read_bytes() == before

@@ -72,7 +72,7 @@ def anonymize_records(
 
     Raises:
         PlanError: An attribute has no rule, or an operation is not implemented for its type.
-        DataError: There are no records, or a value does not fit its operation.
+        DataError: There are no records, none of their attributes has a rule, or a value does not fit its operation.
     """
     names = list(dict.fromkeys(name for record in records for name in record))
     columns = {name: [record.get(name, ABSENT) for record in records] for name in names}
@@ -89,6 +89,7 @@ def anonymize_columns(
     """Anonymize columns: for each name its answer, then the key figures and the warnings."""
     if not rows:
         raise DataError("there are no data.", "Send at least one record.", "empty")
+    _check_meeting(columns, configuration)
     operations = [(rule, find(rule.operation, rule.data_type, rule.attribute)) for rule in configuration.rules]
     unknown = _unknown(columns, configuration)
     present = [(rule, operation) for rule, operation in operations if rule.attribute in columns]
@@ -112,6 +113,20 @@ def _present(values: Sequence[Any]) -> npt.NDArray[np.bool_]:
     if not any(kind in (type(None), _Absent) or issubclass(kind, float) for kind in kinds):
         return np.ones(len(values), np.bool_)
     return np.fromiter((not is_missing(value) for value in values), np.bool_, len(values))
+
+
+def _check_meeting(columns: Columns, configuration: Configuration) -> None:
+    """Refuse data and a configuration that have nothing in common: all would be published as it is.
+
+    A file without a header has values for names, so that the names are for the caller alone.
+    """
+    if columns and not any(rule.attribute in columns for rule in configuration.rules):
+        raise DataError(
+            "the data have none of the attributes that are configured.",
+            "Check the names; of a file, whether it has a header, and its separator.",
+            "no-attribute",
+            values=columns,
+        )
 
 
 def _unknown(columns: Columns, configuration: Configuration) -> list[str]:

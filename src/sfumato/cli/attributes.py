@@ -27,6 +27,7 @@ def command(
         list[str] | None, typer.Option(help="A host inside the network to fetch from.")
     ] = None,
     ontologies: Annotated[Path | None, typer.Option(help="Folder of ontologies.")] = None,
+    separator: Annotated[str | None, typer.Option(help="Of a CSV file; found out from its header by default.")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print the key figures as JSON.")] = False,
     quiet: Annotated[bool, typer.Option(help="Print nothing but errors.")] = False,
 ) -> None:
@@ -36,9 +37,11 @@ def command(
     from sfumato.attributes.sources import Sources
     from sfumato.engines.records import read_records, write_records
 
+    if out.exists():
+        raise PlanError(f"{out.name} exists.", "Name a new file: nothing is overwritten.", "output-exists")
     hosts = frozenset(host.casefold() for host in allow_config_host or ())
     answer = anonymize_attributes(
-        read_records(data),
+        read_records(data, separator),
         configuration,
         ontology=ontology,
         data_class=data_class,

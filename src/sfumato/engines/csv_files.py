@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from sfumato.engines import sql
 from sfumato.engines.names import check_names
@@ -26,6 +26,20 @@ class Head:
 
     columns: tuple[str, ...]
     separator: str
+
+
+def check_separator(separator: str | None) -> None:
+    """Refuse what cannot stand between the fields of a CSV file; None is found out from the header.
+
+    Raises:
+        PlanError: It is not one character, or one that has another meaning.
+    """
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+        raise PlanError(
+            "the separator must be one character, neither a quote nor a line break.",
+            "For example ; or , or a tab.",
+            "separator",
+        )
 
 
 def head_of(files: Sequence[Path], data: DataPlan, names: Sequence[str]) -> Head:
@@ -53,8 +67,8 @@ def other_columns(file: Path, first: Path) -> DataError:
 
 
 def _head(path: Path, data: DataPlan, names: Sequence[str], separator: str | None) -> Head:
-    first = _first_record(path, data)
-    separator = separator or _separator(first)
+    first = _first_record_of(path, data)
+    separator = separator or likely_separator(first)
     fields = next(csv.reader([first], delimiter=separator, quotechar=data.quote))
     columns = tuple(name.strip() if data.strip else name for name in fields) if data.header else tuple(names)
     if len(columns) != len(fields):
@@ -131,14 +145,11 @@ def encoding_of(name: str) -> str:
     return found.name
 
 
-def _first_record(path: Path, data: DataPlan) -> str:
-    """The first record of a CSV file, line breaks within quotes included."""
+def _first_record_of(path: Path, data: DataPlan) -> str:
     encoding = "utf-8-sig" if encoding_of(data.encoding) == "utf-8" else data.encoding
     try:
         with _opened(path, encoding) as stream:
-            record = str(stream.readline())
-            while record.count(data.quote) % 2 and (line := stream.readline()):
-                record += line
+            record = first_record(stream, data.quote)
     except UnicodeError:
         raise wrong_encoding(data.encoding) from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
@@ -150,6 +161,14 @@ def _first_record(path: Path, data: DataPlan) -> str:
     if not record.strip():
         raise DataError(f"the file {path.name} is empty.", "It needs a header and rows.", "empty")
     return record.rstrip("\r\n")
+
+
+def first_record(stream: IO[str], quote: str = '"') -> str:
+    """The first record of an open CSV file, line breaks within quotes included."""
+    record = stream.readline()
+    while record.count(quote) % 2 and (line := stream.readline()):
+        record += line
+    return record
 
 
 def _opened(path: Path, encoding: str) -> Any:
@@ -173,5 +192,6 @@ def wrong_encoding(encoding: str) -> DataError:
     )
 
 
-def _separator(record: str) -> str:
+def likely_separator(record: str) -> str:
+    """The separator that occurs most often in the first record of a CSV file."""
     return max(SEPARATORS, key=record.count)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sfumato.engines.csv_files import check_separator, first_record, likely_separator
 from sfumato.errors import DataError, missing_extra
 
 Columns = dict[str, list[Any]]
@@ -58,27 +59,31 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def read_records(path: Path) -> list[dict[str, Any]]:
+def read_records(path: Path, separator: str | None = None) -> list[dict[str, Any]]:
     """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
 
+    Args:
+        separator: Of a CSV file; found out from its header by default.
+
     Raises:
+        PlanError: The separator is none.
         DataError: The file cannot be read or is not what its ending says.
     """
+    check_separator(separator)
     try:
-        return _read(path)
+        return _read(path, separator)
     except OSError as error:
         raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
     except (UnicodeDecodeError, ValueError, csv.Error, RecursionError):
         raise DataError(f"{path.name} is not a valid {path.suffix[1:]} file.", "Check the file.", "format") from None
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
+def _read(path: Path, separator: str | None) -> list[dict[str, Any]]:
     ending = path.suffix.lower()
     if ending == ".parquet":
         return _read_parquet(path)
     if ending == ".csv":
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return _csv_rows(csv.reader(file, strict=True), path)
+        return _read_csv(path, separator)
     text = path.read_text(encoding="utf-8-sig")
     if ending in (".jsonl", ".ndjson"):
         return _checked([json.loads(line) for line in text.splitlines() if line.strip()], path)
@@ -86,6 +91,13 @@ def _read(path: Path) -> list[dict[str, Any]]:
         content = json.loads(text)
         return _checked(content.get("data") if isinstance(content, dict) else content, path)
     raise DataError(f"{path.name} has an unknown ending.", "Known: .csv, .json, .jsonl, .parquet.", "format")
+
+
+def _read_csv(path: Path, separator: str | None) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        found = separator or likely_separator(first_record(file))
+        file.seek(0)
+        return _csv_rows(csv.reader(file, delimiter=found, strict=True), path)
 
 
 def _csv_rows(lines: Any, path: Path) -> list[dict[str, Any]]:
