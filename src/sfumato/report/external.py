@@ -6,7 +6,6 @@ exact loss and whether it is the least (who knows that a release is minimal can 
 Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing, VLDB), and the plan's hierarchies.
 """
 
-import re
 from html import escape
 from typing import Any
 
@@ -22,7 +21,7 @@ def html(report: Report, plan: Plan) -> str:
     word = "The promises hold." if report.holds else "A promise does not hold."
     tone = "verdict" if report.holds else "verdict bad"
     starred = _starred(report)
-    said = [_promised(promise, starred) for promise in report.models]
+    said = [texts.promised(promise, plan, starred, outside=True) for promise in report.models]
     checked = paragraph(texts.STARRED) + paragraph(texts.CHECKED) if starred else paragraph(texts.CHECKED)
     body = [
         "<h1>About these data</h1>",
@@ -45,7 +44,7 @@ def figures(report: Report, plan: Plan) -> dict[str, Any]:
         "edition": "external",
         "holds": report.holds,
         "checked": texts.CHECKED,
-        "models": [_model(promise, _starred(report)) for promise in report.models],
+        "models": [_model(promise, plan, _starred(report)) for promise in report.models],
         "columns": {name: _column(report, plan, name) for name in plan.columns},
         "suppressed_at_most": _bound(report),
         "limits": texts.limits(tuple(promise.model for promise in report.models)),
@@ -57,31 +56,14 @@ def _starred(report: Report) -> bool:
     return report.starred and report.suppressed_rows > 0
 
 
-def _model(promise: Promise, starred: bool) -> dict[str, Any]:
+def _model(promise: Promise, plan: Plan, starred: bool) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
-    said = {"says": _promised(promise, starred)}
+    said = {"says": texts.promised(promise, plan, starred, outside=True)}
     return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | said
 
 
 def _column(report: Report, plan: Plan, name: str) -> dict[str, Any]:
     return {"role": plan.columns[name].role, "level": report.levels.get(name), "what": _what(report, plan, name)}
-
-
-def _promised(promise: Promise, starred: bool) -> str:
-    """A promise with what was asked alone: what was reached tells of single classes."""
-    known = texts.PROMISES.get(promise.model)
-    pattern = _without_reached(known[0]) if known else promise.model + ": {asked}."
-    if starred:
-        pattern = texts.save_stars(pattern)
-    sentence = pattern.format(asked=f"{promise.asked:g}", column=promise.column or "the sensitive column")
-    return sentence if promise.holds else sentence + " This does not hold."
-
-
-def _without_reached(pattern: str) -> str:
-    """A promise's pattern without the brackets or clause that names what was reached."""
-    for found in (r" \([^()]*\{reached\}[^()]*\)", r", reached: \{reached\}"):
-        pattern = re.sub(found, "", pattern)
-    return pattern
 
 
 def _columns(report: Report, plan: Plan) -> str:

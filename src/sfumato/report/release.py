@@ -69,7 +69,7 @@ def html(
     body = [
         "<h1>Release report</h1>",
         paragraph(sections.subtitle(report, plan), soft=True),
-        sections.verdict(report),
+        sections.verdict(report, plan),
         sections.key_figures(report),
         proof.quality(report),
         sections.columns(report, plan, evidence),

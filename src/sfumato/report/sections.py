@@ -24,15 +24,12 @@ def subtitle(report: Report, plan: Plan | None) -> str:
     return f"{report.published_rows:,} rows{source}, released with Sfumato {report.version}."
 
 
-def verdict(report: Report) -> str:
+def verdict(report: Report, plan: Plan | None) -> str:
     """What is promised, whether it holds, and how that was checked."""
     tone = "verdict" if report.holds else "verdict bad"
     word = "The promises hold." if report.holds else "A promise does not hold. Do not publish these rows."
     starred = report.starred and report.suppressed_rows > 0
-    said = [
-        texts.promised(promise, starred) + ("" if promise.holds else " This does not hold.")
-        for promise in report.models
-    ]
+    said = [texts.promised(promise, plan, starred) for promise in report.models]
     more = paragraph(texts.STARRED) if starred else ""
     return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{more}{paragraph(texts.CHECKED)}</div>'
 

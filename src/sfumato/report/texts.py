@@ -1,9 +1,13 @@
 """What reports say in words: about promises, their limits, roles, and what a level does to a column."""
 
+from dataclasses import dataclass
+
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.models.named_values import named
 from sfumato.microdata.verify import Promise
+from sfumato.plan.model import Plan
 
 CHECKED = "Checked on the written rows themselves: they were read back, counted anew and judged apart from the search."
 STARRED = (
@@ -18,54 +22,77 @@ SHUFFLED = (
     "The order of the rows was drawn from the seed: whoever knows it can put the published rows back into the order of "
     "the raw file. Keep it to the house."
 )
-# For each model: what it promises, with what was asked and reached; and what it does not protect against.
-PROMISES: dict[str, tuple[str, str]] = {
-    "k-anonymity": (
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a model is put into words.
+
+    Attributes:
+        says: What it promises, with all that was asked; {found} is where the next may stand.
+        found: What was reached, for the house alone: it tells of single classes.
+        limit: What it does not protect against.
+    """
+
+    says: str
+    found: str
+    limit: str
+
+
+PROMISES: dict[str, Wording] = {
+    "k-anonymity": Wording(
         "Nobody can be singled out by the quasi-identifiers: every combination that is published stands for at least "
-        "{asked} rows (the smallest has {reached}).",
+        "{asked} rows{found}.",
+        " (the smallest has {reached})",
         "k-anonymity does not hide a sensitive value that all rows of a class share, nor does it help against someone "
         "who knows more of a person than the quasi-identifiers.",
     ),
-    "k-map": (
-        "Every combination that is published stands for at least {asked} persons of the population "
-        "(reached: {reached}).",
+    "k-map": Wording(
+        "Every combination that is published stands for at least {asked} persons of the population{found}.",
+        " (reached: {reached})",
         "k-map rests on the population table, and is weaker against someone who knows that a person is in the data.",
     ),
-    "alpha-k-anonymity": (
-        "No value of {column} makes up more than a share of {asked} in any class (highest: {reached}).",
+    "alpha-k-anonymity": Wording(
+        "Every class has at least {k} rows, and {limited} makes up more than a share of {asked} of a class{found}.",
+        " (highest: {reached})",
         "(α,k)-anonymity does not bound what is learned of a value that is rare overall and frequent in a class.",
     ),
-    "l-diversity": (
-        "In every class {column} has at least {asked} well-represented values (reached: {reached}), so that being "
-        "found in a class does not tell the value.",
+    "l-diversity": Wording(
+        "In every class {column} has at least {asked} well-represented values{found}, so that being found in a class "
+        "does not tell the value.",
+        " (reached: {reached})",
         "l-diversity does not help where different values mean much the same, nor against skewed classes.",
     ),
-    "t-closeness": (
-        "In every class {column} is distributed nearly as in the whole table: a distance of at most {asked} "
-        "(largest: {reached}).",
+    "t-closeness": Wording(
+        "In every class {column} is distributed nearly as in the whole table: a distance of at most {asked}{found}.",
+        " (largest: {reached})",
         "t-closeness does not hinder singling out, and bounds distances, not the gain about a rare value.",
     ),
-    "delta-disclosure": (
-        "In every class every value of {column} is about as frequent as overall: δ at most {asked} "
-        "(reached: {reached}).",
+    "delta-disclosure": Wording(
+        "In every class every value of {column} is about as frequent as overall: δ at most {asked}{found}.",
+        " (reached: {reached})",
         "δ-disclosure privacy says nothing about singling out: it belongs with k-anonymity.",
     ),
-    "beta-likeness": (
-        "In no class is a value of {column} more frequent than overall by a factor beyond β = {asked} "
-        "(reached: {reached}).",
+    "beta-likeness": Wording(
+        "In no class does the share of a value of {column} exceed its share overall by more than β = {asked} times "
+        "the latter{found}.",
+        " (reached: {reached})",
         "β-likeness bounds what is gained about a value, not what its absence tells.",
     ),
-    "delta-presence": (
-        "From no class can it be told with more certainty than asked whether a person is in the study ({column}; "
-        "asked: {asked}, reached: {reached}).",
+    "delta-presence": Wording(
+        "In every class at least a share of {lower} and at most a share of {asked} of the rows is in the study, as "
+        "{column} marks it{found}: with no more certainty can it be told whether a person is.",
+        " (highest: {reached})",
         "δ-presence does not protect other sensitive values, nor against someone with a better list of persons.",
     ),
-    "average-risk": (
-        "On average a published row is found with a probability of at most {asked} (reached: {reached}).",
+    "average-risk": Wording(
+        "On average a published row is found with a probability of at most {asked}{found}.",
+        " (reached: {reached})",
         "An average says nothing of single persons: some may still be unique.",
     ),
-    "sample-uniqueness": (
-        "At most a share of {asked} of the published rows is alone in its class (reached: {reached}).",
+    "sample-uniqueness": Wording(
+        "At most a share of {asked} of the published rows is alone in its class{found}.",
+        " (reached: {reached})",
         "Rows that remain unique are not protected at all.",
     ),
 }
@@ -101,18 +128,37 @@ LIMITS = (
 )
 
 
-def promised(promise: Promise, starred: bool = False) -> str:
-    """A promise in a sentence.
+def promised(promise: Promise, plan: Plan | None = None, starred: bool = False, outside: bool = False) -> str:
+    """A promise in a sentence, and that it does not hold where it does not.
 
     Args:
+        plan: What was asked, where it is known.
         starred: Whether suppressed rows are published, too.
+        outside: Whether the sentence is handed out: then it does not tell what was reached.
     """
     known = PROMISES.get(promise.model)
-    column = promise.column or "the sensitive column"
-    if known is None:
-        return f"{promise.model}: asked {promise.asked:g}, reached {promise.reached:g}."
-    pattern = save_stars(known[0]) if starred else known[0]
-    return pattern.format(asked=f"{promise.asked:g}", reached=_figure(promise.reached), column=column)
+    says = known.says if known else promise.model + ": asked {asked}{found}."
+    found = "" if outside else (known.found if known else ", reached {reached}")
+    pattern = (save_stars(says) if starred else says).replace("{found}", found)
+    sentence = pattern.format(
+        asked=f"{promise.asked:g}",
+        reached=_figure(promise.reached),
+        column=promise.column or "the sensitive column",
+        limited=_limited(promise, plan),
+        **{name: promise.parameters.get(name, f"{promise.asked:g}") for name in ("k", "lower")},
+    )
+    return sentence if promise.holds else sentence + " This does not hold."
+
+
+def _limited(promise: Promise, plan: Plan | None) -> str:
+    """Which values of its column a promise limits: all of them, unless the plan names some."""
+    if plan is None:
+        return f"no value of {promise.column} that the plan limits"
+    asked = (promise.model, promise.column, promise.asked)
+    alike = [model for model in plan.privacy if (model.name, model.column, model.asked) == asked]
+    if any(named(model) for model in alike):
+        return f"none of the values of {promise.column} that the plan names"
+    return f"no value of {promise.column}"
 
 
 def save_stars(pattern: str) -> str:
@@ -139,7 +185,7 @@ def amount(value: float) -> str:
 
 def limits(models: tuple[str, ...]) -> list[str]:
     """What the promises do not protect against, and what no promise does."""
-    own = [PROMISES[model][1] for model in dict.fromkeys(models) if model in PROMISES]
+    own = [PROMISES[model].limit for model in dict.fromkeys(models) if model in PROMISES]
     return [*own, *LIMITS]
 
 
