@@ -215,3 +215,20 @@ def test_whole_numbers_have_an_end() -> None:
     with pytest.raises(PlanError, match="at most 9223372036854775807"):
         read(Integer(minimum=1), 10**30)
     assert read(Integer(), 2**63 - 1) == 2**63 - 1
+
+
+@pytest.mark.parametrize("given", [["box"], {"box": 1}, [], {}, 7, True, None, 10**400])
+def test_a_tag_that_is_no_text_is_a_fault_of_the_plan(given) -> None:
+    with pytest.raises(PlanError) as caught:
+        read(THING, {"kind": given, "lable": "y"}, "thing")
+    assert {fault.at for fault in caught.value.faults} == {"thing.kind", "thing.lable"}
+    assert "is not a valid choice" in str(caught.value)
+    assert "box" in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [10**400, -(10**400), INFINITE, NAN])
+def test_a_number_that_no_machine_holds_is_a_fault_of_the_plan(given) -> None:
+    for shape in (Number(), Number(0, 1)):
+        with pytest.raises(PlanError, match="must be a finite number"):
+            read(shape, given, "weight")
+    assert read(Number(), 10**300) == 1e300

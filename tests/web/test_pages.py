@@ -118,6 +118,11 @@ def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path
     page.get_by_text(re.compile("^valid .*not accepted")).wait_for()
     settings.fill("{type: nonsense}")
     page.get_by_text("not valid").wait_for()
+    for odd in ("{type: [digits]}", "&a [*a]", "{type: digits, length: 1" + "0" * 400 + "}", "[" * 3000):
+        settings.fill("{type: any}")
+        page.get_by_text("valid", exact=True).wait_for()
+        settings.fill(odd)
+        page.get_by_text(re.compile("^not valid .")).wait_for()
     settings.fill("{type: file, path: /etc/passwd}")
     page.get_by_text("did not come with it").wait_for()
     settings.fill("{type: any}")

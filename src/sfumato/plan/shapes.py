@@ -7,7 +7,7 @@ that a user sees all of them at once; unknown names are refused with the nearest
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from math import isfinite
+from sys import float_info
 from typing import Any, Generic, Protocol, TypeVar
 
 from sfumato.errors import Fault, PlanError, did_you_mean
@@ -142,7 +142,7 @@ class Number:
     def read(self, value: object, at: str, faults: Faults) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
-        if not isfinite(value):
+        if not abs(value) <= float_info.max:  # a whole number may be too large to become a float at all
             raise faults.refuse(at, "must be a finite number, is infinite or none at all.")
         _within(value, self.minimum, self.maximum, at, faults)
         return float(value)
@@ -303,16 +303,16 @@ class Tagged(Generic[T]):
         given = value.get(self.tag)
         if self.tag not in value:
             faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
-        elif given not in self.variants:
+        elif not isinstance(given, str) or given not in self.variants:
             faults.refuse(_join(at, self.tag), *_invalid(given, self.variants))
         else:
-            return self.variants[str(given)].read(rest, at, faults)
+            return self.variants[given].read(rest, at, faults)
         self._meant(given).read(rest, at, faults)
         raise Refused
 
     def _meant(self, given: object) -> "Record[Any]":
         """What the other keys are read by where the tag is wrong: the nearest variant, or what all of them know."""
-        near = get_close_matches(str(given), self.variants, n=1, cutoff=NEAR)
+        near = get_close_matches(_name(given), self.variants, n=1, cutoff=NEAR)
         if near:
             return self.variants[near[0]]
         known = {key: Key(Anything()) for variant in self.variants.values() for key in variant.keys}
@@ -348,7 +348,12 @@ class Either:
 def _invalid(value: object, names: Iterable[str]) -> tuple[str, str]:
     """What is wrong with a name that is none of these, and the nearest."""
     shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
-    return f"{shown} is not a valid choice.", did_you_mean(str(value), names)
+    return f"{shown} is not a valid choice.", did_you_mean(_name(value), names)
+
+
+def _name(value: object) -> str:
+    """What names are compared with: only texts are like names."""
+    return value if isinstance(value, str) else ""
 
 
 def _all(parts: Any, faults: Faults) -> list[Any]:

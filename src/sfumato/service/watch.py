@@ -40,7 +40,7 @@ class Watch:
         try:
             await self._app(scope, receive, noted)
         except Exception as error:  # its text may quote data: only its kind and place are told
-            _tell_error(error, state["request_id"])
+            tell_error(error, state["request_id"])
             if not noted.status:
                 await answer(Request(scope), error)(scope, receive, noted)
         finally:
@@ -84,7 +84,8 @@ def _route(scope: Scope) -> str:
     return str(getattr(route, "path", "")) or "unmatched"
 
 
-def _tell_error(error: Exception, request_id: str) -> None:
+def tell_error(error: BaseException, request_id: str = "") -> None:
+    """Write the line about an error that nobody foresaw."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"
     LOG.error(json.dumps({"request": request_id, "error": type(error).__name__, "at": place}))

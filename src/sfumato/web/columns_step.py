@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import yaml
 from nicegui import ui
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.plan.files import parsed, written
+from sfumato.plan.files import written
 from sfumato.plan.read import ROLES
-from sfumato.service.jobs_plans import check_paths
+from sfumato.service.jobs_plans import check_paths, read_plan_text
+from sfumato.service.problems import RefusedError
 from sfumato.web import looks
 from sfumato.web.area import Area
 from sfumato.web.profile import ladder_of
@@ -89,9 +89,12 @@ class _ColumnCard:
     def _change(self, text: str) -> None:
         self.visit.touch()
         try:
-            given = parsed(text)
-        except yaml.YAMLError:
+            given = read_plan_text(text)
+        except PlanError:
             self._tell("invalid", self.visit.words["not_yaml"])
+            return
+        except RefusedError as error:
+            self._tell("invalid", error.what)
             return
         if self._check(given):
             self.plan["hierarchy"] = given
@@ -104,7 +107,7 @@ class _ColumnCard:
             ladder, rejected = ladder_of(
                 self.visit.loaded.column(self.name), {**self.plan, "hierarchy": given}, self.visit.place("x").parent
             )
-        except SfumatoError as error:
+        except Exception as error:  # also one that nobody foresaw: what was said of the text before must not stand
             self._tell("invalid", looks.told(error, self.visit.words))
             return False
         count = looks.figure(f"{rejected:,}", self.visit.words)

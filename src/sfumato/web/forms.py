@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
 from nicegui import ui
 
-from sfumato.plan.files import parsed, written
+from sfumato.errors import PlanError
+from sfumato.plan.files import written
 from sfumato.plan.shapes import Choice, Flag, Integer, Key, ListOf, Number
+from sfumato.service.jobs_plans import read_plan_text
+from sfumato.service.problems import RefusedError
 from sfumato.web.texts import Words
 
 Values = dict[str, Any]
@@ -168,6 +170,6 @@ def _number(value: float | None, whole: bool) -> float | int | None:
 def _read(text: str) -> Any:
     """What a text in the plan's notation says; the text itself where it says nothing."""
     try:
-        return parsed(text)
-    except yaml.YAMLError:
+        return read_plan_text(text)
+    except (PlanError, RefusedError):
         return text

@@ -73,11 +73,7 @@ class _GoalStep:
 
     def _refusals(self) -> list[str]:
         """What the reader of plans says; it sees what the page does not think of."""
-        try:
-            read_plan(self.visit.plan)
-        except SfumatoError as error:
-            return [looks.told(error, self.visit.words)]
-        return []
+        return looks.refusals(lambda: read_plan(self.visit.plan), self.visit.words)
 
     def _notes(self) -> list[str]:
         """What a method makes of a promise, where that is not obvious."""

@@ -9,6 +9,7 @@ from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.service.problems import RefusedError
+from sfumato.service.watch import tell_error
 from sfumato.web.texts import Words
 
 ICON = (
@@ -82,12 +83,22 @@ def alarm(text: str) -> None:
 
 
 def told(error: Exception, words: Words) -> str:
-    """An error in words that hold no value of any row."""
+    """An error in words that hold no value of any row; of one that nobody foresaw, the log tells kind and place."""
     if isinstance(error, SfumatoError):
         return str(error)
     if isinstance(error, RefusedError):
         return error.what
+    tell_error(error)
     return words["internal"]
+
+
+def refusals(attempt: Callable[[], object], words: Words) -> list[str]:
+    """Why something is refused, in words; nothing where it is not. What ends in an unforeseen error is refused, too."""
+    try:
+        attempt()
+    except Exception as error:
+        return [told(error, words)]
+    return []
 
 
 def notice(text: str, good: bool | None) -> None:

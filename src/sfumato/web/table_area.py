@@ -120,11 +120,7 @@ class _TableArea:
         """Say at once whether the plan can be run, and if not, why."""
         self.visit.touch()
         faults = [self.words["missing_value"].format(field=name) for name in self._protecting.missing()]
-        if not faults:
-            try:
-                read_table_plan(self._plan())
-            except SfumatoError as error:
-                faults = [looks.told(error, self.words)]
+        faults = faults or looks.refusals(lambda: read_table_plan(self._plan()), self.words)
         self._verdict.clear()
         with self._verdict:
             for fault in faults:
