@@ -8,6 +8,7 @@ A value that is not known gives no entry. It is no error: DuckDB may ask for the
 drops the row. A row that stays and has none is seen by the recount.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,9 @@ INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "U
 # A list is gone through for every entry of a dictionary, or for every row of a part that has none.
 MAX_LISTED = 64
 MAX_SPAN = 2_000
+LEAST = -(1 << 62)
+# The text of a whole number as a column of whole numbers has it; a population's may be others.
+_NUMBER = re.compile(r"0|-?[1-9]\d{0,18}", re.ASCII)
 # Lists are constants of the statement: beyond so many texts of a column, a join is cheaper.
 MAX_TEXTS = 2_000
 
@@ -46,11 +50,11 @@ class Picker:
     @cached_property
     def _numbers(self) -> range | None:
         """The numbers from the least to the greatest, where the column holds whole numbers in a short stretch."""
-        if self.kind not in INTEGERS or not self._present:
+        if self.kind not in INTEGERS or not self._present or not all(map(_NUMBER.fullmatch, self._present)):
             return None
         numbers = [int(text) for text in self._present]
         least, most = min(numbers), max(numbers)
-        return range(least, most + 1) if most - least < MAX_SPAN else None
+        return range(least, most + 1) if most - least < MAX_SPAN and least > LEAST else None
 
     @property
     def _listed(self) -> bool:
@@ -84,7 +88,10 @@ class Picker:
         if self._numbers is not None:
             held = {int(text): entry for text, entry in zip(self._present, present, strict=True)}
             entries = sql.listed(held.get(number, "NULL") for number in self._numbers)
-            return f"(CAST([{entries}] AS {kind}[]))[CAST(s.{self.raw} AS BIGINT) - {self._numbers.start - 1}]"
+            least, number = self._numbers.start, f"CAST(s.{self.raw} AS BIGINT)"
+            # A place below the first would be counted from the end of the list.
+            picked = f"(CAST([{entries}] AS {kind}[]))[{number} - ({least}) + 1]"
+            return f"CASE WHEN {number} BETWEEN {least} AND {self._numbers[-1]} THEN {picked} END"
         if self._listed:
             place = f"list_position([{sql.listed(map(sql.text, self._present))}], {self.text})"
         else:

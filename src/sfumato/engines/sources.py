@@ -181,10 +181,21 @@ def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _
     for name, kind in found:
         if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
             raise no_text(name)
+    found = _narrowed(connection, f"read_json({files}, format='auto', {whole})", found)
     kinds = sql.listed(
         f"{sql.text(name)}: {sql.text(kind if kind in JSON_KINDS else 'VARCHAR')}" for name, kind in found
     )
     return _described(connection, f"read_json({files}, format='auto', columns={{{kinds}}})")
+
+
+def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Name and type of each column; numbers that were given 128 bits but fit in 64 have those."""
+    wide = [name for name, kind in kinds if kind == "HUGEINT"]
+    if not wide:
+        return kinds
+    fits = sql.listed(f"count({sql.name(name)}) = count(TRY_CAST({sql.name(name)} AS BIGINT))" for name in wide)
+    fitting = dict(zip(wide, connection.execute(f"SELECT {fits} FROM {table}").fetchall()[0], strict=True))
+    return [(name, "BIGINT" if fitting.get(name) else kind) for name, kind in kinds]
 
 
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:

@@ -6,7 +6,7 @@ from typing import Any
 from sfumato.engines import sql
 from sfumato.errors import DataError
 
-WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "BIGNUM")
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 # Types whose values are published as they are.
 PLAIN = {
     *WHOLE,
@@ -15,8 +15,9 @@ PLAIN = {
     *("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
 }
 FLOATS = ("DOUBLE", "FLOAT")
-# Types whose values are published as texts: an enumeration would show values of rows that are not published.
-WORDS = ("ENUM", "JSON", '"NULL"')
+# Types whose values are published as texts: an enumeration would show values of rows that are not published, and whole
+# numbers of more than 64 bits would be rounded in a Parquet file.
+WORDS = ("ENUM", "JSON", '"NULL"', "HUGEINT", "UHUGEINT", "BIGNUM")
 
 
 def with_one_text(table: str, described: Sequence[tuple[Any, ...]]) -> str:

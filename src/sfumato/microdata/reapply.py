@@ -27,6 +27,7 @@ from sfumato.microdata.recoding import ClassRecoding, Labels, published_labels
 from sfumato.microdata.recoding_file import Known, flat_ladder, read_known
 from sfumato.microdata.reference import read_reference
 from sfumato.microdata.release import check_columns, handling_of, reading_of
+from sfumato.microdata.wildcards import failing_classes
 from sfumato.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.plan.read import read_plan
 
@@ -61,7 +62,8 @@ def reapply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False
     plan = read_plan(given.get("plan", {}), recoding.parent)
     if "division" in given:
         raise _divided()
-    engine = DuckDBEngine(data, replace(plan.data, source=None, separator=None), tuple(plan.columns))
+    source = replace(plan.data, source=None, separator=None)
+    engine = DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)
     try:
         reference = read_reference(given)
         plan = replace(plan, privacy=reference.known(plan.privacy))
@@ -153,10 +155,13 @@ def _written(
         plan.quasi_identifiers,
         plan.privacy,
         plan.data.missing,
+        plan.data.on_missing == "any",
         reference=table.whole,
         persons=persons,
         starred=plan.output.suppressed == "star",
     )
+    if not verdict.rows:
+        raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:
         raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
     return verdict
@@ -179,9 +184,12 @@ def _table(counted: Counted, plan: Plan, known: Known, engine: Engine) -> Freque
 
 
 def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
-    rows = engine.locate(name, [text for text in texts if text is not None], 10)
+    present = [text for text in texts if text is not None]
+    rows = engine.locate(name, present, 10) if present else ()
+    where = f" (row {', '.join(map(str, rows))})" if rows else ""
+    missing = " and the missing value" if len(present) < len(texts) else ""
     return DataError(
-        f'column "{name}": {len(texts)} values are not known to the recoding (row {", ".join(map(str, rows))}).',
+        f'column "{name}": {len(present)} values{missing} are not known to the recoding{where}.',
         "Make a new release for these rows.",
         "unknown-value",
         values=texts,
@@ -250,6 +258,13 @@ def _recoding(table: FrequencyTable, known: Known) -> ClassRecoding:
 
 def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:
     """Which kept classes of the new rows fail a promise."""
+    kept = ~recoding.suppressed
+    failing: Mask = np.zeros(len(recoding.sizes), bool)
+    if plan.data.on_missing == "any":
+        k = max(model.least_rows for model in plan.privacy)
+        unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
+        failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
+        return failing
     held = {
         name: histogram(recoding.owners[old.owners], old.values, old.counts, len(recoding.sizes), old.size)
         for name, old in table.sensitive.items()
@@ -258,7 +273,12 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
         classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))
-    failing: Mask = np.zeros(len(recoding.sizes), bool)
-    kept = ~recoding.suppressed
     failing[kept] = assess(classes.kept(kept), table.whole, plan.privacy).failing
     return failing
+
+
+def _unknown_labels(recoding: ClassRecoding, place: int) -> Mask:
+    """Which classes are published with a missing value in a column."""
+    absent = np.array([label is None for label in recoding.labels[place]], bool)
+    found: Mask = absent[recoding.classes[:, place]]
+    return found

@@ -1,5 +1,6 @@
 """Reading a plan: YAML, JSON or a mapping becomes a Plan, or all its faults are reported at once."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -32,6 +33,8 @@ from sfumato.plan.shapes import (
     Text,
 )
 
+# Names of columns that are written as they are in the names of folders.
+FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 TYPES = ("text", "integer", "decimal", "date", "boolean")
 
@@ -157,13 +160,25 @@ def _between(plan: Plan) -> list[Fault]:
         if column is not None:
             found.extend(faults_of(model, f"privacy[{place}]", column.type, plan.data.missing))
     found.extend(_predicted(plan))
-    for name in plan.output.partition:
-        if name not in plan.columns:
-            found.append(Fault("output.partition", f'there is no column "{name}".', did_you_mean(name, plan.columns)))
+    found.extend(_partitioned(plan))
     if plan.output.class_column in plan.columns:
         found.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         found.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
+    return found
+
+
+def _partitioned(plan: Plan) -> list[Fault]:
+    """Faults of the columns by which files are laid in folders."""
+    found = []
+    for name in plan.output.partition:
+        if name not in plan.columns:
+            found.append(Fault("output.partition", f'there is no column "{name}".', did_you_mean(name, plan.columns)))
+        elif not FOLDER.fullmatch(name):
+            what = f'folders cannot be named after "{name}".'
+            found.append(Fault("output.partition", what, "Rename the column: letters from a to z, digits, _ and -."))
+    if plan.output.partition and len(set(plan.output.partition)) == len(plan.columns):
+        found.append(Fault("output.partition", "no column is left for the files.", "Leave one out."))
     return found
 
 
