@@ -1,6 +1,8 @@
 """The same plan gives the same release, as a collection of rows, on every engine, whichever the method."""
 
 from collections import Counter
+from hashlib import md5
+from itertools import groupby
 from pathlib import Path
 
 import duckdb
@@ -115,3 +117,83 @@ def test_a_spark_frame_gives_it_too(frame, parquet, spark) -> None:
     release = anonymize(spark.read.parquet(str(parquet)), asked)
     assert rows_of(release) == rows_of(anonymize(frame, asked))
     release.close()
+
+
+# Rows of one value are divided together, however the value is written; the texts of each value of each type.
+WRITTEN = {
+    "boolean": (("yes", "true", "1"), ("no", "false", "0"), (None, "?")),
+    "integer": (("8", "08", "+8"), ("9", "009"), (None, "?")),
+    "text": (("8",), ("08",), (None, "?")),
+}
+
+
+def written(kind: str) -> pl.DataFrame:
+    random = np.random.default_rng(11)
+    ill = [str(random.choice(texts)) if texts[0] else texts[random.integers(2)]
+           for texts in (WRITTEN[kind][random.choice(3, p=[0.5, 0.4, 0.1])] for _ in range(400))]  # fmt: skip
+    ages = random.choice([20, 30, 30, 30, 40, 50], 400)
+    return pl.DataFrame({"row": range(1, 401), "age": [str(age) for age in ages], "ill": ill})
+
+
+def dividing(kind: str) -> dict:
+    columns = {"row": {"role": "insensitive"}, "age": {"role": "quasi-identifier", "type": "integer"}}
+    return {
+        "version": 1,
+        "seed": 3,
+        "data": {"missing": ["?"]},
+        "columns": columns | {"ill": {"role": "sensitive", "type": kind}},
+        "privacy": [{"model": "k-anonymity", "k": 40}, {"model": "l-diversity", "l": 2, "column": "ill"}],
+        "method": {"name": "mondrian", "mode": "relaxed"},
+        "output": {"class_column": "class"},
+    }
+
+
+def assert_divided_by_the_hash(rows: list[tuple], raw: pl.DataFrame, kind: str) -> None:
+    """Of the rows of one age and value, those with the lesser hashes are in the class with the lesser number."""
+    values = {text: value for value, texts in enumerate(WRITTEN[kind]) for text in texts}
+    ages = dict(zip(raw["row"], raw["age"], strict=True))
+    told = sorted(
+        (ages[int(row)], values[ill], md5(f"3:{row}".encode()).hexdigest(), int(number)) for row, _, ill, number in rows
+    )
+    groups = [[number for *_, number in group] for _, group in groupby(told, key=lambda entry: entry[:2])]
+    assert all(numbers == sorted(numbers) for numbers in groups)
+    assert any(len(set(numbers)) > 1 for numbers in groups)
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_values_that_are_written_in_several_ways_are_divided_alike(kind, spark, postgresql, tmp_path) -> None:
+    import adbc_driver_postgresql.dbapi as driver
+
+    raw = written(kind)
+    raw.write_csv(tmp_path / "rows.csv")
+    raw.write_parquet(tmp_path / "rows.parquet")
+    with driver.connect(postgresql.url) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest(f"written_{kind}", raw.to_arrow(), mode="create")
+        cursor.execute(f'ALTER TABLE written_{kind} ADD PRIMARY KEY ("row")')
+        connection.commit()
+    expected = rows_of(anonymize(raw, dividing(kind)))
+    assert_divided_by_the_hash(list(expected), raw, kind)
+    for source, engine in (
+        (tmp_path / "rows.csv", "duckdb"),
+        (tmp_path / "rows.parquet", "duckdb"),
+        (f"{postgresql.url}?table=written_{kind}", "postgresql"),
+        (tmp_path / "rows.csv", "spark"),
+        (tmp_path / "rows.parquet", "spark"),
+    ):
+        release = anonymize(source, dividing(kind), engine=None if engine == "postgresql" else engine)
+        assert release.report.engine == engine
+        assert rows_of(release) == expected, (engine, source)
+        release.close()
+
+
+def test_floating_numbers_are_divided_alike(spark, tmp_path) -> None:
+    """Spark looks them up as numbers, not by their texts."""
+    raw = written("integer").with_columns(
+        ill=pl.Series([None if row % 11 == 0 else (-0.0, 0.0, 0.1, 8.0)[row % 4] for row in range(400)])
+    )
+    raw.write_parquet(tmp_path / "rows.parquet")
+    releases = [anonymize(tmp_path / "rows.parquet", dividing("decimal"), engine=name) for name in ("duckdb", "spark")]
+    assert releases[0].recoding.division is not None
+    assert rows_of(releases[0]) == rows_of(releases[1])
+    for release in releases:
+        release.close()

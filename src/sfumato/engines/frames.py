@@ -129,24 +129,21 @@ class FrameEngine:
         classes = _class_of(recoding, codes)
         if isinstance(recoding, ClassRecoding) and recoding.division is not None:
             places = _matched(codes, recoding.combinations, np.arange(len(recoding.combinations), dtype=np.int32))
-            self._divide(recoding.division, places, rows, reading, classes)
+            self._divide(recoding.division, places, rows, classes)
         return classes, rows
 
-    def _divide(
-        self, division: Division, places: Codes, rows: npt.NDArray[np.int64], reading: Reading, classes: Codes
-    ) -> None:
+    def _divide(self, division: Division, places: Codes, rows: npt.NDArray[np.int64], classes: Codes) -> None:
         """Give the rows of divided combinations, given by their places, the classes of their shares."""
         parted = np.flatnonzero(np.isin(places, division.combinations))
-        values = self._values(division, rows[parted], reading)
+        values = self._values(division, rows[parted])
         classes[parted] = shared_out(division, places[parted], values, (rows[parted] + 1).tolist())
 
-    def _values(self, division: Division, rows: npt.NDArray[np.int64], reading: Reading) -> npt.NDArray[np.int64]:
+    def _values(self, division: Division, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """The code of each row's value in the column by which rows are divided apart; -1 for one not known."""
         if division.column is None:
             return np.zeros(len(rows), np.int64)
-        known = {text: code for code, text in enumerate(division.values)}
         texts, codes = self._codes(division.column)
-        lookup = [known.get(None if text in reading.missing else text, -1) for text in texts]
+        lookup = [division.spellings.get(text, -1) for text in texts]
         return np.array(lookup, np.int64)[codes[rows]]
 
     def _published(

@@ -38,6 +38,8 @@ class Joining:
         application = self.application
         for place in range(0 if application.picks else len(application.recoding.columns)):
             yield f"d{place}", application.column_lookup(place)
+        if application.division is not None and application.division.column is not None:
+            yield "valued", application.value_lookup(application.division)
         yield "keyed", application.class_keys()
         hidden = application.recoding.suppressed
         coded: dict[str, Any] = {"owner": np.arange(len(hidden), dtype=np.int32), "hidden": hidden}
@@ -152,19 +154,18 @@ class Joining:
         if division is None:
             return f"{rows} JOIN classes AS c ON {' AND '.join(f'c.k{word} = {key}' for word, key in enumerate(keys))}"
         tests = [f"c.k{word} = s.sfumato_key{word}" for word in range(len(keys))]
-        tests.append("(c.undivided OR c.value IS NOT DISTINCT FROM s.sfumato_value)")
+        tests.append("(c.undivided OR c.value = s.sfumato_value)")
         tests.append("s.sfumato_rank > c.above AND s.sfumato_rank <= c.upto")
         return f"({self._ranked(division, rows, keys)}) AS s JOIN classes AS c ON {' AND '.join(tests)}"
 
     def _ranked(self, division: Division, rows: str, keys: Sequence[str]) -> str:
         """The rows with their packed codes and their rank among those of the same combination and value."""
         named = [f"{key} AS sfumato_key{word}" for word, key in enumerate(keys)]
-        value = "NULL"
+        value = "0"
         if division.column is not None:
-            value = as_text(division.column, self.application.strip)
-            if self.application.reading.missing:
-                missing = sql.listed(map(sql.text, self.application.reading.missing))
-                value = f"CASE WHEN {value} IN ({missing}) THEN NULL ELSE {value} END"
+            value = "valued.code"
+            text = as_text(division.column, self.application.strip)
+            rows = f"{rows} JOIN valued ON {text} IS NOT DISTINCT FROM valued.text"
         within = sql.listed([*keys, value])
         rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.seed)})"
         return f"SELECT s.*, {sql.listed(named)}, {value} AS sfumato_value, {rank} AS sfumato_rank FROM {rows}"

@@ -138,31 +138,32 @@ class Publishing:
         return drops or not self.recoding.identical[place] or self._hides
 
     def _looked_up(self, rows: Any) -> Any:
-        from pyspark.sql import functions as F  # noqa: N812
-
         for place, column in enumerate(self.recoding.columns):
             if self._needs(place):
-                at = self.source.columns.index(column)
-                key = key_of(F.col(f"s{at}"), self.source.kind(at), self.strip)
-                lookup = self._column_lookup(place, str(self.source.kind(at).typeName()))
-                rows = rows.join(lookup, key.eqNullSafe(lookup[f"t{place}"])).drop(f"t{place}")
+                lookup = self.application.column_lookup(place)
+                rows = self._joined(rows, column, lookup["text"], self._codes_and_labels(place, lookup["code"]))
         return rows
 
-    def _column_lookup(self, place: int, kind: str) -> Any:
-        """Key, code and, for a level, label of each value of a column."""
-        arrays = self.application.column_lookup(place)
-        texts = arrays["text"].tolist()
+    def _codes_and_labels(self, place: int, codes: Any) -> dict[str, Any]:
+        """The codes of a column's values and, for a level, their labels."""
         pa = arrow()
-        number = {"float": pa.float32(), "double": pa.float64()}.get(kind)
-        keys = [None if text is None else float(text) for text in texts] if number is not None else texts
-        table = {
-            f"t{place}": pa.array(keys, number or pa.string()),
-            f"c{place}": pa.array(arrays["code"].view(np.int64)),
-        }
+        found = {f"c{place}": pa.array(codes.view(np.int64))}
         if isinstance(self.recoding, LevelRecoding):
             labels = self.recoding.labels[place]
-            table[f"p{place}"] = pa.array([labels[code] for code in arrays["code"].tolist()], pa.string())
-        return self._loaded(table)
+            found[f"p{place}"] = pa.array([labels[code] for code in codes.tolist()], pa.string())
+        return found
+
+    def _joined(self, rows: Any, column: str, texts: Any, known: dict[str, Any]) -> Any:
+        """Rows with what is known of their value of a column, given for each of its texts."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        pa, at = arrow(), self.source.columns.index(column)
+        kind = self.source.kind(at)
+        number = {"float": pa.float32(), "double": pa.float64()}.get(str(kind.typeName()))
+        keys = texts.tolist() if number is None else [None if text is None else float(text) for text in texts]
+        lookup = self._loaded({"sfumato_text": pa.array(keys, number or pa.string())} | known)
+        key = key_of(F.col(f"s{at}"), kind, self.strip)
+        return rows.join(lookup, key.eqNullSafe(lookup["sfumato_text"])).drop("sfumato_text")
 
     def _loaded(self, columns: dict[str, Any]) -> Any:
         from pyspark.sql import functions as F  # noqa: N812
@@ -194,7 +195,7 @@ class Publishing:
         classes = self._classes(None, ("hidden", "number", *labels, "undivided", "above", "upto", "value"))
         rows = self._ranked(rows, division)
         test = self._equal_keys(classes)
-        test &= classes["undivided"] | classes["value"].eqNullSafe(rows["sfumato_value"])
+        test &= classes["undivided"] | (classes["value"] == rows["sfumato_value"])
         test &= (rows["sfumato_rank"] > classes["above"]) & (rows["sfumato_rank"] <= classes["upto"])
         return self._shown(rows.join(classes, test))
 
@@ -203,12 +204,11 @@ class Publishing:
         from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812
 
-        value = F.lit(None).cast("string")
-        if division.column is not None:
-            place = self.source.columns.index(division.column)
-            text = text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
-            value = F.when(~text.isin(*self.reading.missing), text) if self.reading.missing else text
-        rows = rows.withColumn("sfumato_value", value)
+        if division.column is None:
+            rows = rows.withColumn("sfumato_value", F.lit(0).cast("long"))
+        else:
+            lookup = self.application.value_lookup(division)
+            rows = self._joined(rows, division.column, lookup["text"], {"sfumato_value": arrow().array(lookup["code"])})
         within = Window.partitionBy(*self._keys(), "sfumato_value").orderBy(_hash(division.seed))
         return rows.withColumn("sfumato_rank", F.row_number().over(within).cast("long"))
 
@@ -239,7 +239,7 @@ class Publishing:
         found = self.application.class_lookup()
         keys = {name: values.view(np.int64) for name, values in found.items() if name.startswith("k")}
         arrays = keys | {name: found[name] for name in parts}
-        texts = {"value", *(name for name in arrays if name.startswith("p"))}
+        texts = {name for name in arrays if name.startswith("p")}
         columns = {}
         for name, values in arrays.items():
             chosen = values if wanted is None else values[wanted]

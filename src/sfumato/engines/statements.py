@@ -102,6 +102,11 @@ class Application:
         texts = np.array([self.recoding.codings[place].texts[row] for row in kept], object)
         return {"text": texts, "code": codes[kept].astype(np.uint64)}
 
+    def value_lookup(self, division: Division) -> dict[str, Any]:
+        """Text and code of each value of the column by which rows are divided apart."""
+        texts = np.array([*division.spellings], object)
+        return {"text": texts, "code": np.array([*division.spellings.values()], np.int64)}
+
     def key_codes(self, place: int) -> npt.NDArray[np.int32]:
         """For each text of a column the code by which its class is looked up, or that its rows are dropped."""
         codes = self.recoding.codings[place].codes
@@ -151,12 +156,11 @@ def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict
     places = np.concatenate([undivided, division.combinations])
     owners = np.concatenate([recoding.owners[undivided], division.classes]).astype(np.int32)
     none, all_ranks = np.zeros(len(undivided), np.int64), np.full(len(undivided), np.iinfo(np.int64).max)
-    texts = np.concatenate([np.full(len(undivided), None), np.array(division.values, object)[division.codes]])
     bounds = {
         "undivided": np.arange(len(places)) < len(undivided),
         "above": np.concatenate([none, division.ends - division.rows]),
         "upto": np.concatenate([all_ranks, division.ends]),
-        "value": texts,
+        "value": np.concatenate([none, division.codes]),
     }
     return places, owners, bounds
 

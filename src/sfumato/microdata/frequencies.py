@@ -4,7 +4,7 @@ Here, and only here, it is decided what a missing or an invalid value is; every 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -72,6 +72,7 @@ class FrequencyTable:
         counts: Rows of each combination.
         sensitive: For each sensitive column that is judged, what each combination holds.
         sensitive_values: The texts behind the codes of each sensitive column.
+        spellings: For each sensitive column the code of each text as it was read: texts of one value have one code.
         dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
         population: The population from which the rows were taken, coded alike, where a model asks for it.
     """
@@ -84,6 +85,7 @@ class FrequencyTable:
     sensitive_values: Mapping[str, tuple[str | None, ...]]
     dropped_rows: int = 0
     population: "FrequencyTable | None" = None
+    spellings: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
 
     @property
     def ladders(self) -> tuple[Ladder, ...]:
@@ -123,6 +125,7 @@ class FrequencyTable:
 
 def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table of what an engine counted, and the texts that were not accepted."""
+    read = counted
     counted, untyped = typed(counted, plan)
     names = plan.quasi_identifiers
     places = [counted.columns.index(name) for name in names]
@@ -130,7 +133,17 @@ def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Reject
         code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)
     ]
     rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
-    return with_codings(counted, tuple(coding for coding, _ in coded), plan), (*rejected, *untyped)
+    table = with_codings(counted, tuple(coding for coding, _ in coded), plan)
+    spellings = {name: _spellings(name, read, counted, table, plan) for name in table.sensitive}
+    return replace(table, spellings=spellings), (*rejected, *untyped)
+
+
+def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable, plan: Plan) -> dict[str | None, int]:
+    """The code of each text of a sensitive column, as the texts were read."""
+    place = counted.columns.index(name)
+    codes = {text: code for code, text in enumerate(table.sensitive_values[name])}
+    forms = [told(form, plan.data.missing) for form in counted.values[place]]
+    return {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
 
 
 def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
@@ -207,13 +220,18 @@ def _held(
 ) -> tuple[Histogram, tuple[str | None, ...]]:
     """What each combination holds of a sensitive column; its missing values are one value of their own."""
     place = counted.columns.index(name)
-    texts = [None if text in plan.data.missing else text for text in counted.values[place]]
+    texts = [told(text, plan.data.missing) for text in counted.values[place]]
     domain = sorted(set(texts), key=lambda text: (text is None, text or ""))
     places = {text: code for code, text in enumerate(domain)}
     recode = np.array([places[text] for text in texts], np.int32)
     values = recode[counted.codes[kept, place]] if texts else np.zeros(0, np.int32)
     held = histogram(owners, values, counts, classes, max(len(domain), 1))
     return replace(held, texts=tuple(domain)), tuple(domain)
+
+
+def told(text: str | None, missing: Sequence[str]) -> str | None:
+    """The value that a text of a judged column tells: an empty one none, since a CSV file has one form for both."""
+    return None if not text or text in missing else text
 
 
 def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:

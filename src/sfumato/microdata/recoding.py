@@ -5,6 +5,7 @@ fail are suppressed by their labels. A `ClassRecoding` publishes each combinatio
 recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -88,12 +89,13 @@ class Division:
 
     The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of seed and row
     number; the first go to the class of its first share, the next to that of its second, and so on: the same on
-    every engine.
+    every engine. Rows of one value are ranked together however it is written: `8` and `08` of an integer column.
 
     Attributes:
         seed: Of the hash.
         column: The sensitive column whose values are divided apart; None where there is none to be judged.
-        values: The texts of that column, None for missing; a single None without a column.
+        values: The values of that column, None for missing; a single None without a column.
+        spellings: The place in `values` of each text that the column has; nothing without a column.
         combinations: The combination of each share, as its place among the recoding's; shares of one stand together.
         codes: The value of each share, as its place in `values`; classes: its class; rows: its rows.
     """
@@ -101,6 +103,7 @@ class Division:
     seed: int
     column: str | None
     values: Labels
+    spellings: Mapping[str | None, int]
     combinations: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int64]
     classes: npt.NDArray[np.int64]

@@ -66,6 +66,7 @@ def _division(division: Division) -> dict[str, Any]:
         "seed": division.seed,
         "column": division.column,
         "values": list(division.values),
+        "texts": [[text, code] for text, code in division.spellings.items()],
         "shares": np.column_stack(shares).tolist(),
     }
 

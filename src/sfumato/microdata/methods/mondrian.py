@@ -219,5 +219,6 @@ def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, cl
     if not parted.any():
         return None
     values = (None,) * min(width, 1) if items.column is None else table.sensitive_values[items.column]
+    spellings = {} if items.column is None else table.spellings[items.column]
     keys = keys[parted]
-    return Division(plan.seed, items.column, values, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])
+    return Division(plan.seed, items.column, values, spellings, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])
