@@ -61,6 +61,44 @@ def test_a_run_loses_what_the_release_loses(found, frame, plan, name):
     assert (cell.classes, cell.suppressed_rows) == (report.classes.count, report.suppressed_rows)
 
 
+@pytest.fixture(scope="module")
+def one_alone():
+    """Nine rows, one of them alone, and the plan that may suppress a number of them."""
+
+    def asked(suppression):
+        column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+        method = {"name": "optimal", "suppression": suppression}
+        return {"version": 1, "columns": {"q": column}, "privacy": [{"model": "k-anonymity", "k": 2}], "method": method}
+
+    return pl.DataFrame({"q": list("aaaabbbbc")}), asked
+
+
+@pytest.mark.parametrize(
+    ("budget", "share", "loss"),
+    [({"rows": 1}, 1 / 9, 1 / 9), ({"rows": 0}, 0.0, 1.0), ({"rows": 20}, 1.0, 1 / 9), (0.2, 0.2, 1 / 9)],
+)
+def test_the_budget_is_the_plans_own_unless_given(one_alone, budget, share, loss):
+    rows, asked = one_alone
+    found = compare(rows, asked(budget), methods=("samarati", "optimal", "mondrian"))
+    assert found.suppression == (share,)
+    assert [cell.suppression for cell in found.cells] == [share] * 3
+    assert found.cells[1].loss == pytest.approx(loss) == anonymize(rows, asked(budget)).report.loss.value
+    assert found.best(2, share) is not None and text(found)
+    given = compare(rows, asked(budget), methods=("optimal",), suppression=(0.0,))
+    assert (given.suppression, given.cells[0].loss) == ((0.0,), 1.0)
+
+
+def test_risks_of_rows_whose_missing_values_match_anything(one_alone):
+    rows, asked = one_alone
+    rows = rows.with_columns(q=pl.Series([None, *"aabbbbbb"]))
+    matching = asked(0.0) | {"data": {"on_missing": "any"}}
+    cell = compare(rows, matching, methods=("optimal",)).cells[0]
+    after = anonymize(rows, matching).report.risk["after"]
+    assert (cell.highest_risk, cell.average_risk) == (after["highest"], after["average"])
+    # Two rows hide among three, the one with the missing value among all, six among seven.
+    assert (cell.highest_risk, cell.average_risk) == (1 / 3, pytest.approx((2 / 3 + 1 / 9 + 6 / 7) / 9))
+
+
 def test_the_rows_are_counted_once(frame, plan, monkeypatch):
     counted, original = [], module.frequency_table
 

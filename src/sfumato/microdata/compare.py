@@ -15,10 +15,12 @@ from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
 from sfumato.microdata.frequencies import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
+from sfumato.microdata.measures.release import published_sizes
+from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.methods.search import Result, search
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.release import frequency_table
-from sfumato.plan.methods import METHOD
+from sfumato.plan.methods import METHOD, Suppression
 from sfumato.plan.model import Plan
 from sfumato.plan.read import read_plan
 
@@ -42,7 +44,8 @@ class Cell:
 
     Attributes:
         loss: Mean over the columns of what a row loses; None where the run failed.
-        highest_risk: 1 / smallest class; average_risk: classes / published rows.
+        suppression: The share of the rows that might be suppressed.
+        highest_risk, average_risk: Of the prosecutor, over the published rows.
         seconds: Of the search alone.
         error: Why there is no answer, and its code.
     """
@@ -165,7 +168,8 @@ def compare(
     finally:
         source.close()
     cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None)))
-    return Comparison(table.rows, table.columns, grid.methods, grid.k, grid.suppression, cells)
+    shares = tuple(_share(budget, table.rows) for budget in grid.suppression)
+    return Comparison(table.rows, table.columns, grid.methods, grid.k, shares, cells)
 
 
 def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
@@ -176,13 +180,17 @@ def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
     return found
 
 
-def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[float, ...]:
-    own = getattr(plan.method, "suppression", None)
-    share = own.share if own is not None and own.rows is None else 0.0
-    found = tuple(sorted(set(asked))) or (share,)
-    if min(found) < 0 or max(found) > 1:
+def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[Suppression, ...]:
+    if not asked:
+        return (getattr(plan.method, "suppression", Suppression()),)
+    if min(asked) < 0 or max(asked) > 1:
         raise PlanError("suppression is a share of the rows, from 0 to 1.", code="suppression")
-    return found
+    return tuple(Suppression(share=share) for share in sorted(set(asked)))
+
+
+def _share(budget: Suppression, rows: int) -> float:
+    """A budget as a share of the rows."""
+    return budget.share if budget.rows is None else budget.limit(rows) / rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +200,7 @@ class _Grid:
     plan: Plan
     methods: tuple[str, ...]
     k: tuple[int, ...]
-    suppression: tuple[float, ...]
+    suppression: tuple[Suppression, ...]
 
     def __post_init__(self) -> None:
         known = [*METHOD.variants, *VARIANTS]
@@ -210,10 +218,11 @@ class _Grid:
         for method in self.methods:
             for k in self.k:
                 cell: Cell | None = None
-                for share in self.suppression:
+                for budget in self.suppression:
+                    share = _share(budget, table.rows)
                     tell(f"{method}, k = {k}, suppression {share:g}: {whole - done} runs left", done, whole)
                     if cell is None or self._suppresses(method):
-                        cell = self._cell(table, method, k, share)
+                        cell = self._cell(table, method, k, budget)
                     yield replace(cell, suppression=share)
                     done += 1
         tell("done", done, whole)
@@ -221,30 +230,31 @@ class _Grid:
     def _suppresses(self, method: str) -> bool:
         return "suppression" in METHOD.variants[_options(method)["name"]].keys
 
-    def _cell(self, table: FrequencyTable, method: str, k: int, share: float) -> Cell:
+    def _cell(self, table: FrequencyTable, method: str, k: int, budget: Suppression) -> Cell:
+        share = _share(budget, table.rows)
         begin = perf_counter()
         try:
-            plan = self._planned(method, k, share)
+            plan = self._planned(method, k, budget)
             result = search(plan, table)
         except SfumatoError as error:
             return Cell(method, k, share, seconds=perf_counter() - begin, error=str(error), code=error.code)
         return _measured(Cell(method, k, share, seconds=perf_counter() - begin), plan, result)
 
-    def _planned(self, method: str, k: int, share: float) -> Plan:
+    def _planned(self, method: str, k: int, budget: Suppression) -> Plan:
         """The plan of one run."""
         text = dict(self.plan.text)
-        text["method"] = self._method(method, share)
+        text["method"] = self._method(method, budget)
         models = [dict(model) for model in text["privacy"] if model.get("model") != KAnonymity.name]
         text["privacy"] = [{"model": KAnonymity.name, "k": k}, *models]
         return read_plan(text).at(self.plan.folder)
 
-    def _method(self, method: str, share: float) -> dict[str, Any]:
+    def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
         """The method's options: the plan's own, those of its name, and what makes all methods comparable."""
         options = _options(method)
         known = METHOD.variants[options["name"]].keys
         own = dict(self.plan.text.get("method", {}))
         given = own if own.get("name") == options["name"] and method not in VARIANTS else {}
-        wanted = COMPARED | {"suppression": share}
+        wanted = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
         return given | options | {key: value for key, value in wanted.items() if key in known}
 
 
@@ -255,17 +265,17 @@ def _options(method: str) -> dict[str, Any]:
 def _measured(cell: Cell, plan: Plan, result: Result) -> Cell:
     """A run with the figures of its answer."""
     recoding = result.recoding
-    kept = recoding.sizes[~recoding.suppressed]
-    smallest, rows = int(kept.min(initial=int(kept.sum()))), int(kept.sum())
+    kept, matches = published_sizes(plan, recoding)
+    risk = prosecutor(kept, matches=matches)
     weights = [plan.columns[name].weight for name in result.per_column]
     return replace(
         cell,
         loss=aggregated(list(result.per_column.values()), weights, "mean") if result.per_column else result.loss,
         suppressed_rows=int(recoding.sizes[recoding.suppressed].sum()),
         classes=len(kept),
-        smallest=smallest,
-        largest=int(kept.max(initial=0)),
-        highest_risk=1 / max(smallest, 1),
-        average_risk=len(kept) / max(rows, 1),
+        smallest=risk.smallest,
+        largest=risk.largest,
+        highest_risk=risk.highest,
+        average_risk=risk.average,
         proved_optimal=result.proved_optimal,
     )

@@ -95,6 +95,30 @@ def test_a_missing_value_is_a_policy_and_no_row_is_lost(policy, rows, classes, d
     assert found.rows_with_missing == with_missing
     assert found.figures.rows + found.dropped_rows == len(frame)
     assert found.prosecutor.average == pytest.approx(average)
+    assert found.figures.average == pytest.approx(average)
+
+
+def test_the_figures_are_those_of_the_prosecutor_where_a_missing_value_matches_anything():
+    frame = pl.DataFrame({"q": ["a", "a", None, "b", "b"], "z": ["1", "1", "1", "2", None]})
+    found = risk(frame, ["q", "z"], on_missing="any")
+    # The first two match each other and the third, it them and the last; (b, 2) and (b, missing) match.
+    assert (found.figures.highest, found.figures.average, found.figures.uniques) == (0.5, pytest.approx(0.35), 0)
+    assert (found.figures.highest, found.figures.average) == (found.prosecutor.highest, found.prosecutor.average)
+    assert (found.figures.classes, found.figures.smallest, found.figures.largest) == (4, 2, 4)
+    assert found.sizes == (SizeCount(2, 1, 1), SizeCount(3, 2, 3), SizeCount(4, 1, 1))
+    assert risk(frame, ["q", "z"], on_missing="any", threshold=0.4).figures.rows_above == 1
+
+
+@pytest.mark.parametrize(("values", "expected"), [("mmff", ()), ("mmffd", (5,))])
+def test_one_column_singles_out_its_unique_rows_alone(values, expected):
+    frame = pl.DataFrame({"sex": list(values)})
+    assert risk(frame, ["sex"], row_numbers=True).outlier_rows == expected
+
+
+def test_dropped_rows_are_no_outliers():
+    frame = pl.DataFrame({"sex": ["m", None, "m", "f", "d"], "age": ["30", "41", "30", "40", "?"]})
+    found = risk(frame, ["sex", "age"], missing=["?"], on_missing="drop", row_numbers=True)
+    assert (found.dropped_rows, found.outlier_rows) == (2, (4,))
 
 
 @settings(max_examples=25)
@@ -140,7 +164,7 @@ def test_no_rows_no_risk():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"quasi_identifiers": ["zipp"]}, 'Did you mean "zip"'),
+        ({"quasi_identifiers": ["sex", "zipp"]}, 'Did you mean "zip"'),
         ({"quasi_identifiers": []}, "no quasi-identifier"),
         ({"quasi_identifiers": ["zip"], "population_size": 2}, "smaller than"),
         ({"quasi_identifiers": ["zip"], "sampling_fraction": 0.0}, "above 0"),

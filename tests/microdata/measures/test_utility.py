@@ -6,6 +6,7 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.microdata.measures.association import correlation, cramers_v
+from sfumato.microdata.measures.survey import risk
 from sfumato.microdata.release import anonymize
 
 FRAME = pl.DataFrame(
@@ -112,6 +113,34 @@ def test_risk_before_and_after_with_what_forced_it():
     assert found["after"]["sizes"] == {"8": 2}
     assert sum(entry["rows"] > 0 for entry in found["forcing"].values()) >= 1
     assert found["contribution"]["without"] == {"age": 0, "sex": 0}
+
+
+WITH_MISSING = pl.DataFrame({"q": ["a", "a", None, "b", "b"], "z": ["1", "1", "?", "2", None]})
+
+
+def matching(method: dict, k: int = 2) -> dict:
+    any_value = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    return {
+        "version": 1,
+        "data": {"missing": ["?"], "on_missing": "any"},
+        "columns": {"q": any_value, "z": any_value},
+        "privacy": [{"model": "k-anonymity", "k": k}],
+        "method": method,
+    }
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("method", [{"name": "optimal"}, {"name": "optimal", "suppression": 0.4}, {"name": "local"}])
+def test_risk_where_a_missing_value_matches_anything_is_that_of_the_published_rows(method, k):
+    release = anonymize(WITH_MISSING, matching(method, k))
+    for name, rows in (("before", WITH_MISSING), ("after", release.data)):
+        told = release.report.risk[name]
+        expected = risk(rows, ["q", "z"], missing=["?"], on_missing="any")
+        assert (told["highest"], told["average"]) == (expected.prosecutor.highest, expected.prosecutor.average)
+        assert told["rows_above"] == expected.prosecutor.rows_above
+        assert told["uniques"] == expected.figures.uniques
+        assert told["sizes"] == {str(entry.size): entry.classes for entry in expected.sizes}
+    assert release.report.risk["after"]["highest"] == 1 / release.report.models[0].reached
 
 
 def test_a_class_recoding_is_measured_too():

@@ -48,7 +48,8 @@ def outliers(table: FrequencyTable, most_work: int = MAX_WORK) -> Outliers:
         by_columns,
         unique - sum(by_columns),
         tuple(zip(table.columns, alone, strict=False)),
-        tuple(np.flatnonzero(fewest <= 2).tolist()),
+        # A table of one column has none that two single out: there 2 stands for rows that nothing does.
+        tuple(np.flatnonzero(fewest <= min(2, len(table.columns))).tolist()),
     )
 
 

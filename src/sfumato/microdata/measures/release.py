@@ -12,10 +12,11 @@ from sfumato.microdata.measures import contribution
 from sfumato.microdata.measures.forcing import forcing
 from sfumato.microdata.measures.outliers import outliers
 from sfumato.microdata.measures.risk import attacker, prosecutor
-from sfumato.microdata.measures.survey import distribution
+from sfumato.microdata.measures.survey import distribution, hiding
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.population import persons_by_label
 from sfumato.microdata.recoding import Recoding, published_labels
+from sfumato.microdata.wildcards import matching_rows
 from sfumato.plan.model import Plan
 
 # How much of the frequency table may be gone through for contributions and outliers, in every release.
@@ -31,10 +32,9 @@ class Measured:
 
 
 def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
-    """Measure what is known before anything is published: risks of the raw rows, and what contributes to them."""
+    """Measure what is known before anything is published: what contributes to the risks of the raw rows."""
     found = outliers(table, MAX_WORK)
     return {
-        "before": _figures(table.counts),
         "contribution": _contributions(table),
         "outliers": {
             "singled_out_by_columns": list(found.by_columns),
@@ -50,10 +50,10 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
     Args:
         raw: What was measured of the raw rows.
     """
-    kept = recoding.sizes[~recoding.suppressed]
+    raw_sizes = table.counts, hiding(table, plan.data.on_missing)
     risk: dict[str, Mapping[str, Any]] = {
-        "before": raw["before"],
-        "after": _figures(kept) | _journalist(table, recoding),
+        "before": _figures(*raw_sizes),
+        "after": _figures(*published_sizes(plan, recoding)) | _journalist(table, recoding),
         "contribution": raw["contribution"],
         "outliers": raw["outliers"],
         "forcing": forcing(plan, table, recoding, MAX_WORK),
@@ -61,9 +61,22 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
     return Measured(risk, utility(plan, table, recoding).to_dict())
 
 
-def _figures(sizes: Counts) -> dict[str, Any]:
-    """Prosecutor risk, and how many classes have each size."""
-    return prosecutor(sizes).to_dict() | {"sizes": {str(entry.size): entry.classes for entry in distribution(sizes)}}
+def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
+    """The rows of each published class, and the rows among which they hide."""
+    kept = ~recoding.suppressed
+    sizes, classes = recoding.sizes[kept], recoding.classes[kept]
+    if plan.data.on_missing != "any":
+        return sizes, sizes
+    absent = {None, *plan.data.missing}
+    columns = zip(recoding.labels, classes.T, strict=True)
+    unknown = [np.array([label in absent for label in labels], bool)[codes] for labels, codes in columns]
+    return sizes, matching_rows(classes, np.column_stack(unknown), sizes)
+
+
+def _figures(sizes: Counts, matches: Counts) -> dict[str, Any]:
+    """Prosecutor risk, and how many classes have each size, or so many matching rows."""
+    spread = {str(entry.size): entry.classes for entry in distribution(sizes, matches)}
+    return prosecutor(sizes, matches=matches).to_dict() | {"sizes": spread}
 
 
 def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 Three attackers, after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
 https://doi.org/10.1145/1754239.1754271:
 
-- the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class;
+- the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class, or, where a missing
+  value matches anything, 1 / rows that match it;
 - the journalist does not: the risk is 1 / persons of the population with the same values. Where only the size of the
   population is known, its expectation given the class's size is used (Benedetti, R., Franconi, L. (1998); Franconi, L.,
   Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20); where not
@@ -27,9 +28,10 @@ class Risk:
     """Prosecutor risk of a table.
 
     Attributes:
-        rows: Rows at hand; classes: their number; smallest, largest: of the classes' sizes.
-        highest: Risk of the row most at risk; average: mean over rows (classes / rows).
-        uniques: Rows that are alone in their class.
+        rows: Rows at hand; classes: their number; smallest, largest: of the classes' sizes, or, where a missing value
+            matches anything, the fewest and the most rows that match a row.
+        highest: Risk of the row most at risk; average: mean over rows (classes / rows, unless rows match others).
+        uniques: Rows that are alone in their class and match no other.
         rows_above: Rows whose risk is above the threshold; share_above: the same as a share of the rows.
     """
 
@@ -65,28 +67,32 @@ class Attacker:
     estimated: bool = False
 
 
-def prosecutor(sizes: Counts, threshold: float = THRESHOLD) -> Risk:
+def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | None = None) -> Risk:
     """The prosecutor risk of classes of these sizes.
+
+    Args:
+        matches: The rows among which those of each class hide, where these are not the class alone.
 
     >>> prosecutor(np.array([1, 3])).average
     0.5
+    >>> prosecutor(np.array([1, 3]), matches=np.array([4, 4])).average
+    0.25
     """
-    rows = int(sizes.sum())
-    if not rows:
+    if not sizes.sum():
         return Risk(0, 0, 0, 0, 0.0, 0.0, 0, threshold)
-    smallest = int(sizes.min())
-    above = int(sizes[1 / sizes > threshold + 1e-12].sum())
+    among = sizes if matches is None else matches
+    told = attacker(sizes, 1 / among, threshold)
     return Risk(
-        rows,
+        int(sizes.sum()),
         len(sizes),
-        smallest,
-        int(sizes.max()),
-        1 / smallest,
-        len(sizes) / rows,
-        int((sizes == 1).sum()),
+        int(among.min()),
+        int(among.max()),
+        told.highest,
+        float((sizes / among).sum() / sizes.sum()),
+        int((among == 1).sum()),
         threshold,
-        above,
-        above / rows,
+        told.rows_above,
+        told.share_above,
     )
 
 

@@ -11,7 +11,8 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
 from sfumato.microdata.classes import Counts, Mask
-from sfumato.microdata.frequencies import FrequencyTable, tabulate
+from sfumato.microdata.frequencies import DROPPED, FrequencyTable, tabulate
+from sfumato.microdata.header import check_header
 from sfumato.microdata.measures import contribution, population
 from sfumato.microdata.measures.outliers import Outliers, outliers
 from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, expected_risks, prosecutor
@@ -25,7 +26,7 @@ OnMissing = Literal["category", "any", "drop"]
 
 @dataclass(frozen=True, slots=True)
 class SizeCount:
-    """How many classes have a size."""
+    """How many classes have a size, and the rows in them; the size counts matching rows where missing ones match."""
 
     size: int
     classes: int
@@ -135,7 +136,7 @@ def survey(
     with_steps: bool = True,
 ) -> RiskReport:
     """All measures of a frequency table; those of single steps only where hierarchies were given."""
-    matches = _matches(table, on_missing)
+    matches = hiding(table, on_missing)
     fraction = 1.0 if population_size is None else table.rows / population_size
     estimated = population_size is not None
     journalist = attacker(table.counts, expected_risks(matches, fraction), threshold, estimated)
@@ -144,11 +145,11 @@ def survey(
         on_missing,
         table.dropped_rows,
         _with_missing(table),
-        prosecutor(table.counts, threshold),
+        prosecutor(table.counts, threshold, matches),
         attacker(table.counts, 1 / matches, threshold),
         journalist,
         journalist,
-        distribution(table.counts),
+        distribution(table.counts, matches),
         population.uniqueness(table.counts, population_size) if population_size is not None else None,
         subsets(table, subset_limit),
         contribution.of_columns(table),
@@ -157,15 +158,18 @@ def survey(
     )
 
 
-def distribution(sizes: Counts) -> tuple[SizeCount, ...]:
-    """How many classes have each size.
+def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCount, ...]:
+    """How many classes have each size, or have so many matching rows where these are given.
 
     >>> distribution(np.array([1, 3, 3]))
     (SizeCount(size=1, classes=1, rows=1), SizeCount(size=3, classes=2, rows=6))
     """
-    distinct, classes = np.unique(sizes, return_counts=True)
-    pairs = zip(distinct.tolist(), classes.tolist(), strict=True)
-    return tuple(SizeCount(size, count, size * count) for size, count in pairs)
+    distinct, places, classes = np.unique(
+        sizes if matches is None else matches, return_inverse=True, return_counts=True
+    )
+    rows = np.bincount(places, weights=sizes, minlength=len(distinct)).astype(np.int64)
+    found = zip(distinct.tolist(), classes.tolist(), rows.tolist(), strict=True)
+    return tuple(SizeCount(size, count, held) for size, count, held in found)
 
 
 def _plan_of(names: Sequence[str] | None, plan: Plan | Mapping[str, Any] | str | Path | None, given: DataPlan) -> Plan:
@@ -214,6 +218,7 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
     """The frequency table of the quasi-identifiers."""
     from sfumato.microdata.release import located
 
+    check_header(plan.columns, source.columns)
     absent = [name for name in plan.columns if name not in source.columns]
     if absent:
         raise PlanError(
@@ -247,8 +252,8 @@ def _with_missing(table: FrequencyTable) -> int:
     return int(table.counts[_unknown(table).any(axis=1)].sum())
 
 
-def _matches(table: FrequencyTable, on_missing: OnMissing) -> Counts:
-    """The rows among which each row hides."""
+def hiding(table: FrequencyTable, on_missing: OnMissing) -> Counts:
+    """The rows among which those of each combination hide."""
     if on_missing != "any":
         return table.counts
     return matching_rows(table.codes, _unknown(table), table.counts)
@@ -258,7 +263,7 @@ def _numbers(source: Engine, table: FrequencyTable, found: Outliers) -> tuple[in
     """Numbers of the rows that are outliers, counted from 1."""
     wanted = {tuple(table.codes[place].tolist()) for place in found.combinations}
     columns = [
-        [coding.places[text] for text in source.texts(name)]  # type: ignore[attr-defined]
+        [coding.places.get(text, DROPPED) for text in source.texts(name)]  # type: ignore[attr-defined]
         for name, coding in zip(table.columns, table.codings, strict=True)
     ]
     return tuple(row + 1 for row, codes in enumerate(zip(*columns, strict=True)) if codes in wanted)
