@@ -16,6 +16,7 @@ from sfumato.engines.scratch import Scratch
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata import verify
 from sfumato.microdata.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
+from sfumato.microdata.header import check_header
 from sfumato.microdata.measures.release import Measured, measure, measure_raw
 from sfumato.microdata.methods.search import Result, search
 from sfumato.microdata.methods.warming import warm_up
@@ -250,6 +251,7 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
 
 def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
     """Refuse a plan that names other columns than the data have."""
+    check_header(plan.columns, columns)
     faults = [
         Fault(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
         for name in plan.columns

@@ -9,6 +9,7 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.microdata import sealing
 from sfumato.microdata.frequencies import typed
+from sfumato.microdata.header import check_header
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.reference import Reference, read_reference
 from sfumato.microdata.verify import Promise, Verdict, judge
@@ -146,6 +147,7 @@ def _removed(engine: Engine, name: str) -> Promise:
 
 
 def _check(engine: Engine, names: Sequence[str]) -> None:
+    check_header(names, engine.columns)
     for name in names:
         if name not in engine.columns:
             raise PlanError(f'the file has no column "{name}".', did_you_mean(name, engine.columns), "columns")
