@@ -10,6 +10,7 @@ import zipfile
 from contextlib import contextmanager
 
 import httpx
+import jsonschema
 import pytest
 import uvicorn
 import yaml
@@ -172,9 +173,10 @@ def test_a_source_of_the_server_and_erasing_a_job_that_had_ended(client, jobs_fo
     assert not (jobs_folder / found["id"]).exists()
 
 
-@pytest.mark.parametrize("source", ["../secret.csv", "/etc/hostname", "absent.csv", 7])
+@pytest.mark.parametrize("source", ["../secret.csv", "/etc/hostname", "absent.csv", 7, "\ud800", "a" * 300, ["a"]])
 def test_no_source_leads_out_of_its_folder(client, source) -> None:
-    answer = client.post("/api/jobs", json={"kind": "anonymize", "plan": plan(), "source": source})
+    body = json.dumps({"kind": "anonymize", "plan": plan(), "source": source})
+    answer = client.post("/api/jobs", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 404)
 
 
@@ -211,6 +213,11 @@ REFUSED = {
     "unknown parameters": ({"parameters": '{"engine": "x"}'}, None, "jobs.parameters"),
     "parameters of another type": ({"kind": "risk", "parameters": '{"threshold": "x"}'}, None, "jobs.parameters"),
     "parameters too deep": ({"parameters": "[" * 100_000}, None, "jobs.parameters"),
+    "a list for a type": (
+        {"plan": yaml.safe_dump(plan(privacy=[{"model": ["k-anonymity"], "k": 2}]))},
+        None,
+        "plan.faults",
+    ),
     "unknown keys": ({"plan": yaml.safe_dump(plan() | {"privat": []})}, None, "plan.faults"),
     "no mapping of data": ({"plan": yaml.safe_dump(plan() | {"data": [1]})}, None, "plan.faults"),
     "references": ({"plan": "a: &a [x, x]\nb: [*a, *a]"}, None, "jobs.plan"),
@@ -219,6 +226,70 @@ REFUSED = {
     "a source that is no name": ({"source": "a\0b"}, None, "jobs.source"),
     "a short idempotency key": ({}, {"Idempotency-Key": "abc"}, "jobs.idempotency"),
 }
+
+
+# Kind and parameters that were once taken on and then failed, or ended with no answer.
+WRONG_PARAMETERS = [
+    ("compare", '{"k": ["a"]}'),
+    ("compare", '{"k": [[2]]}'),
+    ("compare", '{"k": [2.5]}'),
+    ("compare", '{"k": [1e400]}'),
+    ("compare", '{"k": [0]}'),
+    ("compare", '{"k": [true]}'),
+    ("compare", '{"k": 2}'),
+    ("compare", '{"methods": [1]}'),
+    ("compare", '{"methods": []}'),
+    ("compare", '{"k": [null], "methods": [{}]}'),
+    ("compare", '{"suppression": ["x"]}'),
+    ("compare", '{"suppression": [NaN]}'),
+    ("risk", '{"population_size": %s}' % ("9" * 40)),
+    ("risk", '{"population_size": 2.5}'),
+    ("risk", '{"threshold": 1e400}'),
+    ("risk", '{"threshold": true}'),
+    ("risk", "[]"),
+    ("anonymize", '{"k": [2]}'),
+]
+
+
+@pytest.mark.parametrize(("kind", "parameters"), WRONG_PARAMETERS)
+def test_wrong_parameters_are_refused_at_once(client, rows, kind, parameters) -> None:
+    accept = {"Accept": "application/problem+json"}
+    answer = ask(client, rows, kind=kind, parameters=parameters, headers=accept)
+    assert (answer.status_code, answer.json()["code"]) == (400, "jobs.parameters")
+    assert "parameters" in answer.json()["detail"]
+    body = '{"kind": "%s", "plan": %s, "source": "patients.csv", "parameters": %s}'
+    sent = body % (kind, json.dumps(plan()), parameters)
+    answer = client.post("/api/jobs", content=sent, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("given", ['"{}"', '""', "[]", "0"])
+def test_in_json_parameters_are_an_object(client, given) -> None:
+    body = {"kind": "risk", "plan": plan(), "source": "patients.csv", "parameters": json.loads(given)}
+    assert client.post("/api/jobs", json=body).status_code == 400
+
+
+def test_the_document_says_what_bodies_of_jobs_are(client, rows) -> None:
+    """What JSON bodies and forms are differs; and every status that is answered is there."""
+    asked = client.get("/openapi.json").json()["paths"]["/api/jobs"]["post"]
+    content = asked["requestBody"]["content"]
+    document = content["application/json"]["schema"]
+    body = {"kind": "risk", "plan": plan(), "source": "patients.csv", "parameters": {"threshold": 0.5}}
+    jsonschema.validate(body, document)
+    assert ended(client, client.post("/api/jobs", json=body))["state"] == "done"
+    for wrong in ("{}", {"k": ["a"]}, {"population_size": 2.5}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(body | {"parameters": wrong}, document)
+    assert content["multipart/form-data"]["schema"]["properties"]["parameters"]["type"] == "string"
+    assert "415" in asked["responses"]
+    assert client.post("/api/jobs", content="x", headers={"Content-Type": "text/plain"}).status_code == 415
+
+
+def test_the_media_type_of_a_form_may_be_in_capitals(client, rows) -> None:
+    made = client.build_request("POST", "/api/jobs", data={"kind": "explode"}, files={"data": ("a.csv", b"a\n1\n")})
+    made.headers["content-type"] = made.headers["content-type"].replace("multipart/form-data", "Multipart/Form-Data")
+    answer = client.send(made)
+    assert (answer.status_code, answer.json()["errorMessage"][:16]) == (400, "kind must be one")
 
 
 @pytest.mark.parametrize(("fields", "headers", "code"), REFUSED.values(), ids=REFUSED)

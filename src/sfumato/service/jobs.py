@@ -16,7 +16,7 @@ from sfumato.service.access import needs_key
 from sfumato.service.attributes import failure_responses
 from sfumato.service.jobs_plans import refused
 from sfumato.service.jobs_pool import Pool, erase, private_folder
-from sfumato.service.jobs_requests import JobRequest, received, stored
+from sfumato.service.jobs_requests import PARAMETERS, JobRequest, received, stored
 from sfumato.service.jobs_store import KINDS, Job, new_id
 from sfumato.service.keys import digest
 from sfumato.service.problems import RefusedError
@@ -29,23 +29,40 @@ REPORTS = ("report.html", "compare.html")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 FAILURES = {400: "The request is refused.", 401: "A key is needed.", 404: "There is no such job."}
 FAILURES |= {409: "The job is not as far, or the idempotency key stands for another request."}
-FAILURES |= {413: "Too large.", 429: "Too many jobs wait."}
+# What only the request for a job can come to.
+ASKED = {408: "The body came too slowly.", 413: "Too large.", 415: "Neither a form nor JSON."}
+ASKED |= {429: "Too many jobs wait."}
+KIND = {"enum": list(KINDS), "description": "What to do."}
 FORM: dict[str, Any] = {
     "type": "object",
     "description": "A job with its files.",
     "required": ["kind", "plan"],
     "properties": {
-        "kind": {"enum": list(KINDS), "description": "What to do."},
-        "plan": {
-            "type": ["string", "object"],
-            "description": "The plan: YAML or JSON, as text or file; in JSON an object.",
-        },
+        "kind": KIND,
+        "plan": {"type": "string", "description": "The plan: YAML or JSON, as text or file."},
         "data": {"type": "string", "format": "binary", "description": "The data; hierarchies come as further files."},
         "source": {"type": "string", "description": "Instead of data: a file of the server's folder of sources."},
-        "parameters": {"type": "string", "description": "JSON, for the kinds risk and compare."},
+        "parameters": {"type": "string", "description": "JSON text, for the kinds risk and compare."},
     },
 }
-BODY = {"required": True, "content": {"multipart/form-data": {"schema": FORM}, "application/json": {"schema": FORM}}}
+DOCUMENT: dict[str, Any] = {
+    "type": "object",
+    "description": "A job on a file of the server.",
+    "required": ["kind", "plan", "source"],
+    "properties": {
+        "kind": KIND,
+        "plan": {"type": ["object", "string"], "description": "The plan: an object, or YAML or JSON as text."},
+        "source": {"type": "string", "description": "A file of the server's folder of sources."},
+        "parameters": {
+            "anyOf": [shape.schema() for shape in PARAMETERS.values()],
+            "description": "More, for the kinds risk and compare.",
+        },
+    },
+}
+BODY = {
+    "required": True,
+    "content": {"multipart/form-data": {"schema": FORM}, "application/json": {"schema": DOCUMENT}},
+}
 
 
 def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None = None) -> Job:
@@ -190,7 +207,7 @@ def job_routes(pool: Pool, limits: Limits) -> APIRouter:
             response_class=Response,
             operation_id=f"job_{run.__name__}",
             summary=about,
-            responses=failure_responses(FAILURES),
+            responses=failure_responses(FAILURES | (ASKED if method == "POST" else {})),
             openapi_extra={"requestBody": BODY} if method == "POST" else None,
         )
     return router

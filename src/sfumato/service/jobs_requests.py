@@ -18,7 +18,9 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
+from sfumato.errors import PlanError
 from sfumato.plan.files import written
+from sfumato.plan.shapes import Integer, Key, ListOf, Number, Record, Text, read
 from sfumato.service.bodies import parsed, receive
 from sfumato.service.jobs_plans import check_plan, read_plan_text, refused
 from sfumato.service.jobs_settings import JobSettings
@@ -27,10 +29,26 @@ from sfumato.service.problems import RefusedError
 from sfumato.service.settings import Limits
 
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
-# Kind -> its parameters, and what each must be.
-PARAMETERS: dict[str, dict[str, tuple[type, ...]]] = {
-    "risk": {"population_size": (int,), "sampling_fraction": (int, float), "threshold": (int, float)},
-    "compare": {"methods": (list,), "k": (list,), "suppression": (list,)},
+# Kind -> its parameters.
+PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
+    "risk": Record(
+        {
+            "population_size": Key(Integer(1, about="Persons in the population from which the rows are a sample.")),
+            "sampling_fraction": Key(Number(0, 1, "Or the share of it that the rows are.")),
+            "threshold": Key(Number(0, 1, "Rows with a greater risk than this are counted.")),
+        },
+        dict,
+        "Of risk.",
+    ),
+    "compare": Record(
+        {
+            "methods": Key(ListOf(Text(), 1, "Names of methods.")),
+            "k": Key(ListOf(Integer(1), about="What to ask of k-anonymity.")),
+            "suppression": Key(ListOf(Number(0, 1), about="Shares of the rows that may be suppressed.")),
+        },
+        dict,
+        "Of compare.",
+    ),
 }
 MOST_FILES = 50
 BLOCK = 1 << 20
@@ -60,7 +78,7 @@ async def received(request: Request, settings: JobSettings, limits: Limits) -> A
         RefusedError: It is too large or not what it should be.
         PlanError: The plan is no YAML, or names a file that did not come along.
     """
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
+    if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         form = await _form(request, settings)
         try:
             yield await asyncio.to_thread(_of_form, form, settings)
@@ -70,8 +88,10 @@ async def received(request: Request, settings: JobSettings, limits: Limits) -> A
     body = parsed(await receive(request, limits), limits)
     if not isinstance(body, dict):
         raise refused("jobs.body", "The body must be an object with kind, plan and source.")
+    given = body.get("parameters")
+    parameters = {} if given is None else given
     yield await asyncio.to_thread(
-        _made, body.get("kind"), body.get("plan"), {}, body.get("source"), body.get("parameters") or {}, settings
+        _made, body.get("kind"), body.get("plan"), {}, body.get("source"), parameters, settings
     )
 
 
@@ -150,21 +170,24 @@ def _made(
 
 
 def _check_parameters(kind: Kind, parameters: Any) -> None:
-    known = PARAMETERS.get(kind, {})
-    if not isinstance(parameters, dict) or set(parameters) - set(known):
-        raise refused("jobs.parameters", f"The parameters of {kind} are: {', '.join(sorted(known)) or 'none'}.")
-    for name, value in parameters.items():
-        if isinstance(value, bool) or not isinstance(value, known[name]):
-            kinds = "a list" if list in known[name] else "a number"
-            raise refused("jobs.parameters", f"{name} must be {kinds}.")
+    try:
+        read(PARAMETERS.get(kind, Record({}, dict)), parameters, "parameters")
+    except PlanError as error:
+        raise refused("jobs.parameters", str(error)) from None
 
 
 def _server_source(source: Any, settings: JobSettings) -> Path:
     """A file of the server's folder of sources; no name leads out of it."""
-    if settings.sources is None or not isinstance(source, str) or "\0" in source:
+    if settings.sources is None:
         raise refused("jobs.source", "This server offers no sources; send the file along.")
-    found = (settings.sources / source).resolve()
-    if not found.is_relative_to(settings.sources.resolve()) or not found.is_file():
+    if not isinstance(source, str) or not source.isprintable():  # half a surrogate pair is not printable, either
+        raise refused("jobs.source", "source must be the name of a file.")
+    try:
+        found = (settings.sources / source).resolve()
+        known = found.is_relative_to(settings.sources.resolve()) and found.is_file()
+    except OSError:  # a name that is too long
+        known = False
+    if not known:
         raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.source", "There is no such source.")
     return found
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sfumato.errors import PlanError
 from sfumato.microdata.measures.population import pitman, snb, uniqueness, zayatz
 
 
@@ -76,3 +77,17 @@ def test_undefined_cases_say_so():
     assert every.dankar.uniques is not None
     assert pitman(np.array([5]), 50).reason == "there is one class only: the likelihood has no maximum"
     assert "does not converge" in snb(np.array([1] * 50 + [400]), 100_000).reason
+
+
+@pytest.mark.parametrize("population_size", [10**6, 10**9, 10**12])
+def test_huge_populations_have_estimates(population_size):
+    found = uniqueness(np.repeat([1, 2, 3], [200, 50, 20]), population_size)
+    for estimate in (found.pitman, found.zayatz, found.snb, found.dankar):
+        assert estimate.uniques is None or 0 <= estimate.uniques <= population_size
+    assert found.zayatz.share == pytest.approx(0.3086, rel=0.01)  # what it tends to as the population grows
+
+
+@pytest.mark.parametrize("population_size", [10**12 + 1, 10**40, 10**400])
+def test_a_population_larger_than_any_is_refused(population_size):
+    with pytest.raises(PlanError, match="population_size: must be at most 1000000000000"):
+        uniqueness(np.array([1, 1, 2]), population_size)

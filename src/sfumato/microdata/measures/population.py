@@ -25,9 +25,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from sfumato.errors import Fault, PlanError
 from sfumato.microdata.classes import Counts
 
 SMALL_FRACTION = 0.1
+# More persons than there ever were; beyond it logarithms of factorials have no digits left to tell estimates apart.
+LARGEST_POPULATION = 10**12
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 60
 
@@ -59,7 +62,14 @@ class Uniqueness:
 
 
 def uniqueness(sizes: Counts, population_size: int) -> Uniqueness:
-    """All estimates for classes of these sizes, sampled from a population of this size (at least as large)."""
+    """All estimates for classes of these sizes, sampled from a population of this size (at least as large).
+
+    Raises:
+        PlanError: The population is larger than any.
+    """
+    if population_size > LARGEST_POPULATION:
+        what = f"must be at most {LARGEST_POPULATION}, given or by the sampling fraction."
+        raise PlanError([Fault("population_size", what)], code="population")
     rows = int(sizes.sum())
     fraction = rows / population_size
     unique = int((sizes == 1).sum())
@@ -231,7 +241,8 @@ class _Slide:
     def _unseen(self, mean: float, p: float) -> float:
         """(p / (1 - (1-p)(1-f)))^a with a = mean p / (1-p): that no member but the first's place is sampled."""
         a = mean * p / (1 - p)
-        return math.exp(a * (math.log(p) - math.log1p(-(1 - p) * (1 - self.fraction))))
+        # The same as 1 / (1 + f (1-p) / p)^a, which stays a share however small f is.
+        return math.exp(-a * math.log1p(self.fraction * (1 - p) / p))
 
     def unique_rows(self, count: float) -> float | None:
         """The rows expected to be unique in the sample."""
