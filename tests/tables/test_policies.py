@@ -147,3 +147,65 @@ def test_shares_of_a_total_follow_it_and_never_tell_it():
 def test_unknown_margin_is_refused():
     with pytest.raises(PlanError, match="no row or column"):
         suppress(table(), "cms-11", margins="Everything")
+
+
+def regional(wards, total="All", seed=1):
+    """Four regions after their wards, one small count in the first, and an All column."""
+    rng = np.random.default_rng(seed)
+    rows = {}
+    for region in range(4):
+        own = {f"r{region}w{ward}": rng.integers(11, 90, 3) for ward in range(wards)}
+        if region == 0:
+            own["r0w1"][0] = 4
+        rows |= own | {f"region{region}": sum(own.values())}
+    if total:
+        rows[total] = sum(rows[f"region{region}"] for region in range(4))
+    frame = pandas.DataFrame.from_dict(rows, orient="index", columns=["x", "y", "z"])
+    return frame.assign(All=frame.sum(axis=1))
+
+
+def test_an_equal_line_does_not_hide_a_subtotal():
+    frame = pandas.DataFrame({"n": [5, 20, 25, 25, 50]}, index=["a", "b", "north", "c", "Total"])
+    done = suppress(frame, "cms-11")["n"].tolist()
+    assert done[0] == "*"
+    assert "*" in done[1:3]
+
+
+@pytest.mark.parametrize(("wards", "total"), [(3, "All"), (15, "All"), (15, "")])
+def test_subtotals_are_found_in_tables_of_any_size(wards, total):
+    done = suppress(regional(wards, total), "cms-11")
+    first = [*(f"r0w{ward}" for ward in range(wards)), "region0"]
+    assert done.loc["r0w1", "x"] == "*"
+    assert (done.loc[first, "x"] == "*").sum() > 1
+    assert (done == "*").to_numpy().sum() <= 6
+
+
+def test_numbers_that_show_nothing_are_refused_until_the_subtotals_are_named():
+    rng = np.random.default_rng(6)
+    small = pandas.DataFrame({"n": rng.integers(11, 60, 24)}, index=[f"w{ward}" for ward in range(24)])
+    small.iloc[3, 0] = 5
+    small.loc["east"] = small.loc[["w3", "w9", "w17"]].sum()
+    with pytest.raises(DataError, match="subtotals=") as caught:
+        suppress(small, "cms-11")
+    assert caught.value.code == "data.ambiguous-sums"
+    done = suppress(small, "cms-11", subtotals={"east": ["w3", "w9", "w17"]})
+    assert (done.loc[["w3", "w9", "w17", "east"], "n"] == "*").sum() > 1
+    assert (suppress(small.iloc[:-1], "cms-11", subtotals={})["n"] == "*").sum() < 6
+    large = pandas.DataFrame(rng.integers(5, 900, (300, 2)), columns=["x", "y"])
+    with pytest.raises(DataError) as caught:
+        suppress(large, "cms-11")
+    assert caught.value.code == "data.unsearched-sums"
+
+
+def test_named_subtotals_are_checked():
+    frame = pandas.DataFrame({"n": [5, 20, 30, 25]}, index=["a", "b", "c", "ab"])
+    with pytest.raises(DataError, match="not the sum"):
+        suppress(frame, "cms-11", subtotals={"ab": ["a", "c"]})
+    for wrong in ({"ab": ["a", "d"]}, {"ab": []}, {"total": ["a"]}):
+        with pytest.raises(PlanError, match="subtotals"):
+            suppress(frame, "cms-11", subtotals=wrong)
+
+
+def test_a_plain_total_under_its_own_name_masks_no_more_than_needed():
+    frame = pandas.DataFrame({"n": [8, 8, 40, 60, 116]}, index=["a", "b", "c", "d", "Total"])
+    assert suppress(frame, "cms-11")["n"].tolist() == ["*", "*", 40, 60, 116]

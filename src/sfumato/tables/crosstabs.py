@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.cells import Relations, make_relations
-from sfumato.tables.sums import parts_of
+from sfumato.tables.cells import Mask, Relations, make_relations
+from sfumato.tables.subtotals import Doubt, Sum, adds_up, find_sums
 
 MARGINS = frozenset(
     [
@@ -20,8 +20,6 @@ MARGINS = frozenset(
 SHARES = ("%", "pct", "percent", "prozent", "share", "anteil", "rate", "ratio", "quote", "per 1", "je 1")
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
 DECIMALS = (0, 1, 2, 3, 4, 12)
-# In larger tables a line is only tried as the sum of all others.
-MANY = 60
 Grid = npt.NDArray[np.float64]
 
 
@@ -46,6 +44,7 @@ class Ratio:
 
 
 Derived = Mapping[Any, tuple[Any, Any] | None]
+Subtotals = Mapping[Any, Sequence[Any]]
 
 
 def is_margin(label: Any, margins: str | None = None) -> bool:
@@ -58,53 +57,94 @@ def is_margin(label: Any, margins: str | None = None) -> bool:
     return first == margins if margins is not None else str(first).strip().casefold() in MARGINS
 
 
-def relations_of(grid: Grid, rows: Sequence[Any], columns: Sequence[Any], margins: str | None) -> Relations:
-    """The sums within a crosstab: those that labels announce, and all that the numbers show.
+def relations_of(
+    grid: Grid,
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    margins: str | None = None,
+    subtotals: Subtotals | None = None,
+) -> Relations:
+    """The sums within a crosstab: those that are declared or that labels announce, and all that the numbers show.
 
     Raises:
-        PlanError: There is no such label for the margins.
-        DataError: A line that is called a total is not the sum of others.
+        PlanError: There is no such label for the margins, or a subtotal names no row or column.
+        DataError: A line that is called a total is not the sum of others, or the numbers leave open which are sums.
     """
     if margins is not None and not any(is_margin(label, margins) for label in (*rows, *columns)):
         raise PlanError(f'there is no row or column "{margins}".', "Check margins=.", "no-margin")
+    _check_subtotals(rows, columns, subtotals or {})
     places = np.arange(grid.size).reshape(grid.shape)
-    found = _along(grid, places, rows, margins) + _along(grid.T, places.T, columns, margins)
+    found = []
+    for lines, cells, labels in ((grid, places, rows), (grid.T, places.T, columns)):
+        sums = [*_declared(lines, labels, subtotals or {}), *_shown(lines, labels, margins, subtotals)]
+        _check_margins(lines, labels, margins, sums)
+        found += [pair for one in dict.fromkeys(sums) for pair in _across(one, cells)]
     return make_relations(found)
 
 
-def _along(
-    lines: Grid, places: npt.NDArray[np.int64], labels: Sequence[Any], margins: str | None
-) -> list[tuple[list[int], list[float]]]:
+def _across(one: Sum, cells: npt.NDArray[np.int64]) -> list[tuple[list[int], list[float]]]:
+    """A sum of lines as a relation for each of their entries."""
+    coefs = [-1.0] + [1.0] * len(one.parts)
+    return [([int(cell) for cell in cells[[one.total, *one.parts], across]], coefs) for across in range(cells.shape[1])]
+
+
+def _shown(lines: Grid, labels: Sequence[Any], margins: str | None, subtotals: Subtotals | None) -> Sequence[Sum]:
+    """The sums that the numbers show; those of scattered lines are sought unless the caller names the subtotals."""
+    found = find_sums(lines, _margins(labels, margins), scattered=subtotals is None)
+    if found.doubt is not None:
+        what = {
+            Doubt.AMBIGUOUS: "a row or column of the crosstab may be the sum of others, in many ways.",
+            Doubt.UNSEARCHED: "the crosstab has too many rows or columns to tell which are sums of others.",
+        }
+        raise DataError(
+            what[found.doubt],
+            "Name every subtotal with its parts in subtotals=, {} when there is none; or the total in margins=.",
+            found.doubt.value,
+        )
+    return found.sums
+
+
+def _margins(labels: Sequence[Any], margins: str | None) -> Mask:
+    return np.array([is_margin(label, margins) for label in labels], bool)
+
+
+def _check_margins(lines: Grid, labels: Sequence[Any], margins: str | None, sums: Sequence[Sum]) -> None:
+    totals = {one.total for one in sums}
+    for place in np.flatnonzero(_margins(labels, margins) & lines.any(axis=1)):
+        if int(place) not in totals:
+            raise DataError(
+                "a margin of the crosstab is not the sum of its cells.",
+                "Correct it, or name its parts in subtotals=.",
+                "totals",
+            )
+
+
+def _check_subtotals(rows: Sequence[Any], columns: Sequence[Any], subtotals: Subtotals) -> None:
+    for total, parts in subtotals.items():
+        named = [total, *parts]
+        if not parts or not any(all(list(labels).count(name) == 1 for name in named) for labels in (rows, columns)):
+            raise PlanError(
+                f'subtotals: "{total}" and its parts are not all rows, or all columns, each there once.',
+                "Check subtotals=.",
+                "no-subtotal",
+            )
+
+
+def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[Sum]:
+    """The declared sums among these lines.
+
+    Raises:
+        DataError: One does not add up.
+    """
+    places = {label: place for place, label in enumerate(labels)}
     found = []
-    for total, parts in sums_in(lines, labels, margins):
-        for across in range(lines.shape[1]):
-            cells = [int(places[total, across]), *(int(places[part, across]) for part in parts)]
-            found.append((cells, [-1.0] + [1.0] * len(parts)))
+    for total, parts in subtotals.items():
+        if all(name in places for name in (total, *parts)):
+            one = Sum(places[total], tuple(sorted({places[part] for part in parts})))
+            if one.total in one.parts or not np.array_equal(lines[list(one.parts)].sum(axis=0), lines[one.total]):
+                raise DataError(f'subtotals: "{total}" is not the sum of its parts.', "Correct it.", "totals")
+            found.append(one)
     return found
-
-
-def sums_in(lines: Grid, labels: Sequence[Any], margins: str | None = None) -> list[tuple[int, list[int]]]:
-    """The lines that are sums of others, each with its parts."""
-    found = []
-    for total in range(len(lines)):
-        parts = _parts(lines, total)
-        if parts:
-            found.append((total, parts))
-        elif is_margin(labels[total], margins) and lines[total].any():
-            raise DataError("a margin of the crosstab is not the sum of its cells.", "Correct it.", "totals")
-    return found
-
-
-def _parts(lines: Grid, total: int) -> list[int]:
-    """The parts of a line: all others, some of them, or a single one that it equals."""
-    others = np.delete(np.arange(len(lines)), total)
-    if len(others) and np.allclose(lines[others].sum(axis=0), lines[total], rtol=0, atol=1e-9):
-        return [int(part) for part in others]
-    equal = [int(part) for part in others if lines[total].any() and np.array_equal(lines[part], lines[total])]
-    if equal:
-        return equal[:1]
-    parts = parts_of(lines, total) if len(lines) <= MANY else None
-    return [] if parts is None else [int(part) for part in parts]
 
 
 def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
@@ -118,8 +158,8 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
     whole = [place for place, column in enumerate(crosstab.values.T) if _is_whole(column)]
     sure = {place for place, label in enumerate(crosstab.columns) if _is_share(label, place not in whole, derived)}
     counts = [place for place in whole if place not in sure]
-    added = _added(crosstab.values, counts)
     found: dict[int, Ratio] = {}
+    doubtful = set[int]()
     for place, label in enumerate(crosstab.columns):
         parts = [other for other in counts if other != place]
         ratio = None if label in derived and derived[label] is None else _ratio_of(crosstab, place, derived, parts)
@@ -127,15 +167,21 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
             raise DataError(
                 "a column of the crosstab is neither counts nor a ratio of two others.", "Leave it out.", "not-a-count"
             )
-        if ratio is not None and place not in sure | added:
-            raise DataError(
-                "a column of the crosstab may be counts, or a percentage of others.",
-                "Name it in derived=: with the columns that are divided, or with None when it is counts.",
-                "ambiguous-column",
-            )
         if ratio is not None and place in sure:
             found[place] = ratio
+        elif ratio is not None:
+            doubtful.add(place)
+    _refuse_doubtful(doubtful, crosstab.values, counts)
     return found
+
+
+def _refuse_doubtful(doubtful: set[int], values: Grid, counts: Sequence[int]) -> None:
+    if doubtful and not doubtful <= _added(values, counts):
+        raise DataError(
+            "a column of the crosstab may be counts, or a percentage of others.",
+            "Name it in derived=: with the columns that are divided, or with None when it is counts.",
+            "ambiguous-column",
+        )
 
 
 def _is_share(label: Any, broken: bool, derived: Derived) -> bool:
@@ -158,8 +204,8 @@ def _is_whole(column: Grid) -> bool:
 
 def _added(values: Grid, whole: Sequence[int]) -> set[int]:
     """The columns that are sums of others or parts of one: counts, for percentages of them would not add up so."""
-    sums = sums_in(values.T[list(whole)], [""] * len(whole))
-    return {whole[place] for total, parts in sums for place in (total, *parts)}
+    sums = find_sums(values.T[list(whole)], np.zeros(len(whole), bool)).sums
+    return {whole[place] for one in sums for place in (one.total, *one.parts)}
 
 
 def _named_share(label: Any) -> bool:
@@ -183,16 +229,16 @@ def _ratio_of(crosstab: Crosstab, place: int, derived: Derived, whole: Sequence[
 
 
 def _share_of(crosstab: Crosstab, column: Grid, top: int) -> Ratio | None:
-    """A share of a column's total.
+    """A share of a column's total, the greatest of its counts.
 
     Raises:
         DataError: The total is not in the table: the shares would tell it.
     """
     counts = crosstab.values[:, top]
-    sums = [total for total, _ in sums_in(counts[:, None], crosstab.rows) if counts[total] == counts.max()]
-    for row in sums[-1:]:
-        fit = _fit(column, counts, np.full(len(counts), counts[row]), False)
-        return None if fit is None else Ratio(top, top, row, *fit)
+    row = int(np.flatnonzero(counts == counts.max())[-1])
+    fit = _fit(column, counts, np.full(len(counts), counts[row]), False)
+    if fit is not None and adds_up(counts[:, None], row):
+        return Ratio(top, top, row, *fit)
     if _fit(column, counts, np.full(len(counts), counts.sum()), False) is not None:
         raise DataError(
             "a column of the crosstab is a share of a total that is not in it, and so tells it.",
@@ -210,8 +256,11 @@ def _fit(column: Grid, top: Grid, bottom: Grid, named: bool) -> tuple[float, int
         return None
     for factor in FACTORS:
         exact = factor * top[used] / bottom[used]
+        # No rounding moves a number by more than a half.
+        if np.abs(exact - column[used]).max() > 0.51:
+            continue
         for decimals in DECIMALS:
             slack = 0.6 * 10.0**-decimals * 1e-3 + 1e-9
-            if np.allclose(np.round(exact, decimals), column[used], rtol=0, atol=slack):
+            if np.abs(np.round(exact, decimals) - column[used]).max() <= slack:
                 return factor, decimals
     return None

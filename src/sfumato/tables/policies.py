@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.errors import DataError, PlanError, PromiseError, did_you_mean
 from sfumato.tables.audit import audit_publication
 from sfumato.tables.cells import Mask, Relations, Status, Table, make_table
-from sfumato.tables.crosstabs import Crosstab, Derived, Grid, Ratio, ratios_in, relations_of
+from sfumato.tables.crosstabs import Crosstab, Derived, Grid, Ratio, Subtotals, ratios_in, relations_of
 from sfumato.tables.judging import with_parts
 from sfumato.tables.problem import make_problem
 from sfumato.tables.publication import Promise, Publication
@@ -82,6 +82,7 @@ def suppress(
     *,
     margins: str | None = None,
     derived: Derived | None = None,
+    subtotals: Subtotals | None = None,
 ) -> Any:
     """A crosstab made fit for publication under a policy.
 
@@ -91,13 +92,17 @@ def suppress(
         margins: The label of the margins, where it is an unusual one; sums are found by their numbers in any case.
         derived: Columns that are percentages: their name, and the columns divided, or None for one that is counts and
             only looks like a percentage. Others are found by themselves.
+        subtotals: Rows or columns that are sums, each with its parts, where the numbers alone do not tell; with it no
+            sums of scattered lines are sought, and `{}` says that there are none. Subtotals that stand directly before
+            or after their parts are found in any case.
 
     Returns:
         The same kind of frame; small cells are masked, percentages follow what is published.
 
     Raises:
         PlanError: There is no such policy, margin or column.
-        DataError: A cell is no count, a column may be counts or not, or margins do not add up.
+        DataError: A cell is no count, a column may be counts or not, margins do not add up, or the numbers leave open
+            which rows or columns are sums.
         UnattainableError: A small cell cannot be protected.
 
     >>> import pandas
@@ -109,11 +114,15 @@ def suppress(
 
     if policy not in POLICIES:
         raise PlanError(f'"{policy}" is not a policy.', did_you_mean(policy, POLICIES), "no-policy")
-    return crosstab_like(crosstab, apply(crosstab_of(crosstab), POLICIES[policy], margins, derived or {}))
+    return crosstab_like(crosstab, apply(crosstab_of(crosstab), POLICIES[policy], margins, derived, subtotals))
 
 
 def apply(
-    crosstab: Crosstab, policy: Policy, margins: str | None = None, derived: Derived | None = None
+    crosstab: Crosstab,
+    policy: Policy,
+    margins: str | None = None,
+    derived: Derived | None = None,
+    subtotals: Subtotals | None = None,
 ) -> list[list[Any]]:
     """The cells to be published, row by row."""
     ratios = ratios_in(crosstab, derived or {})
@@ -122,7 +131,8 @@ def apply(
     _check_counts(grid)
     small = (grid >= policy.low) & (grid <= policy.high)
     if policy.complementary:
-        relations = relations_of(grid, crosstab.rows, [crosstab.columns[place] for place in counts], margins)
+        names = [crosstab.columns[place] for place in counts]
+        relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
         small = _protected(grid, small, relations)
     shown = _shown(grid, small, policy)
     return _with_ratios(crosstab, shown, counts, ratios)
