@@ -314,8 +314,10 @@ def _refuse_chains(table: Table) -> None:
             above[int(cells[coefs > 0][0])] = int(cells[coefs < 0][0])
     parts = set(relations.cells[relations.coefs > 0].tolist())
     for cell in np.flatnonzero(table.unsafe & (table.need_down + table.need_up > 0)):
-        top = int(cell)
-        while top in above:
+        top, passed = int(cell), set[int]()
+        # An identity given in both directions leads back.
+        while top in above and top not in passed:
+            passed.add(top)
             top = above[top]
         if top != cell and top not in parts:
             raise UnattainableError(
