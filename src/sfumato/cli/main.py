@@ -3,11 +3,13 @@
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from errno import ENAMETOOLONG
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sfumato import __version__
-from sfumato.errors import STATUS, EngineError, InternalError, SfumatoError
+from sfumato.cli.streams import kept_streams
+from sfumato.errors import STATUS, EngineError, InternalError, PlanError, SfumatoError
 
 if TYPE_CHECKING:
     import typer
@@ -54,22 +56,37 @@ def _interrupting_when_terminated() -> list[int]:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line; the exit code is the answer."""
-    if list(arguments) in (["--version"], ["-V"]):
+    with kept_streams() as results:
+        code = _ended(list(arguments))
+        results.flush()
+        if results.fault is None:
+            return code
+        _complain(_unprinted(results.fault))
+        return code or STATUS["engine"].exit
+
+
+def _ended(arguments: list[str]) -> int:
+    """How a command ended; what stopped it is told."""
+    if arguments in (["--version"], ["-V"]):
         sys.stdout.write(f"sfumato {__version__}\n")
         return 0
     try:
-        return _call(list(arguments))
+        return _call(arguments)
     except SfumatoError as error:
         _complain(error)
         return error.status.exit
     except KeyboardInterrupt:
         sys.stderr.write("Interrupted: nothing was written.\n")
         return INTERRUPTED
-    except BrokenPipeError:
-        return 0
-    except Exception as error:  # a fault of ours, whose text may quote data: only its kind and place are told
-        _complain(_unforeseen(error))
-        return STATUS["internal"].exit
+    except Exception as error:  # its text may quote data: only its kind and place are told
+        found = _unforeseen(error)
+        _complain(found)
+        return found.status.exit
+
+
+def _unprinted(fault: OSError) -> SfumatoError:
+    what = f"the results cannot be printed: {fault.strerror or fault}."
+    return EngineError(what, "The command itself has ended: files that it wrote are there.", "output")
 
 
 def _unforeseen(error: Exception) -> SfumatoError:
@@ -78,9 +95,25 @@ def _unforeseen(error: Exception) -> SfumatoError:
 
     if isinstance(error, MemoryError):
         return EngineError("the memory does not suffice.", "Give it more, or less data.", "memory")
+    if isinstance(error, OSError) and error.strerror:
+        return _of_system(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}, line {last.lineno}"
-    return InternalError(f"an unforeseen {type(error).__name__} in {where}.", code="unforeseen")
+    what = f"an unforeseen {type(error).__name__} in {where}."
+    # Whether anything was written is not known here.
+    return InternalError(what, "This is a fault of Sfumato, please report it.", "unforeseen")
+
+
+def _of_system(error: OSError) -> SfumatoError:
+    """What the system refuses: a file that is not there, cannot be written, has an impossible name."""
+    from pathlib import Path
+
+    if error.errno == ENAMETOOLONG:
+        return PlanError("the name of a file is too long.", "Choose a shorter one.", "name")
+    place = Path(error.filename).name if isinstance(error.filename, str) else "a file or connection"
+    return EngineError(
+        f"{place} cannot be read or written: {error.strerror}.", "Check the path, its rights and the disk.", "system"
+    )
 
 
 def _call(arguments: list[str]) -> int:
@@ -95,6 +128,9 @@ def _call(arguments: list[str]) -> int:
     except usage_error as error:
         error.show()
         return STATUS["plan"].exit
+    except SystemExit as end:
+        # Typer ends a command whose connection broke with 1, which here means that a promise does not hold.
+        raise (end.__context__ if isinstance(end.__context__, BrokenPipeError) else end) from None
     # Typer ends an interrupted command itself; the one message about it is ours.
     if outcome == INTERRUPTED:
         raise KeyboardInterrupt
