@@ -228,6 +228,77 @@ def test_faulty_cells_are_refused(tmp_path, old, new, code):
     assert caught.value.code == f"data.{code}"
 
 
+LINKED = "id,value,status,cost,lpl,upl\n1,45,s,60,0,0\n2,1,s,5,0,0\n3,4,s,15,0,0\n4,40,s,40,0,0\n"
+LINKS = "relation,cell_id,coef\na,1,-1\na,2,1\na,3,1\na,4,1\n"
+SMALL = [{"rule": "range", "min": 1, "max": 3}]
+
+
+def linked(tmp_path, cells=LINKED, links=LINKS, **more):
+    plan, columns = given(tmp_path, cells, **more)
+    (tmp_path / "relations.csv").write_text(links)
+    return plan, columns
+
+
+def test_linked_tables_withstand_one_who_knows_the_cases(tmp_path):
+    plan, columns = linked(tmp_path, primary=SMALL, attacker={"rule": True})
+    (part,) = build(plan, columns)
+    assert part.table.lower.tolist() == [9, 1, 4, 4]
+    assert part.public[0].tolist() == [0, 0, 0, 0]
+    assert run(plan, columns).columns.text("value_published") == ("45", "*", "4", "*")
+    careless, _ = linked(tmp_path, primary=SMALL)
+    assert run(careless, columns).columns.text("value_published") == ("45", "*", "*", "40")
+
+
+def test_linked_tables_withstand_one_who_is_shown_the_primaries(tmp_path):
+    plan, columns = linked(tmp_path, primary=SMALL, method={"name": "ranges"})
+    (part,) = build(plan, columns)
+    assert part.table.lower[2] == 4
+    assert run(plan, columns).holds
+
+
+def test_linked_tables_know_the_bounds_of_the_attacker(tmp_path):
+    cells = LINKED.replace("2,1,s,5,0,0", "2,1,u,5,0,9").replace("4,40,s", "4,40,z")
+    plan, columns = linked(tmp_path, cells, attacker={"lower": 1, "upper": 45})
+    (part,) = build(plan, columns)
+    assert part.table.lower.tolist() == [1] * 4
+    assert part.table.upper.tolist() == [45] * 4
+
+
+@pytest.mark.parametrize("attacker", [{"lower": 2}, {"upper": 40}])
+def test_linked_values_outside_the_bounds_of_the_attacker_are_refused(tmp_path, attacker):
+    with pytest.raises(DataError) as caught:
+        build(*linked(tmp_path, primary=SMALL, attacker=attacker))
+    assert caught.value.code == "data.bounds"
+
+
+@pytest.mark.parametrize("bounds", ["20,100", "0,9"])
+def test_values_outside_their_own_bounds_are_refused(tmp_path, bounds):
+    with pytest.raises(DataError) as caught:
+        build(*given(tmp_path, CELLS.replace("2,10,s,10,0,100", f"2,10,s,10,{bounds}")))
+    assert caught.value.code == "data.bounds"
+    assert caught.value.rows == (3,)
+
+
+@pytest.mark.parametrize("more", ["a,4,1\n", "b,2,0\nb,3,0\n", "b,3,0\n"])
+def test_odd_relations_are_refused(tmp_path, more):
+    cells = LINKED.replace("4,40,s", "4,0,s").replace("1,45,", "1,5,")
+    with pytest.raises(DataError) as caught:
+        build(*linked(tmp_path, cells, LINKS + more, primary=SMALL))
+    assert caught.value.code == "data.relation"
+
+
+def test_negative_costs_of_cells_are_refused(tmp_path):
+    with pytest.raises(DataError) as caught:
+        build(*linked(tmp_path, LINKED.replace("1,45,s,60", "1,45,s,-60"), primary=SMALL))
+    assert caught.value.code == "data.costs"
+
+
+def test_an_identity_given_in_both_directions_ends(tmp_path):
+    cells = "id,value,status,cost,lpl,upl\n1,5,s,5,0,0\n2,5,u,5,2,2\n"
+    plan, columns = linked(tmp_path, cells, "relation,cell_id,coef\na,1,-1\na,2,1\nb,2,-1\nb,1,1\n")
+    assert run(plan, columns).columns.text("value_published") == ("*", "*")
+
+
 def test_rounded_sums_need_a_tolerance(make_plan, known):
     off = changed(known, 0, Wert="28.4")
     with pytest.raises(DataError):
