@@ -41,16 +41,14 @@ def browser(chromium):
 
 
 @contextmanager
-def serving(folder, *options):
-    """`sfumato serve` as a process of its own, with its jobs in a folder."""
+def serving(folder, *options, log=subprocess.DEVNULL):
+    """`sfumato serve` as a process of its own, with its jobs in a folder; what it logs goes to an open file."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     code = "import sys; from sfumato.cli.main import main; main(sys.argv[1:])"
     command = [sys.executable, "-c", code, "serve", "--port", str(port), "--jobs", str(folder), *options]
-    process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONWARNINGS": ""}
-    )
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env={**os.environ, "PYTHONWARNINGS": ""})
     base = f"http://127.0.0.1:{port}"
     try:
         deadline = time.monotonic() + WAITING_SECONDS

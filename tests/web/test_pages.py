@@ -1,6 +1,7 @@
 """The pages from end to end in a real browser: the whole path, refusals, cancelling, visitors apart, keys, phone."""
 
 import re
+import shutil
 import time
 from pathlib import Path
 
@@ -354,6 +355,40 @@ def test_the_attributes_area(base, open_page) -> None:
     page.get_by_text("kAnonymity").wait_for()
     assert "Ada" not in page.get_by_role("status").inner_text()
     page.get_by_label("Records (JSON)").fill("[{")
+    button(page, "Anonymize").click()
+    page.get_by_text("records and configuration must be JSON").wait_for()
+
+
+SECRET = "Zaphod-7c1f"
+
+
+def test_the_log_holds_no_address_and_no_text_of_an_error(server, open_page, tmp_path) -> None:
+    """Whatever a visitor sends or runs into: the log tells kinds and places, the visitor that it did not work."""
+    jobs = tmp_path / "jobs"
+    with (tmp_path / "log").open("wb") as log, server(jobs, log=log) as (base, _):
+        assert open_page(f"{base}/app/{SECRET}?name={SECRET}").get_by_text("404").count()
+        page = open_page(f"{base}/app?name={SECRET}")
+        told = {"level": "error", "message": SECRET}
+        page.evaluate("told => window.socket.emit('log', {...told, client_id: window.clientId})", told)
+        page.evaluate(f"() => {{ new WebSocket('ws' + location.origin.slice(4) + '/{SECRET}?name={SECRET}'); }}")
+        page.evaluate(f"() => window.socket.emit('event', {{client_id: '{SECRET}'}}, '{SECRET}')")
+        load_example(page, "eight-rows", "8")
+        step(page, "Columns")
+        page.get_by_text(re.compile("^Hierarchy of")).first.click()
+        button(page, "Edit as table").first.click()
+        shutil.rmtree(next(jobs.glob("session-*")))  # what nobody foresees
+        button(page, "Use this ladder").click()
+        page.get_by_role("alert").filter(has_text="An internal error").wait_for()
+    lines = (tmp_path / "log").read_text(encoding="utf-8")
+    assert '"error": "FileNotFoundError"' in lines
+    assert '"route"' in lines
+    for hidden in (SECRET, "session-", "WebSocket", "socket.io", "Traceback", "client_id", "connection open"):
+        assert hidden not in lines
+
+
+def test_records_nested_beyond_reading_are_refused_in_words(base, open_page) -> None:
+    page = open_page(f"{base}/app/attributes")
+    page.get_by_label("Records (JSON)").fill("[" * 3000)
     button(page, "Anonymize").click()
     page.get_by_text("records and configuration must be JSON").wait_for()
 

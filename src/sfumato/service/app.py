@@ -5,7 +5,6 @@ error policy, the watch and the keys.
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -26,6 +25,7 @@ from sfumato.service.jobs import job_routes
 from sfumato.service.jobs_pool import Pool
 from sfumato.service.jobs_settings import JobSettings, jobs_from_environment
 from sfumato.service.keys import read_keys
+from sfumato.service.log_lines import keep_log_plain, start_log
 from sfumato.service.metrics import Metrics
 from sfumato.service.settings import Settings, from_environment
 from sfumato.service.watch import Watch
@@ -42,7 +42,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
         PlanError: The file of API keys is none.
     """
     chosen = settings or Settings()
-    logging.getLogger("uvicorn.access").disabled = True  # it writes whole paths; the watch tells what may be told
+    keep_log_plain()
     metrics, desk = Metrics(chosen.metrics_folder), Desk(chosen.limits)
     pool = Pool(jobs) if jobs else None
     app = FastAPI(
@@ -71,7 +71,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
 
 def from_variables() -> FastAPI:
     """The application for the settings in the environment: what worker processes start."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    start_log()
     return create_app(from_environment(), jobs_from_environment())
 
 

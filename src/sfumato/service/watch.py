@@ -7,13 +7,13 @@ import json
 import logging
 import re
 import time
-import traceback
 import uuid
 from typing import Any
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.service.log_lines import place
 from sfumato.service.metrics import Metrics
 from sfumato.service.problems import answer
 
@@ -86,6 +86,4 @@ def _route(scope: Scope) -> str:
 
 def tell_error(error: BaseException, request_id: str = "") -> None:
     """Write the line about an error that nobody foresaw."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown"
-    LOG.error(json.dumps({"request": request_id, "error": type(error).__name__, "at": place}))
+    LOG.error(json.dumps({"request": request_id, "error": type(error).__name__, "at": place(error)}))

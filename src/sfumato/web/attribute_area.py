@@ -45,7 +45,7 @@ def build(visit: Visit) -> None:
         except SfumatoError as error:
             looks.alarm(str(error))
             return
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, RecursionError):
             looks.alarm(words["not_json"])
             return
         with room, ui.card().classes("sf-card").props('role="status"'):

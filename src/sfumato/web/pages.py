@@ -44,6 +44,7 @@ def _add_page(path: str, area: Any, pool: Pool, keys: ApiKeys | None) -> None:
         visit = Visit(pool, words(request.headers.get("accept-language", "")))
         visits[visit.id] = visit
         client.on_delete(lambda: _end(visit))
+        client.on_exception(lambda: looks.alarm(visit.words["internal"]))  # the log tells its kind and place
         looks.frame(visit.words, path)
         with ui.element("main").classes("sf-main"):
             if keys is None:
