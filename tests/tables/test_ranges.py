@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.plan.tables import read_table_plan
 from sfumato.tables.cells import make_relations
+from sfumato.tables.drawing import margins
 from sfumato.tables.protect import protect
 from sfumato.tables.ranges import Grid, clusters, free_cells, rounded_up
 
@@ -51,6 +53,83 @@ def test_most_published_tables_are_those_of_several_values():
                 seen.setdefault(sum(texts.values(), ()), set()).add(a)
     alone = sum(len(values) == 1 for values in seen.values())
     assert alone / sum(len(values) for values in seen.values()) < 0.15
+
+
+SMALL = [{"rule": "frequency", "min": 5}]
+PLANS = {
+    "range": {"primary": [{"rule": "range", "min": 1, "max": 3}]},
+    "counts": {"primary": SMALL},
+    "percent of counts": {"primary": [{"rule": "frequency", "min": 10}], "protection": {"percent": 100}},
+    "percent of a range": {"primary": [{"rule": "range", "min": 1, "max": 4}], "protection": {"percent": 50}},
+    "absolute": {"primary": SMALL, "protection": {"lower": 1, "upper": 3}},
+}
+TABLES = {
+    "two masked": [(a, 60 - a, 200) for a in range(1, 60)],
+    "three masked": [(a, b, 15 - a - b, 90) for a in range(1, 14) for b in range(1, 15 - a)],
+}
+
+
+def published(values, more):
+    frame = pandas.DataFrame({"area": ["Total", *map(str, range(len(values)))], "n": [sum(values), *values]})
+    done = protect(frame, **PARTS | more)
+    return done.parts[0].part.table, done.parts[0].mask, sum(done.external.texts.values(), ())
+
+
+@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("tables", TABLES)
+def test_no_output_is_that_of_fewer_values_than_promised(plan, tables):
+    """Of all tables with the same masked, unsafe and published cells, those published alike differ as promised."""
+    every: dict[tuple, list] = {}
+    alike: dict[tuple, list] = {}
+    for values in TABLES[tables]:
+        table, mask, texts = published(values, PLANS[plan])
+        known = (*mask, *table.unsafe, *np.where(mask, -1, table.values))
+        every.setdefault(known, []).append(table)
+        alike.setdefault((known, texts), []).append(table)
+    checked = 0
+    for (known, _), group in alike.items():
+        told, anyway = (np.ptp([table.values for table in part], axis=0) for part in (group, every[known]))
+        for table in group:
+            width = np.minimum(table.need_down + table.need_up, anyway)[table.unsafe]
+            checked += len(width)
+            assert (told[table.unsafe] >= width - 1e-6).all()
+    assert checked >= 6
+
+
+def test_width_of_a_range_does_not_follow_a_hidden_sum():
+    """The default reach is 10 % of the value: values that are published alike must be further apart than that."""
+    alike: dict[tuple, list[int]] = {}
+    for value in range(3, 790, 12):
+        frame = pandas.DataFrame(
+            {"area": ["Total", *"abc"], "n": [5000, value, 1000 - value, 4000], "f": [40, 2, 9, 29]}
+        )
+        texts = protect(frame, frequency="f", **PARTS | {"primary": [{"rule": "frequency", "min": 3}]}).external.texts
+        alike.setdefault(texts["n_published"], []).append(value)
+    assert len(alike) > 2
+    assert all(max(values) - min(values) >= 0.18 * max(values) for values in alike.values())
+
+
+def test_reach_is_the_most_that_the_plan_can_ask():
+    rules = [
+        {"rule": "range", "min": 1, "max": 3},
+        {"rule": "zero-unsafe", "margin": 4},
+        {"rule": "dominance", "n": 1, "k": 80},
+        {"rule": "p-percent", "p": 20},
+        {"rule": "holdings", "min": 3},
+        {"rule": "status", "column": "s"},
+        {"rule": "waiver", "column": "w"},
+        {"rule": "frequency", "min": 5},
+    ]
+
+    def reaches(**more):
+        plan = {"version": 1, "table": {}, "dimensions": PARTS["dimensions"], "primary": rules} | more
+        return [margin.of(200) for margin in margins(read_table_plan(plan))]
+
+    assert reaches() == [2, 4, 50, 40, 20, 1, 0, 1]
+    assert reaches(table={"frequency": "f"})[-3:] == [20, 0, 20]
+    assert reaches(protection={"percent": 50}) == [1.5, 0, 100, 100, 100, 100, 0, 2.5]
+    given = {"table": {"cells": "c.csv", "relations": "r.csv"}, "dimensions": {}}
+    assert reaches(**given)[-1] == np.inf
 
 
 def test_values_are_not_the_middle_of_their_ranges():

@@ -9,16 +9,16 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.plan.tables import TablePlan
 from sfumato.tables import intervals, words
 from sfumato.tables.audit import Audit, Verdict, audit_publication
-from sfumato.tables.cells import Mask, Numbers, Places, Status, Table
+from sfumato.tables.cells import Mask, Numbers, Status, Table
+from sfumato.tables.drawing import drawn
 from sfumato.tables.fast import fast
 from sfumato.tables.insight import attack
 from sfumato.tables.parts import Part
 from sfumato.tables.primary import Range
 from sfumato.tables.problem import make_problem
 from sfumato.tables.publication import Knowledge, Promise, Publication, false_cells
-from sfumato.tables.ranges import Grid, Reader, clusters, draw, free_cells, rounded_up
+from sfumato.tables.ranges import clusters
 from sfumato.tables.suppression import Progress, Suppression, optimal
-from sfumato.tables.widths import step_of
 
 REPAIRED = "D"
 
@@ -146,47 +146,21 @@ def _by_range(plan: TablePlan) -> bool:
 
 
 def _ranged(part: Part, plan: TablePlan, found: Suppression) -> _Draft:
-    """The pattern with ranges; where those would tell too much all the same, the reader is left with his own."""
+    """The pattern with ranges; where those would break a promise all the same, the reader is left with his own."""
     draft = replace(_suppressed(part, plan, found), texts=True)
+    low, high = drawn(part, plan, draft.mask)
+    ranged = replace(draft, range_low=low, range_high=high)
     cluster = clusters(part.table.relations, draft.mask)
-    drawn, origins = _drawn(part, draft, cluster)
-    weak = np.unique(cluster[_telling(part, plan, drawn, origins)])
-    kept = ~np.isin(cluster, weak)
-    low, high = np.where(kept, drawn.range_low, np.nan), np.where(kept, drawn.range_high, np.nan)
-    return replace(drawn, range_low=low, range_high=high)
+    kept = ~np.isin(cluster, cluster[_broken(part, plan, ranged)])
+    return replace(ranged, range_low=np.where(kept, low, np.nan), range_high=np.where(kept, high, np.nan))
 
 
-def _drawn(part: Part, draft: _Draft, cluster: Places) -> tuple[_Draft, tuple[Numbers, Numbers]]:
-    """The draft with ranges, and the classes of values that they stand for."""
-    table = part.table
-    ends = np.full((4, len(cluster)), np.nan)
-    for number in range(cluster.max(initial=-1) + 1):
-        cells = np.flatnonzero(cluster == number)
-        reader = Reader(table.relations, table.values, cells, part.public)
-        grid = Grid(_widest(table, cells), step_of(table.values))
-        for cell, (span, origin) in draw(reader, table.values, free_cells(table.relations, cells), grid).items():
-            ends[:, cell] = (*span, *origin)
-    return replace(draft, range_low=ends[0], range_high=ends[1]), (ends[2], ends[3])
-
-
-def _widest(table: Table, cells: Places) -> float:
-    """The widest promise among some cells, in round numbers."""
-    need = np.maximum(table.need_down, table.need_up)[cells[table.unsafe[cells]]]
-    return rounded_up(max(float(need.max(initial=0.0)), step_of(table.values)), 1)
-
-
-def _telling(part: Part, plan: TablePlan, draft: _Draft, origins: tuple[Numbers, Numbers]) -> Mask:
-    """The unsafe cells whose promise the ranges break, or that one who knows the method narrows below its width."""
-    table, telling = part.table, np.zeros(len(part.table), bool)
+def _broken(part: Part, plan: TablePlan, draft: _Draft) -> Mask:
+    """The unsafe cells whose promise the ranges break; in a network, as flat and two-way tables are, there are none."""
+    broken = np.zeros(len(part.table), bool)
     for finding in _attack(part, plan, draft, draft.mask).findings:
-        telling[finding.cell] = finding.verdict is not Verdict.SAFE and table.unsafe[finding.cell]
-    knowing = _publication(part, replace(draft, range_low=origins[0], range_high=origins[1]), draft.mask, part.public)
-    nothing = np.full(len(table), np.nan)
-    need = np.maximum(table.need_down, table.need_up)
-    for finding in audit_publication(knowing, Promise(nothing, nothing)).findings:
-        narrow = finding.upper - finding.lower < need[finding.cell] * (1 - 1e-6)
-        telling[finding.cell] |= bool(narrow and table.unsafe[finding.cell])
-    return telling
+        broken[finding.cell] = finding.verdict is not Verdict.SAFE and part.table.unsafe[finding.cell]
+    return broken
 
 
 def _original(part: Part, plan: TablePlan, seconds: float) -> _Draft:

@@ -1,10 +1,10 @@
 """Ranges instead of blanks: for masked cells narrow ones that keep the promises and do not tell the values.
 
 A range computed from a hidden value gives the value away to whoever knows how: the middle of "value ± 1" is the value.
-Here what a reader holds possible of a cell is cut into classes of equal width, and every value of a class is published
-as the same range: the class with the reach added on both sides. Knowing the method tells the class, never the value in
-it. Classes are drawn one cell after another, each from what the classes before it leave possible, and only for cells
-that do not follow from one another: several classes around the same secret would meet in it.
+Here what a reader holds possible of a cell is cut into classes of equal width (one in the middle is wider), and every
+value of a class is published as the same range: the class with the reach added on both sides. Knowing the method tells
+the class, never the value in it. Classes are drawn one cell after another, each from what the classes before it leave
+possible, and only for cells that do not follow from one another: several classes around the same secret would meet.
 """
 
 import math
@@ -27,30 +27,55 @@ class Grid:
     Attributes:
         reach: How far a range reaches beyond its class, on each side.
         step: The smallest step between values.
+        zone: The width of the values that the rule itself calls unsafe: whoever knows that a cell is among them must
+            not find a part of them in one class and the rest in the next.
     """
 
     reach: float
     step: float
+    zone: float = 0.0
 
     @property
     def width(self) -> float:
         """The width of a class: it holds more values than a range must cover."""
-        return rounded_up(2 * self.reach + self.step, 2)
+        return rounded_up(max(2 * self.reach + self.step, self.zone), 2)
 
     def origin(self, value: float, span: Span) -> Span:
-        """The class of a value among those that a span is cut into; the last one takes in the rest.
+        """The class of a value among those that a span is cut into; one in the middle takes in the rest.
+
+        The outermost classes are as wide as all others, on both sides: a cell is small where another is large.
 
         >>> Grid(1, 1).origin(4, (1, 8)), Grid(1, 1).origin(8, (1, 8)), Grid(1, 1).origin(2, (0, 3))
         ((4.0, 8.0), (4.0, 8.0), (0.0, 3.0))
+        >>> [Grid(1, 1).origin(value, (1, 11)) for value in (3, 5, 8, 9)]
+        [(1.0, 3.0), (4.0, 8.0), (4.0, 8.0), (9.0, 11.0)]
         """
-        start = span[0] if math.isfinite(span[0]) else 0.0
-        place = math.floor((value - start) / self.width + 1e-9)
-        if math.isfinite(span[1]):
-            last = math.floor((span[1] - start + self.step) / self.width + 1e-9) - 1
-            place = min(place, max(last, 0) if math.isfinite(span[0]) else last)
-            if place == last or last < 0 <= place:
-                return round(max(start + place * self.width, span[0]), 10), float(span[1])
-        low = round(start + place * self.width, 10)
+        low, high = self._multiple(span[0]), self._multiple(span[1])
+        if math.isfinite(low) and math.isfinite(high):
+            found = self._between(value, low, high)
+            # The outermost classes end where the span does, between two steps or not.
+            return float(span[0] if found[0] <= low else found[0]), float(span[1] if found[1] >= high else found[1])
+        if math.isfinite(high):
+            return self._class(value, high + self.step)
+        return self._class(value, low if math.isfinite(low) else 0.0)
+
+    def _multiple(self, end: float) -> float:
+        """An end moved down to a whole number of steps, as the values are."""
+        return round(math.floor(end / self.step + 1e-6) * self.step, 10) if math.isfinite(end) else end
+
+    def _between(self, value: float, low: float, high: float) -> Span:
+        """The class of a value between two ends; those below the middle are cut from below, the others from above."""
+        count = math.floor((high - low + self.step) / self.width + 1e-9)
+        if count < 2:
+            return low, high
+        middle, start = low + count // 2 * self.width, high + self.step - (count - 1 - count // 2) * self.width
+        if middle - self.step / 2 < value < start - self.step / 2:
+            return round(middle, 10), round(start - self.step, 10)
+        return self._class(value, low if value < middle else start)
+
+    def _class(self, value: float, start: float) -> Span:
+        """The class of a value, where one of them begins at some start."""
+        low = round(start + math.floor((value - start) / self.width + 1e-9) * self.width, 10)
         return low, round(low + self.width - self.step, 10)
 
     def published(self, origin: Span, span: Span) -> Span:
