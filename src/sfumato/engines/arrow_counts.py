@@ -42,10 +42,10 @@ def _places(indices: Any, missing: int) -> npt.NDArray[np.int32]:
     return np.asarray(indices.fill_null(missing).to_numpy(zero_copy_only=False), np.int32)
 
 
-def arrow() -> Any:
-    """The Arrow library."""
+def arrow(extra: str = "frames") -> Any:
+    """The Arrow library; `extra` is what to install where it is missing."""
     try:
         import pyarrow
     except ImportError:
-        raise missing_extra("pyarrow", "frames") from None
+        raise missing_extra("pyarrow", extra) from None
     return pyarrow

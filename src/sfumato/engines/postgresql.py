@@ -29,7 +29,7 @@ class PostgreSQLEngine:
     name = "postgresql"
 
     def __init__(self, address: Address, data: DataPlan | None = None) -> None:
-        arrow()
+        arrow("postgresql")
         self.address = address
         self.plan = data or DataPlan()
         self._connection = connect(address)

@@ -10,6 +10,7 @@ from sfumato.engines.database_address import Address
 from sfumato.engines.engine import Reading
 from sfumato.engines.names import check_names
 from sfumato.engines.values import no_text
+from sfumato.engines.texts import WHITE_SPACE
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 
 FLOATS = ("real", "double precision")
@@ -46,7 +47,7 @@ class Table:
             return f"(NULLIF({raw}, 'NaN')::text::float8 + 0.0::float8)"
         if self.kinds[column] == "numeric":
             raw = f"NULLIF({raw}, 'NaN')"
-        return f"btrim({raw}::text, ' ')" if self.strip else f"{raw}::text"
+        return f"NULLIF(btrim({raw}::text, {sql.text(WHITE_SPACE)}), '')" if self.strip else f"{raw}::text"
 
     def counting(self, columns: Sequence[str], reading: Reading) -> str:
         """Count the distinct combinations of columns."""
@@ -134,8 +135,10 @@ def describe(cursor: Any, address: Address, strip: bool = False) -> Table:
 @contextmanager
 def faults() -> Iterator[None]:
     """Turns the driver's errors into ours; their texts may hold values of rows and are not passed on."""
-    from adbc_driver_manager import Error
-
+    try:
+        from adbc_driver_manager import Error
+    except ImportError:
+        raise missing_extra("adbc-driver-manager", "postgresql") from None
     try:
         yield
     except SfumatoError:

@@ -4,17 +4,19 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.errors import DataError, PlanError, PromiseError, missing_extra
 from sfumato.plan.tables import TablePlan, read_table_plan
 from sfumato.tables import words
 from sfumato.tables.audit import Finding
 from sfumato.tables.build import build, read_source
 from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.ordering import by_codes
 from sfumato.tables.parts import Part
 from sfumato.tables.source import Columns
 from sfumato.tables.suppression import Progress
@@ -77,12 +79,16 @@ class ProtectedTable:
 
     @cached_property
     def external(self) -> Columns:
-        """The table to hand out: codes, what is published and its range, nothing that tells one mask from another."""
+        """The table to hand out: codes, what is published and its range, nothing that tells one mask from another.
+
+        Its rows stand in the order of their codes: the order that the cells came in may follow their values.
+        """
         names = [self._prefix + ending for ending in NAMES[self.plan.output.columns][:3]]
         new = self._new()
         shown = {name: new[name] for name in names}
         shown[names[0]] = tuple(text.replace(PRIMARY_DASH, "-") for text in shown[names[0]])
-        return Columns({**self._codes(), **shown})
+        rows = by_codes([part.part for part in self.parts], self.source)
+        return Columns({**self._codes(), **shown}).rows(np.array(rows, np.int64))
 
     @property
     def _prefix(self) -> str:
@@ -172,8 +178,10 @@ def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress 
     """Protect columns that were read already.
 
     Raises:
+        EngineError: A part of the installation is missing.
         PromiseError: The attacker still narrows a cell; with `repair: false` the answer is returned all the same.
     """
+    check_installed()
     start = time.perf_counter()
     _refuse_taken_names(plan, columns)
     parts = build(plan, columns)
@@ -188,6 +196,17 @@ def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress 
             "audit",
         )
     return protected
+
+
+def check_installed() -> None:
+    """Refuse to begin where the solver or the matrices that every attack needs are missing.
+
+    Raises:
+        EngineError: They are not installed.
+    """
+    for package in ("scipy", "highspy"):
+        if find_spec(package) is None:
+            raise missing_extra(package, "tables")
 
 
 def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:

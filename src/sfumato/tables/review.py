@@ -16,7 +16,7 @@ from sfumato.tables.insight import attack
 from sfumato.tables.masking import insiders, promise_of
 from sfumato.tables.parts import Part
 from sfumato.tables.primary import Range
-from sfumato.tables.protect import ProtectedTable
+from sfumato.tables.protect import ProtectedTable, check_installed
 from sfumato.tables.publication import Knowledge, Promise, Publication, false_cells
 from sfumato.tables.reading import Seen, seen_in
 from sfumato.tables.source import Columns, read_columns
@@ -83,7 +83,9 @@ def audit(
     Raises:
         PlanError: The plan is not one, or a column is missing.
         DataError: A cell is unreadable, or the published totals do not add up.
+        EngineError: A part of the installation is missing.
     """
+    check_installed()
     if isinstance(table, ProtectedTable):
         table, plan = table.columns, plan or table.plan
     if plan is None:
