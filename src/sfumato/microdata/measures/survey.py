@@ -254,9 +254,8 @@ def _with_missing(table: FrequencyTable) -> int:
 
 def hiding(table: FrequencyTable, on_missing: OnMissing) -> Counts:
     """The rows among which those of each combination hide."""
-    if on_missing != "any":
-        return table.counts
-    return matching_rows(table.codes, _unknown(table), table.counts)
+    unknown = _unknown(table) if on_missing == "any" else np.zeros(0, bool)
+    return matching_rows(table.codes, unknown, table.counts) if unknown.any() else table.counts
 
 
 def _numbers(source: Engine, table: FrequencyTable, found: Outliers) -> tuple[int, ...]:
