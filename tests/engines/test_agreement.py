@@ -328,7 +328,7 @@ def test_a_file_tells_nothing_of_labels_that_nobody_has(tmp_path, suppressed, or
 @pytest.mark.parametrize("order", ["keep", "shuffle"])
 def test_what_is_stripped_is_published_stripped(tmp_path, order) -> None:
     """A column that stays as it is was counted without its white space: so it must be written."""
-    (tmp_path / "rows.csv").write_text("a,b\n 1, x\n1,y \n", encoding="utf-8")
+    (tmp_path / "rows.csv").write_text("a,b\n 1, x\n1\t,\ty \n", encoding="utf-8")
     column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     plan = {
         "version": 1,
@@ -341,6 +341,22 @@ def test_what_is_stripped_is_published_stripped(tmp_path, order) -> None:
     lines = Path(release.data).read_text(encoding="utf-8").splitlines()
     release.close()
     assert Counter(lines) == {"a,b": 1, "1,x": 1, "1,y": 1}
+
+
+@pytest.mark.parametrize("on_missing", ["category", "drop"])
+def test_what_holds_nothing_but_white_space_is_missing(tmp_path, on_missing) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n1,x\n 1,y\n1, \n1,\t\n", encoding="utf-8")
+    column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {
+        "version": 1,
+        "data": {"strip": True, "on_missing": on_missing},
+        "columns": {"a": column, "b": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    release = anonymize(tmp_path / "rows.csv", plan)
+    lines = Path(release.data).read_text(encoding="utf-8").splitlines()[1:]
+    release.close()
+    assert lines == ["1,x", "1,y", *(["1,", "1,"] if on_missing == "category" else [])]
 
 
 @pytest.mark.parametrize("class_column", [None, "class"])

@@ -290,3 +290,25 @@ def test_names_that_differ_in_case_alone_are_refused(spark, tmp_path) -> None:
     (tmp_path / "rows.csv").write_text("Age,age\n1,2\n", encoding="utf-8")
     with pytest.raises(DataError, match="case alone"):
         SparkEngine.of_path(tmp_path / "rows.csv")
+
+
+def test_what_is_stripped_is_what_duckdb_strips(spark, tmp_path) -> None:
+    table = pa.table({"q": [" 1", "1\t", "1", " ", None], "s": ["x ", "\ty", " ", None, "z"]})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    plan = {
+        "version": 1,
+        "data": {"strip": True},
+        "columns": {
+            "q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "s": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"format": "parquet"},
+    }
+    expected = [("1", "x"), ("1", "y"), ("1", None), (None, None), (None, "z")]
+    embedded = anonymize(tmp_path / "rows.parquet", plan)
+    found = pq.read_table(embedded.data).to_pydict()
+    assert list(zip(found["q"], found["s"], strict=True)) == expected
+    embedded.close()
+    release = anonymize(spark.read.parquet(str(tmp_path / "rows.parquet")), plan)
+    assert rows_of(release.data) == Counter(expected)

@@ -16,6 +16,7 @@ from sfumato.engines.engine import Reading
 from sfumato.engines.sources import Source
 from sfumato.engines.spark_sources import ROW, SparkSource
 from sfumato.engines.statements import Application
+from sfumato.engines.texts import WHITE_SPACE
 from sfumato.microdata.frequencies import DROPPED
 from sfumato.microdata.recoding import STAR, Division, Handling, LevelRecoding, Recoding
 
@@ -35,7 +36,15 @@ def key_of(column: Any, kind: Any, strip: bool) -> Any:
     if is_float(kind):
         return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 is 0.0
     text = _in_utc(column) if str(kind.typeName()) == "timestamp" else column.cast("string")
-    return F.trim(text) if strip else text
+    return stripped(text) if strip else text
+
+
+def stripped(text: Any) -> Any:
+    """A text without white space at its ends; null where nothing is left."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    bare = F.trim(text, F.lit(WHITE_SPACE))
+    return F.when(bare != "", bare)
 
 
 def _in_utc(column: Any) -> Any:
@@ -266,6 +275,7 @@ class Publishing:
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
         if is_float(kind):
             raw = key_of(raw, kind, False)
+        bare = stripped(raw) if self.strip and str(kind.typeName()) == "string" else raw
         star = F.lit(STAR)
         stars = self.handling.suppressed == "star" and bool(self.recoding.suppressed.any())
         if name in self.handling.starred:
@@ -273,11 +283,11 @@ class Publishing:
         if name in self.recoding.columns:
             at = self.recoding.columns.index(name)
             if self.recoding.identical[at] and not stars:
-                return raw
+                return bare
             return F.when(F.col("hidden"), star).otherwise(F.col(f"p{at}")) if stars else F.col(f"p{at}")
         if name in self.handling.veiled:
             return F.when(F.col("hidden"), star).otherwise(text_of(raw, kind, self.strip))
-        return F.trim(raw) if self.strip and str(kind.typeName()) == "string" else raw
+        return bare
 
 
 def _hash(seed: int) -> Any:

@@ -12,6 +12,7 @@ from sfumato.engines import sql
 from sfumato.engines.engine import Reading
 from sfumato.engines.picking import MAX_TEXTS, Picker
 from sfumato.engines.sources import Source
+from sfumato.engines.texts import WHITE_SPACE
 from sfumato.microdata.frequencies import DROPPED
 from sfumato.microdata.packing import Packing, packing_of
 from sfumato.microdata.recoding import STAR, ClassRecoding, Division, Handling, LevelRecoding, Recoding, numbered
@@ -20,7 +21,7 @@ from sfumato.microdata.recoding import STAR, ClassRecoding, Division, Handling, 
 def as_text(column: str, strip: bool = False, table: str = "s") -> str:
     """The text of a column's value."""
     cast = f"CAST({table}.{sql.name(column)} AS VARCHAR)"
-    return f"trim({cast})" if strip else cast
+    return f"nullif(trim({cast}, {sql.text(WHITE_SPACE)}), '')" if strip else cast
 
 
 def required(reading: Reading, strip: bool) -> str:

@@ -9,6 +9,9 @@ from uuid import UUID
 
 import numpy as np
 
+# What is taken off both ends of a text that is stripped; what is left of nothing else is missing.
+WHITE_SPACE = " \t\n\r\x0b\x0c"
+
 
 def as_text(value: Any) -> str | None:
     """The text of a value; None for a missing one.

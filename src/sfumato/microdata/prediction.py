@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.classes import Classes, Counts, Histogram, Mask, histogram
-from sfumato.microdata.frequencies import Counted, FrequencyTable, typed
+from sfumato.microdata.frequencies import Counted, FrequencyTable, told, typed
 from sfumato.microdata.recoding import STAR, ClassRecoding, Handling, Labels, Recoding
 from sfumato.microdata.tallies import Tally
 from sfumato.plan.model import Plan
@@ -102,7 +102,7 @@ def observed(
     yield Tally(texts, counted.codes[:, places], counted.counts)
     for name in sensitive:
         place = counted.columns.index(name)
-        values = tuple(None if text in missing else text for text in counted.values[place])
+        values = tuple(told(text, missing) for text in counted.values[place])
         yield Tally((*texts, values), counted.codes[:, [*places, place]], counted.counts)
 
 

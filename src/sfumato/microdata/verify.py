@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.classes import Classes, Counts, Histogram, Mask, histogram
-from sfumato.microdata.frequencies import Counted
+from sfumato.microdata.frequencies import Counted, told
 from sfumato.microdata.models.model import Model, of_release
 from sfumato.microdata.models.population import holding_persons
 from sfumato.microdata.tallies import numbers_of
@@ -165,8 +165,8 @@ def classes_of(
         hidden[:] = False
     veiled = _veiled(counted, judged, hidden[owners])
     # The veil is no value of the column: who hides behind it adds nothing to what is told.
-    told = ~hidden[owners] if veiled else np.ones(len(owners), bool)
-    held = {name: _histogram(counted, name, owners, told, count, missing, known.get(name, ())) for name in judged}
+    shown = ~hidden[owners] if veiled else np.ones(len(owners), bool)
+    held = {name: _histogram(counted, name, owners, shown, count, missing, known.get(name, ())) for name in judged}
     all_classes = Classes(sizes, held)
     visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
     if veiled:
@@ -223,7 +223,7 @@ def _histogram(
     counted: Counted,
     name: str,
     owners: Counts,
-    told: Mask,
+    shown: Mask,
     count: int,
     missing: Sequence[str],
     known: Sequence[str | None],
@@ -231,16 +231,16 @@ def _histogram(
     """What each class holds of a sensitive column, its values coded as in the raw table where that is known.
 
     Args:
-        told: Which combinations tell a value; the values of others are not looked at.
+        shown: Which combinations tell a value; the values of others are not looked at.
     """
-    codes = counted.codes[told, counted.columns.index(name)]
+    codes = counted.codes[shown, counted.columns.index(name)]
     values = counted.values[counted.columns.index(name)]
-    present = {code: None if values[code] in missing else values[code] for code in np.unique(codes).tolist()}
+    present = {code: told(values[code], missing) for code in np.unique(codes).tolist()}
     domain = {text: code for code, text in enumerate(dict.fromkeys((*known, *present.values())))}
     recode = np.zeros(max(len(values), 1), np.int32)
     for code, text in present.items():
         recode[code] = domain[text]
-    held = histogram(owners[told], recode[codes], counted.counts[told], count, max(len(domain), 1))
+    held = histogram(owners[shown], recode[codes], counted.counts[shown], count, max(len(domain), 1))
     return replace(held, texts=tuple(domain))
 
 
