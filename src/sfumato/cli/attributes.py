@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato.cli.files import check_free
 from sfumato.errors import PlanError
 
 
@@ -37,8 +38,7 @@ def command(
     from sfumato.attributes.sources import Sources
     from sfumato.engines.records import read_records, write_records
 
-    if out.exists():
-        raise PlanError(f"{out.name} exists.", "Name a new file: nothing is overwritten.", "output-exists")
+    check_free(out)
     hosts = frozenset(host.casefold() for host in allow_config_host or ())
     answer = anonymize_attributes(
         read_records(data, separator),

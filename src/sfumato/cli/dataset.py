@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.errors import EngineError, PlanError, did_you_mean
+from sfumato.cli.files import check_free, make_folder, write_text
+from sfumato.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset
@@ -27,8 +28,8 @@ def command(
     dataset = _made(name, rows, seed)
     target = out if out.suffix else out / f"{name}.csv"
     for path in (target, *([plan] if plan else [])):
-        _check_free(path)
-    _make_folder(target.parent)
+        check_free(path)
+    make_folder(target.parent)
     dataset.write(target)
     if plan:
         _write_plan(dataset.plan(_source(target, plan), k), plan)
@@ -46,19 +47,6 @@ def _made(name: str, rows: int | None, seed: int | None) -> "Dataset":
     return DATASETS[name](**asked)
 
 
-def _check_free(path: Path) -> None:
-    if path.exists():
-        raise PlanError(f"{path.name} exists already.", "Choose another name or remove it.", "exists")
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        what = f"the folder {folder.name} cannot be made: {error.strerror}."
-        raise EngineError(what, "Choose another one.", "unwritable") from None
-
-
 def _source(target: Path, plan: Path) -> str:
     """The dataset's file as the plan names it: relative to the plan's folder where it lies below."""
     folder, file = plan.resolve().parent, target.resolve()
@@ -74,9 +62,5 @@ def _write_plan(plan: dict[str, Any], path: Path) -> None:
         text = json.dumps(plan, indent=2, ensure_ascii=False) + "\n"
     else:
         text = yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=100)
-    _make_folder(path.parent)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        what = f"the plan {path.name} cannot be written: {error.strerror}."
-        raise EngineError(what, "Check the folder and its rights.", "unwritable") from None
+    make_folder(path.parent)
+    write_text(path, text)

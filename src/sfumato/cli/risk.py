@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato.cli.files import check_free, write_text
+
 
 def command(
     data: Annotated[Path, typer.Argument(help="The file: CSV, Parquet, JSON lines, Excel, SQLite or DuckDB.")],
@@ -31,8 +33,8 @@ def command(
     if on_missing not in ("category", "any", "drop"):
         hint = did_you_mean(on_missing, ("category", "any", "drop"))
         raise PlanError(f'"{on_missing}" is no way to take missing values.', hint, "on-missing")
-    if html is not None and html.exists():
-        raise PlanError(f"{html.name} exists already.", "Choose another name or remove it.", "exists")
+    if html is not None:
+        check_free(html)
     report = risk(
         data,
         _named(quasi_identifiers),
@@ -58,7 +60,7 @@ def _tell(report: Any, html: Path | None, as_json: bool, quiet: bool) -> None:
     from sfumato.report.risk import page_of, text
 
     if html is not None:
-        html.write_text(page_of(report), encoding="utf-8")
+        write_text(html, page_of(report))
     if as_json:
         sys.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False) + "\n")
     elif not quiet:

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.files import make_folder, write_text
+
 
 def command(out: Annotated[Path, typer.Option(help="Folder for the schemas.")] = Path("docs")) -> None:
     """Write the JSON Schemas of the plans and of the reports to a folder."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for name, schema in schemas().items():
-        (out / name).write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(out / name, json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
 
 
 def schemas() -> dict[str, object]:

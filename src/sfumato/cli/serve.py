@@ -57,6 +57,8 @@ def command(
         raise PlanError("the folder of ontologies is missing.", "Check --ontologies.", "ontologies")
     if sources and not sources.is_dir():
         raise PlanError("the folder of sources is missing.", "Check --sources.", "sources")
+    if jobs and jobs.exists() and not jobs.is_dir():
+        raise PlanError("the folder of jobs is a file.", "Check --jobs.", "jobs")
     limits = Limits(max_body_bytes, max_records, max_nodes, max_depth, max_seconds, max_waiting)
     with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
         settings = Settings(

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.files import check_free, write_text
+
 
 def command(
     file: Annotated[Path, typer.Argument(help="The data.")],
@@ -16,14 +18,13 @@ def command(
     """Propose a plan for a file, with a reason for each column."""
     import os
 
-    from sfumato.errors import PlanError
     from sfumato.microdata.profiling import suggest_for_file
 
+    if out is not None:
+        check_free(out)
     suggested = suggest_for_file(file, separator, encoding)
     if out is None:
         sys.stdout.write(suggested.to_yaml())
         return
-    if out.exists():
-        raise PlanError(f"{out.name} exists.", "Name a new file: nothing is overwritten.", "output-exists")
     suggested.plan["data"]["source"] = Path(os.path.relpath(file, out.parent)).as_posix()
-    out.write_text(suggested.to_yaml(), encoding="utf-8")
+    write_text(out, suggested.to_yaml())

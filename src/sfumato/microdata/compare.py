@@ -183,7 +183,7 @@ def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
 def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[Suppression, ...]:
     if not asked:
         return (getattr(plan.method, "suppression", Suppression()),)
-    if min(asked) < 0 or max(asked) > 1:
+    if not all(0 <= share <= 1 for share in asked):
         raise PlanError("suppression is a share of the rows, from 0 to 1.", code="suppression")
     return tuple(Suppression(share=share) for share in sorted(set(asked)))
 

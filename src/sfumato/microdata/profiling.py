@@ -90,9 +90,11 @@ def _profile(engine: Engine, name: str, missing: tuple[str, ...]) -> Profile:
 
 def suggest_for_file(path: Path, separator: str | None = None, encoding: str | None = None) -> Suggested:
     """A plan for the rows of a file."""
+    from sfumato.engines.csv_files import check_separator
     from sfumato.engines.duckdb import DuckDBEngine
     from sfumato.plan.model import DataPlan
 
+    check_separator(separator)
     options = {key: value for key, value in (("separator", separator), ("encoding", encoding)) if value is not None}
     engine = DuckDBEngine(path, DataPlan(**options))  # type: ignore[arg-type]
     try:

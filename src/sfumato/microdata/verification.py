@@ -76,8 +76,10 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
 
 def _opened(data: Any, separator: str | None) -> Engine:
     if isinstance(data, Path):
+        from sfumato.engines.csv_files import check_separator
         from sfumato.engines.duckdb import DuckDBEngine
 
+        check_separator(separator)
         return DuckDBEngine(data, DataPlan(separator=separator))
     from sfumato.engines.opening import open_frame
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.engines.csv_files import check_separator
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
@@ -113,6 +114,7 @@ def risk(
     >>> found.figures.uniques, round(found.prosecutor.average, 3)
     (1, 0.667)
     """
+    check_separator(separator)
     given = DataPlan(separator=separator, missing=tuple(missing), on_missing=on_missing)
     resolved = _plan_of(quasi_identifiers, plan, given)
     _check_numbers(population_size, sampling_fraction, threshold)

@@ -1,0 +1,29 @@
+"""Files that commands write: free names, folders, and texts, with the reason where one cannot be written."""
+
+from pathlib import Path
+
+from sfumato.errors import EngineError, PlanError
+
+
+def check_free(path: Path) -> None:
+    """Refuse the name of a file that is there: nothing is overwritten."""
+    if path.exists():
+        raise PlanError(f"{path.name} exists already.", "Choose another name or remove it.", "exists")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those it lies in, where they are not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        what = f"the folder {folder.name} cannot be made: {error.strerror}."
+        raise EngineError(what, "Choose another one.", "unwritable") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text to a file."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        what = f"{path.name} cannot be written: {error.strerror}."
+        raise EngineError(what, "Check the folder and its rights.", "unwritable") from None

@@ -1,0 +1,87 @@
+"""Ordinary mistakes: each with its reason and exit code, none told as a fault of Sfumato."""
+
+import json
+
+import pytest
+import yaml
+
+from sfumato.cli import main
+
+ROWS = "age,zip\n" + "30,7000\n30,7000\n40,7001\n40,7001\n"
+PLAN = {
+    "version": 1,
+    "data": {"source": "rows.csv"},
+    "columns": {
+        "age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "zip": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+RISK = ("risk", "rows.csv", "--quasi-identifiers", "age")
+VERIFY = ("verify", "rows.csv", "--k", "2", "--quasi-identifiers", "age")
+LONG = "x" * 300 + ".csv"
+ONE_CHARACTER = "the separator must be one character"
+CASES = {
+    **{
+        f"{arguments[0]} with the separator {separator!r}": ((*arguments, "--separator", separator), 2, ONE_CHARACTER)
+        for arguments in (RISK, VERIFY, ("suggest", "rows.csv"))
+        for separator in ("", ";;", "\n")
+    },
+    "a report in no folder": ((*RISK, "--html", "nowhere/x.html"), 5, "x.html cannot be written: No such file"),
+    "a plan in no folder": (("suggest", "rows.csv", "--out", "nowhere/p.yaml"), 5, "p.yaml cannot be written"),
+    "schemas in a file": (("schema", "--out", "plan.yaml"), 5, "the folder plan.yaml cannot be made: File exists."),
+    "jobs in a file": (("serve", "--jobs", "rows.csv"), 2, "the folder of jobs is a file"),
+    "a long name to read": (("risk", LONG, "--quasi-identifiers", "age"), 2, "too long"),
+    "a long name to guess from": (("suggest", LONG), 2, "too long"),
+    "a long name to verify": (("verify", LONG, "--k", "2", "--quasi-identifiers", "age"), 2, "too long"),
+    "a long name to write": (("anonymize", "plan.yaml", "--out", LONG), 2, "too long"),
+    "no share": (("compare", "plan.yaml", "--suppression", "nan", "--out", "out"), 2, "from 0 to 1"),
+    "no share among others": (("compare", "plan.yaml", "--suppression", "0,nan", "--out", "out"), 2, "from 0 to 1"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(PLAN), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_is_told_as_one(sfumato, folder, name) -> None:
+    arguments, code, words = CASES[name]
+    ran = sfumato(*arguments)
+    assert ran.code == code, ran.err
+    assert words in ran.err
+    assert "fault of Sfumato" not in ran.err
+    assert ran.out == ""
+    assert {path.name for path in folder.iterdir()} == {"rows.csv", "plan.yaml"}
+
+
+def test_another_separator_works_all_the_same(sfumato, folder) -> None:
+    (folder / "rows.csv").write_text(ROWS.replace(",", ":"), encoding="utf-8")
+    assert sfumato(*RISK, "--separator", ":").code == 0
+    assert sfumato(*VERIFY, "--separator", ":").code == 0
+    assert yaml.safe_load(sfumato("suggest", "rows.csv", "--separator", ":").out)["data"]["separator"] == ":"
+
+
+def test_what_an_existing_file_holds_stays(sfumato, folder) -> None:
+    for arguments in ((*RISK, "--html", "rows.csv"), ("suggest", "rows.csv", "--out", "rows.csv")):
+        ran = sfumato(*arguments)
+        assert (ran.code, "rows.csv exists already" in ran.err) == (2, True)
+    assert (folder / "rows.csv").read_text(encoding="utf-8") == ROWS
+
+
+def test_nothing_is_said_about_what_was_published_where_it_is_not_known(capsys, monkeypatch) -> None:
+    def fall(_arguments):
+        raise IndexError
+
+    monkeypatch.setattr(main, "_call", fall)
+    assert main.run(["anonymize"]) == 5
+    assert "published" not in capsys.readouterr().err
+
+
+def test_schemas_are_written(sfumato, folder) -> None:
+    assert sfumato("schema", "--out", "new/folder").code == 0
+    assert json.loads((folder / "new" / "folder" / "plan.schema.json").read_text(encoding="utf-8"))["properties"]
