@@ -35,6 +35,7 @@ def command(
     json: Annotated[bool, typer.Option(help="Print the report as JSON.")] = False,
 ) -> None:
     """Release microdata: k-anonymity and its relatives, with evidence."""
+    _check_together(apply, drop_failing, data, engine, memory_limit, temp_folder, to_table)
     if engine not in (None, "duckdb", "frames", "spark"):
         raise PlanError(f'"{engine}" is no engine.', "Use duckdb, frames or spark.", "engine")
     if out.exists():
@@ -56,6 +57,22 @@ def command(
 
         show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
         talk.say(f"Release: {out}   report: {out / 'report.html'}")
+
+
+def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> None:
+    """Refuse options that would be ignored.
+
+    Args:
+        others: Those that go with a plan alone.
+    """
+    if apply is not None and any(other is not None for other in others):
+        raise PlanError(
+            "--data, --engine, --memory-limit, --temp-folder and --to-table do not go with --apply.",
+            "Name the new rows in place of the plan, and leave them out.",
+            "options",
+        )
+    if apply is None and drop_failing:
+        raise PlanError("--drop-failing goes with --apply alone.", "Leave it out.", "options")
 
 
 def _released(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, talk: Talk) -> "Report":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.files import make_folder
 from sfumato.cli.talk import show, talking
 from sfumato.errors import PlanError
 
@@ -26,7 +27,7 @@ def command(
 
         dataset = patients()
         source, plan = out.parent / "demo-patients.csv", out.parent / "demo-plan.yaml"
-        _write_source(dataset, source, plan)
+        _place({source: _rows(dataset), plan: _plan(dataset, source.name)})
         release = anonymize(None, plan, progress=talk)
         try:
             release.save(out)
@@ -37,13 +38,31 @@ def command(
         typer.echo(f"\nRelease: {out.resolve() / 'data.csv'}\nReport:  {out.resolve() / 'report.html'}")
 
 
-def _write_source(dataset: "Dataset", source: Path, plan: Path) -> None:
-    """The patients and a plan for them, for the user to play with."""
+def _place(files: dict[Path, bytes]) -> None:
+    """Write files for the user to play with; one of an earlier demo stays, and what was made of it is not replaced."""
+    for path, content in files.items():
+        if path.exists() and path.read_bytes() != content:
+            raise PlanError(
+                f"{path.name} exists and is not the demo's.", "Name another folder with --out, or remove it.", "exists"
+            )
+    for path, content in files.items():
+        make_folder(path.parent)
+        path.write_bytes(content)
+
+
+def _rows(dataset: "Dataset") -> bytes:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.csv"
+        dataset.write(path)
+        return path.read_bytes()
+
+
+def _plan(dataset: "Dataset", source: str) -> bytes:
     import yaml
 
-    source.unlink(missing_ok=True)
-    dataset.write(source)
-    wanted = dataset.plan(source.name, 5)
+    wanted = dataset.plan(source, 5)
     wanted["method"] = {"name": "optimal", "loss": "loss-metric", "suppression": 0.05}
     wanted["output"] = {"class_column": "class", "order": "shuffle"}
-    plan.write_text(yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return str(yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)).encode()
