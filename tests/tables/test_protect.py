@@ -1,13 +1,19 @@
 """The pipeline from frames to the release folder."""
 
 import json
+import random
+import re
 
+import numpy as np
 import pytest
 
 from sfumato.errors import PlanError, PromiseError, SfumatoError
+from sfumato.plan.tables import read_table_plan
+from sfumato.report.tables import html
 from sfumato.tables import masking
 from sfumato.tables.protect import protect, run
 from sfumato.tables.review import audit
+from sfumato.tables.source import read_columns
 
 PARTS = {
     "value": "Wert",
@@ -200,8 +206,52 @@ def test_table_to_hand_out_tells_no_mask_from_another(tmp_path):
     done.save(tmp_path / "out")
     lines = (tmp_path / "out" / "table-external.csv").read_text().splitlines()
     assert lines == ["area,n_published,n_lower,n_upper", "Total,5,,", "a,*,1,4", "b,*,1,4"]
-    assert "secondary" not in (tmp_path / "out" / "report.html").read_text().split("Published table")[1]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert not {"primary", "secondary"} & set(re.findall(r"\w+", page.lower()))
+    assert "<td>masked</td>" in page
     assert audit(tmp_path / "out" / "table-external.csv", tmp_path / "out" / "plan.yaml").passed
+
+
+def test_page_tells_no_digits_of_the_cost(known, make_plan):
+    done = run(make_plan(), known)
+    done.report["gap"] = 7 / 1234
+    page = html(done)
+    assert "1 %" in page
+    assert "0.005" not in page
+
+
+def test_rows_to_hand_out_stand_by_their_codes(known, make_plan, make_city):
+    """A file that came sorted by value would tell masked values by their neighbors."""
+    cells = make_city({"9": [2, 30, 1], "10": [12, 44], "x": [8]})
+    outputs = set()
+    for seed in range(5):
+        rows = list(range(len(cells)))
+        random.Random(seed).shuffle(rows)
+        if seed == 4:
+            rows.sort(key=lambda row: cells.numbers("Wert")[row])
+        external = run(make_plan(), cells.rows(np.array(rows))).external
+        outputs.add(tuple(external.texts.values()))
+    assert len(outputs) == 1
+    assert (external.text("Kreis")[:5], external.text("Quartier")[:5]) == (("0", "9", "9", "9", "9"), tuple("00123"))
+    assert external.text("Kreis")[5:] == ("10", "10", "10", "x", "x")
+
+
+def test_rows_of_groups_hierarchies_and_ids_are_sorted_too(tmp_path):
+    (tmp_path / "tree.csv").write_text("b1,b\nb10,b\nb9,b\na1,a\n")
+    codes = ["b9", "a1", "Total", "b", "b10", "a", "b1"]
+    values = [4, 50, 81, 31, 7, 50, 20]
+    frame = pytest.importorskip("pandas").DataFrame(
+        {"year": [2021] * 7 + [2020] * 7, "code": codes * 2, "n": values + [3 * value for value in values]}
+    )
+    dimensions = {"code": {"column": "code", "hierarchy": str(tmp_path / "tree.csv")}}
+    external = protect(frame, value="n", group_by=["year"], dimensions=dimensions, primary=SMALL).external
+    assert external.text("year") == ("2020",) * 7 + ("2021",) * 7
+    assert external.text("code")[:7] == ("Total", "a", "a1", "b", "b1", "b10", "b9")
+    (tmp_path / "cells.csv").write_text("id,value,status\n10,4,s\n2,6,s\n1,20,s\n9,10,s\n")
+    (tmp_path / "relations.csv").write_text("relation,cell_id,coef\nr,1,-1\nr,2,1\nr,9,1\nr,10,1\n")
+    plan = {"version": 1, "table": {"cells": "cells.csv", "relations": "relations.csv"}}
+    done = run(read_table_plan(plan, tmp_path), read_columns(tmp_path / "cells.csv"))
+    assert done.external.text("id") == ("1", "2", "9", "10")
 
 
 @pytest.mark.parametrize("method", ["ranges", "intervals"])

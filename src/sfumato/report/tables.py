@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 500
 HANDOUT = (
     "Hand out table-external.csv and this page. table.csv holds the true values, and the cases in it and in "
-    "published.csv tell which masked cells are unsafe by themselves: these files are for the house."
+    "published.csv tell which masked cells are unsafe by themselves; report.json tells how many: all three are for the "
+    "house."
 )
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
@@ -184,16 +186,22 @@ def html(protected: "ProtectedTable") -> str:
             *_leaks(protected),
             shown,
             *rest,
-            paragraph(HANDOUT, soft=True),
+            *([paragraph(HANDOUT, soft=True)] if protected.holds else []),
         ],
     )
 
 
 def _figure_rows(report: dict[str, Any]) -> list[tuple[str, object]]:
-    # The cost is often a sum of hidden values: it stays in report.json, which is for the house.
-    names = ("cells", "groups", "primary", "secondary", "masked", "proved_optimal", "gap")
-    words = {"gap": "share of the cost that may be too much"}
-    return [(words.get(name, name.replace("_", " ")), report[name]) for name in names]
+    # The page is handed out. How many cells are unsafe by themselves narrows which they are, and the cost is often a
+    # sum of hidden values, which the digits of the gap would tell as well: these figures stay in report.json.
+    names = ("cells", "groups", "masked", "proved_optimal")
+    rows: list[tuple[str, object]] = [(name.replace("_", " "), report[name]) for name in names]
+    return rows if report["gap"] is None else [*rows, ("share of the cost that may be too much", _rough(report["gap"]))]
+
+
+def _rough(gap: float) -> str:
+    """A gap in whole percents, rounded up."""
+    return f"{math.ceil(100 * gap - 1e-9)} %"
 
 
 def _leaks(protected: "ProtectedTable") -> list[str]:
