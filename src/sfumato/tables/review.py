@@ -106,7 +106,26 @@ def _valued(columns: Columns, plan: TablePlan, seen: Seen) -> Review:
 
 
 def _unvalued(columns: Columns, plan: TablePlan, seen: Seen) -> Review:
-    """What is published is judged by the rules, what is masked by whether it can be computed."""
+    """What is published is judged by the rules, what is masked by whether it can be computed.
+
+    A reader assumes that nothing is negative until something published is, or nothing else adds up.
+    """
+    if (np.fmin(seen.low, seen.high) < 0).any():
+        plan = _below_zero(plan)
+    blank = bool((np.isnan(seen.exact) & np.isnan(seen.low)).any()) and plan.attacker.lower is None
+    try:
+        review = _with_or_without_zeros(columns, plan, seen)
+    except DataError as error:
+        if error.code != "data.contradiction" or not blank:
+            raise
+        return _reviewed(columns, _below_zero(plan), seen)
+    if not review.contradictions or not blank:
+        return review
+    wider = _reviewed(columns, _below_zero(plan), seen)
+    return review if wider.contradictions else wider
+
+
+def _with_or_without_zeros(columns: Columns, plan: TablePlan, seen: Seen) -> Review:
     try:
         review = _reviewed(columns, plan, seen)
     except DataError as error:
@@ -117,6 +136,12 @@ def _unvalued(columns: Columns, plan: TablePlan, seen: Seen) -> Review:
         # The masked cells do not all fit above 0: zeros must be among them.
         return _reviewed(columns, _with_zeros(plan), seen)
     return review
+
+
+def _below_zero(plan: TablePlan) -> TablePlan:
+    """The plan for values of both signs, unless it says itself what the least one is."""
+    lower = -np.inf if plan.attacker.lower is None else plan.attacker.lower
+    return replace(plan, attacker=replace(plan.attacker, lower=lower))
 
 
 def _with_zeros(plan: TablePlan) -> TablePlan:
@@ -186,16 +211,19 @@ def _computed(part: Part, plan: TablePlan, seen: Seen) -> Audit:
 def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mask) -> Promise:
     """What was promised of the cells that are primary for certain, as far as a reader can tell.
 
-    The range rule promises its whole range; a published cell that a rule calls unsafe should not be there at all.
+    The range rule promises its whole range, as far as the bounds that everyone knows leave it possible, unless the plan
+    promises something else, which depends on hidden values. A published cell that a rule calls unsafe should not be
+    there at all.
     """
     masked = np.isnan(publication.exact)
     low = np.where(part.table.unsafe & ~masked, publication.exact, np.nan)
     high = low.copy()
-    for rule in plan.primary:
+    for rule in plan.primary if plan.protection is None else ():
         if isinstance(rule, Range):
-            shown = (publication.range_low == rule.min) & (publication.range_high == rule.max)
-            cells = masked & part.finest & (primary | shown)
-            low[cells], high[cells] = rule.min, rule.max
+            least, most = np.maximum(publication.floor, rule.min), np.minimum(publication.ceiling, rule.max)
+            shown = (publication.range_low == least) & (publication.range_high == most)
+            cells = masked & part.finest & (primary | shown) & (least <= most)
+            low[cells], high[cells] = least[cells], most[cells]
     return Promise(low, high)
 
 
