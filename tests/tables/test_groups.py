@@ -42,6 +42,82 @@ def test_totals_are_refused(name):
     assert caught.value.code == "data.group-is-total"
 
 
+CROSSED = {("m", "20"): (2, 20, 30), ("w", "20"): (11, 21, 31), ("m", "21"): (12, 22, 32), ("w", "21"): (13, 23, 33)}
+
+
+def cross(groups):
+    rows = [
+        (sex, year, code, value)
+        for (sex, year), values in groups.items()
+        for code, value in zip(("Total", "a", "b", "c"), (sum(values), *values), strict=True)
+    ]
+    return protect(
+        pandas.DataFrame(rows, columns=["sex", "year", "area", "n"]),
+        value="n",
+        group_by=["sex", "year"],
+        dimensions={"area": {"column": "area"}},
+        primary=[{"rule": "range", "min": 1, "max": 3}],
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {("all", "all"): (38, 86, 126)},
+        {("all", "all"): (38, 86, 126), ("x", "22"): (40, 50, 60)},
+        {("w", "all"): (124, 544, 964), ("all", "any"): (138, 586, 1026), ("x", "22"): (500, 600, 700)},
+    ],
+    ids=["of all groups", "crossed", "of some groups"],
+)
+def test_totals_over_several_columns_are_refused(more):
+    with pytest.raises(DataError, match="Make sex and year dimensions") as caught:
+        cross(CROSSED | more)
+    assert caught.value.code == "data.group-is-total"
+
+
+def test_groups_by_several_columns_are_tables_of_their_own():
+    assert cross(CROSSED | {("m", "22"): (31, 47, 58), ("w", "22"): (29, 40, 65)}).report["groups"] == 6
+
+
+def test_many_small_groups_by_several_columns_are_no_totals():
+    rng = np.random.default_rng(8)
+    groups = {(sex, str(year)): tuple(rng.integers(4, 30, 3)) for sex in "mw" for year in range(12)}
+    assert cross(groups).report["groups"] == 24
+
+
+COARSE = {
+    "m": [(0, 0, 62), (1, 0, 2), (2, 0, 40), (3, 0, 20)],
+    "w": [(0, 0, 90), (1, 0, 30), (2, 0, 40), (3, 0, 20)],
+}
+FINE = [(1, 1, 12), (1, 2, 20), (2, 1, 50), (2, 2, 30), (3, 1, 22), (3, 2, 18)]
+ALL = [(0, 0, 152), (1, 0, 32), (2, 0, 80), (3, 0, 40)]
+
+
+def detailed(groups):
+    rows = [(sex, *cell) for sex, cells in groups.items() for cell in cells]
+    return protect(
+        pandas.DataFrame(rows, columns=["sex", "K", "Q", "n"]).astype({"K": str, "Q": str}),
+        value="n",
+        group_by=["sex"],
+        dimensions={"area": {"levels": ["K", "Q"], "total": 0}},
+        primary=[{"rule": "range", "min": 1, "max": 3}],
+    )
+
+
+@pytest.mark.parametrize(
+    "more", [{"all": ALL + FINE}, {"all": ALL + FINE, "x": [(0, 0, 41), (1, 0, 41), (1, 1, 20), (1, 2, 21)]}]
+)
+def test_totals_in_more_detail_than_their_parts_are_refused(more):
+    with pytest.raises(DataError) as caught:
+        detailed(COARSE | more)
+    assert caught.value.code == "data.group-is-total"
+
+
+def test_groups_of_different_detail_are_tables_of_their_own():
+    other = [(0, 0, 170), (1, 0, 50), (1, 1, 30), (1, 2, 20), (2, 0, 80), (3, 0, 40)]
+    assert detailed(COARSE | {"x": other}).report["groups"] == 3
+
+
 def test_other_groups_are_tables_of_their_own():
     assert call([("m", MEN), ("w", WOMEN), ("x", OTHERS)]).report["groups"] == 3
 
