@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.microdata.wildcards import failing_classes, matching_rows
+from sfumato.microdata.wildcards import by_patterns, by_rows, failing_classes, matching_rows
 
 UNKNOWN = 9
 
@@ -31,6 +31,9 @@ def test_matches_equal_brute_force(given_rows) -> None:
     places = range(len(counts))
     expected = [sum(int(counts[b]) for b in places if match(codes, unknown, a, b)) for a in places]
     assert matching_rows(codes, unknown, counts).tolist() == expected
+    assert by_rows(codes, unknown, counts).tolist() == expected
+    patterns, owners = np.unique(unknown, axis=0, return_inverse=True)
+    assert by_patterns(codes, patterns, owners.reshape(-1), counts).tolist() == expected
 
 
 @given(combinations_of_rows(), st.integers(1, 6))

@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.classes import Counts, Mask
+from sfumato.microdata.tallies import numbers_of
 
 Codes = npt.NDArray[np.int32]
+# So many pairs of patterns take as long as going through all combinations once.
+MANY_PATTERNS = 20
 
 
 def matching_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
@@ -23,8 +26,42 @@ def matching_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
     [5, 6, 7]
     """
     vague = np.flatnonzero(unknown.any(axis=1))
+    patterns, owners = np.unique(unknown, axis=0, return_inverse=True)
+    if len(patterns) ** 2 > len(vague) * MANY_PATTERNS:
+        return by_rows(codes, unknown, counts)
+    return by_patterns(codes, patterns, owners.reshape(-1), counts)
+
+
+def by_patterns(codes: Codes, patterns: Mask, owners: Counts, counts: Counts) -> Counts:
+    """The matches from pairs of patterns: in which columns values are missing. Few patterns take little time.
+
+    Args:
+        patterns: (patterns, columns); owners: the pattern of each combination.
+    """
+    matches = np.zeros(len(counts), np.int64)
+    sizes = codes.max(axis=0, initial=0) + 1
+    places = [np.flatnonzero(owners == pattern) for pattern in range(len(patterns))]
+    for one in range(len(patterns)):
+        for other in range(one, len(patterns)):
+            known = np.flatnonzero(~patterns[one] & ~patterns[other])
+            here, there = places[one], places[other]
+            both = np.concatenate([here, there])
+            numbers, first = numbers_of(codes[np.ix_(both, known)], sizes[known].tolist())
+            left, right = numbers[: len(here)], numbers[len(here) :]
+            matches[here] += _sums(right, counts[there], len(first))[left]
+            if one != other:
+                matches[there] += _sums(left, counts[here], len(first))[right]
+    return matches
+
+
+def _sums(numbers: Counts, counts: Counts, many: int) -> Counts:
+    return np.bincount(numbers, weights=counts, minlength=many).astype(np.int64)
+
+
+def by_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
+    """The matches from going through all combinations for each in which a value is missing."""
     matches = _equal_rows(codes, unknown, counts)
-    for place in vague.tolist():
+    for place in np.flatnonzero(unknown.any(axis=1)).tolist():
         agrees = ((codes == codes[place]) | unknown | unknown[place]).all(axis=1)
         agrees &= ~_same(codes, unknown, place)
         matches[place] += int(counts[agrees].sum())
