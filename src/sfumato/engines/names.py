@@ -32,18 +32,27 @@ def check_names(columns: Sequence[Any]) -> None:
 
 
 def _check_different(columns: Sequence[str]) -> None:
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+    """Columns are told by their places: in a file without a header their names are values of a person."""
+    twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise DataError(
-            f"two columns have the same name: {', '.join(twice)}.",
-            "Give every column a name of its own.",
+            f"columns {_places(columns, twice)} have the same name.",
+            "Give every column a name of its own; has the file a header?",
             "duplicate-columns",
+            values=tuple(dict.fromkeys(twice)),
         )
     folded = [name.lower() for name in columns]
     alike = [name for name in columns if folded.count(name.lower()) > 1]
     if alike:
         raise DataError(
-            f"the names of some columns differ in case alone: {', '.join(alike)}.",
+            f"the names of columns {_places(columns, alike)} differ in case alone.",
             "Rename them: databases hold such names for the same.",
             "duplicate-columns",
+            values=tuple(alike),
         )
+
+
+def _places(columns: Sequence[str], some: Sequence[str]) -> str:
+    """The places of some columns, from 1 on, in words."""
+    places = [str(place) for place, name in enumerate(columns, start=1) if name in some]
+    return " and ".join([", ".join(places[:-1]), places[-1]])

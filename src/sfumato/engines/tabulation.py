@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.engines import sql
 from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
+from sfumato.microdata.header import check_header
 from sfumato.tables.crosstabs import Crosstab
 from sfumato.tables.tabulate import Base
 
@@ -83,7 +84,9 @@ def base_of(
     if isinstance(data, str | Path):
         return _counted(Path(data), names, (value, weight, holding), top)
     columns = columns_of(data)
-    for name in [*names, *(name for name in (value, weight, holding) if name)]:
+    asked = [*names, *(name for name in (value, weight, holding) if name)]
+    check_header(asked, tuple(columns))
+    for name in asked:
         if name not in columns:
             raise PlanError(f'the data have no column "{name}".', did_you_mean(name, columns), "no-column")
     size = len(next(iter(columns.values()), ()))
