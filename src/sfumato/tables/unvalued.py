@@ -58,7 +58,7 @@ def _given(plan: TablePlan, columns: Columns, exact: Numbers) -> Unvalued:
     check(_published(relations, exact), np.nan_to_num(exact), plan.table.tolerance or ROUNDING)
     names = tuple(f"cell {text}" for text in columns.text("id"))
     part, unjudged = _part(plan, columns, exact, relations, names)
-    lower, upper = optional_bounds(columns, exact)
+    lower, upper = optional_bounds(columns, exact, plan.attacker)
     status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, part.table.status).astype(np.int8)
     table = part.table.with_columns(lower=lower, upper=upper, status=status)
     return Unvalued((replace(part, table=table),), tuple(sorted(unjudged)))
