@@ -3,6 +3,7 @@
 import re
 import shutil
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import httpx
@@ -39,7 +40,7 @@ def step(page, name):
 
 def choose(page, label, option):
     page.get_by_label(label).click()
-    page.get_by_role("option", name=re.compile(rf"^{option}\b")).click()
+    page.get_by_role("option", name=re.compile(rf"^{option}(?!\w)")).click()
     page.get_by_role("option").first.wait_for(state="hidden")
 
 
@@ -357,6 +358,137 @@ def test_the_attributes_area(base, open_page) -> None:
     page.get_by_label("Records (JSON)").fill("[{")
     button(page, "Anonymize").click()
     page.get_by_text("records and configuration must be JSON").wait_for()
+
+
+def send(page, path, place=0):
+    page.locator("input[type=file]").nth(place).set_input_files(path)
+
+
+def alert(page, text):
+    page.get_by_role("alert").filter(has_text=text).first.wait_for()
+
+
+ROWS = "town;illness\n" + "Köln;Grippe\nFürth;Rötung\n" * 6
+
+
+def renamed(route):
+    """What a client sends that does not ask whether a file is of the right kind."""
+    route.continue_(post_data=route.request.post_data_buffer.replace(b"rows.csv", b"rows.duckdb"))
+
+
+def test_a_refused_upload_says_why(server, open_page, tmp_path) -> None:
+    files = {"picture.png": 10, "rows.duckdb": 10, "large.csv": 9000}
+    for name, size in files.items():
+        (tmp_path / name).write_bytes(b"x" * size)
+    with server(tmp_path / "jobs", "--max-upload-bytes", "5000") as (base, _):
+        for name in ("picture.png", "rows.duckdb"):
+            page = open_page(f"{base}/app")
+            send(page, tmp_path / name)
+            alert(page, "Files of this kind cannot be read here. Choose one of these: .csv, .tsv")
+            assert page.get_by_role("alert").filter(has_text="too large").count() == 0
+        page = open_page(f"{base}/app")
+        send(page, tmp_path / "large.csv")
+        alert(page, "The file is too large for this server.")
+        page = open_page(f"{base}/app")
+        page.route("**/upload/*", renamed)
+        (tmp_path / "rows.csv").write_text(ROWS)
+        send(page, tmp_path / "rows.csv")
+        alert(page, "Files of this kind cannot be read here.")
+        assert not list((tmp_path / "jobs").glob("session-*"))
+
+
+WINDOWS, LATIN, CENTRAL = "Western Europe (Windows-1252)", "Western Europe (Latin-1", "Central Europe (Windows-1250)"
+
+
+@pytest.mark.parametrize(("encoding", "tried"), [("latin-1", [LATIN]), ("cp1250", [WINDOWS, CENTRAL]), ("utf-16", [])])
+def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encoding, tried) -> None:
+    source = tmp_path / "rows.csv"
+    text = ROWS.replace("Grippe", "Chuť") if encoding == "cp1250" else ROWS  # a letter that Windows-1252 does not have
+    source.write_bytes(text.encode(encoding))
+    page = open_page(f"{base}/app")
+    send(page, source)
+    for before, choice in pairwise(["UTF-8", *tried]):
+        page.get_by_text(f"The file is not {before}. Say how it was saved").wait_for()
+        choose(page, "Encoding of the file", re.escape(choice))
+    page.get_by_text("12 rows, 2 columns").wait_for()
+    page.get_by_role("cell", name="Köln").first.wait_for()
+    step(page, "Goal")
+    page.get_by_text("are in groups smaller than").wait_for()
+    anonymize(page)
+    step(page, "Release")
+    plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
+    assert yaml.safe_load(plan.read_text(encoding="utf-8"))["data"]["encoding"] == encoding
+    data = downloaded(page, "Data", tmp_path / "page.csv")
+    assert run(["anonymize", str(plan), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    assert data.read_bytes() == (tmp_path / "out" / "data.csv").read_bytes()
+
+
+EARLIER = "This result is of earlier columns or an earlier goal."
+
+
+def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page, "patients", "300")
+    anonymize(page)
+    assert page.get_by_text(EARLIER).count() == 0
+    step(page, "Goal")
+    page.get_by_label("Rows that must look alike (k)").fill("20")
+    page.get_by_text("are in groups smaller than 20 now").wait_for()
+    for name in ("Release", "Result"):
+        step(page, name)
+        page.get_by_text(EARLIER).wait_for()
+    anonymize(page)
+    assert page.get_by_text(EARLIER).count() == 0
+    step(page, "Columns")
+    page.get_by_text(re.compile("^Hierarchy of sex")).click()
+    for ladder in ("female;x;*\nmale;x;*", "female;y;*\nmale;y;*"):  # the second one changes the file alone
+        button(page, "Edit as table").click()
+        page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
+        button(page, "Use this ladder").click()
+        page.get_by_role("dialog").wait_for(state="hidden")
+        step(page, "Result")
+        page.get_by_text(EARLIER).wait_for()
+        anonymize(page)
+        assert page.get_by_text(EARLIER).count() == 0
+        step(page, "Columns")
+        page.get_by_text(re.compile("^Hierarchy of sex")).click()
+
+
+def test_more_than_all_rows_cannot_look_alike(base, open_page) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page, "patients", "300")
+    step(page, "Goal")
+    page.get_by_text("The plan can be run.").wait_for()
+    page.get_by_label("Rows that must look alike (k)").fill("301")
+    page.get_by_text("Groups of 301 rows cannot be made of 300 rows.").wait_for()
+    assert page.get_by_text("The plan can be run.").count() == 0
+    page.get_by_label("Rows that must look alike (k)").fill("300")
+    page.get_by_text("The plan can be run.").wait_for()
+
+
+def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
+    page = open_page(f"{base}/app", locale="de-DE")
+    button(page, "patients").click()
+    page.get_by_text("300 Zeilen,").wait_for()
+    assert page.evaluate("document.documentElement.lang") == "de"
+    uploads = page.locator("input[type=file]").evaluate_all("all => all.map((one) => one.ariaLabel)")
+    assert uploads == ["CSV-, Parquet- oder Excel-Datei hierher ziehen oder auswählen"]
+    step(page, "Spalten")
+    page.get_by_role("button", name=re.compile("Erweitern")).first.wait_for()
+    assert page.get_by_role("button", name=re.compile("Expand|Collapse")).count() == 0
+    step(page, "Ziel")
+    page.get_by_text(re.compile(r"300 von 300 Zeilen \(100 %\)")).wait_for()
+    assert not re.search(r"\d%", page.locator("body").inner_text())
+    page = open_page(f"{base}/app/tables", locale="de-DE")
+    button(page, "Schützen").click()
+    page.get_by_text("primär", exact=True).first.wait_for()
+    page.get_by_text("sekundär", exact=True).first.wait_for()
+    send(page, __file__)
+    alert(page, "Dateien dieser Art können hier nicht gelesen werden.")
+    button(page, "Schließen").wait_for()
+    assert page.get_by_text(re.compile("^(primary|secondary)$")).count() == 0
+    english = open_page(f"{base}/app")
+    assert english.evaluate("document.documentElement.lang") == "en-US"
 
 
 SECRET = "Zaphod-7c1f"

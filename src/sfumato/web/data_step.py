@@ -2,6 +2,7 @@
 
 import asyncio
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
@@ -9,12 +10,13 @@ from nicegui import events, ui
 from sfumato.errors import SfumatoError
 from sfumato.web import looks
 from sfumato.web.area import Area
-from sfumato.web.profile import Column, Loaded, load
+from sfumato.web.profile import KINDS, Column, Loaded, is_text, load
 from sfumato.web.texts import Words
 from sfumato.web.visit import Visit
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
-KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", ".jsonl")
+# What a text that is not UTF-8 most often is.
+ENCODINGS = ("cp1252", "latin-1", "cp1250")
 
 
 def build(area: Area) -> None:
@@ -30,7 +32,7 @@ class _DataStep:
         words = self.visit.words
         ui.label(words["stays"]).classes("sf-soft")
         most = self.visit.pool.settings.upload_bytes
-        looks.upload(words["drop"], self._uploaded, most, words["too_large"]).props(f'accept="{",".join(KINDS)}"')
+        looks.upload(words["drop"], self._uploaded, most, words, KINDS)
         with ui.row().classes("items-center mt-2"):
             ui.label(words["example"])
             for name in EXAMPLES:
@@ -55,14 +57,17 @@ class _DataStep:
         planned = dataset.plan(target.name, min(5, dataset.rows // 2))
         await self._load(target, planned | {"output": {"format": "csv", "order": "shuffle", "suppressed": "drop"}})
 
-    async def _load(self, path: Any, planned: dict[str, Any] | None) -> None:
+    async def _load(self, path: Path, planned: dict[str, Any] | None, encoding: str | None = None) -> None:
         self.visit.touch()
         self._shown.clear()
         with self._shown:
             ui.label(self.visit.words["reading"]).props('role="status"')
         try:
-            loaded = await asyncio.to_thread(load, path, planned)
+            loaded = await asyncio.to_thread(load, path, planned, encoding)
         except SfumatoError as error:
+            if error.code == "data.encoding" and is_text(path):
+                self._ask_for_encoding(path, encoding)
+                return
             await asyncio.to_thread(self.visit.end)
             self._refuse(looks.told(error, self.visit.words))
             return
@@ -74,6 +79,18 @@ class _DataStep:
         with self._shown, ui.card().classes("sf-card").props('role="alert"'):
             ui.label(self.visit.words["failed"]).classes("font-bold text-negative")
             ui.label(why)
+
+    def _ask_for_encoding(self, path: Path, tried: str | None) -> None:
+        """The file waits until the visitor has said what it is written in."""
+        words = self.visit.words
+        self._shown.clear()
+        with self._shown, ui.card().classes("sf-card").props('role="alert"'):
+            ui.label(words["wrong_encoding"].format(tried=words.get(f"encoding.{tried}", "UTF-8")))
+            ui.select(
+                {name: words[f"encoding.{name}"] for name in ENCODINGS},
+                label=words["encoding"],
+                on_change=lambda event: self._load(path, None, event.value),
+            ).classes("w-full")
 
     def _show(self, loaded: Loaded) -> None:
         words = self.visit.words

@@ -13,6 +13,8 @@ from sfumato.web.promises import Promises
 
 # Methods that judge groups one by one, and promises of which they therefore keep a stricter reading.
 ONE_BY_ONE = ("mondrian", "local")
+# Promises whose k counts rows of the data.
+OF_ROWS = ("k-anonymity", "alpha-k-anonymity")
 STRICTER = ("average-risk", "sample-uniqueness", "k-map")
 
 
@@ -27,6 +29,7 @@ class _GoalStep:
         self.area, self.visit = area, area.visit
         self._promises = Promises(self.visit, self._changed)
         self._method = MethodChoice(self.visit, self._check)
+        self._asked = 0
 
     def build(self) -> None:
         words = self.visit.words
@@ -69,7 +72,14 @@ class _GoalStep:
         if others and plan["method"]["name"] == "k-optimize":
             named = ", ".join(words[f"model.{model}"].partition(":")[0] for model in others)
             found.append(words["k_optimize_alone"].format(models=named))
-        return found or self._refusals()
+        return found or [*self._refusals(), *self._unattainable()]
+
+    def _unattainable(self) -> list[str]:
+        """What no method can reach: a group has at most all rows."""
+        words, rows = self.visit.words, self.visit.loaded.rows if self.visit.loaded else 0
+        asked = [entry.get("k") for entry in self.visit.plan["privacy"] if entry["model"] in OF_ROWS]
+        told = {"rows": looks.figure(f"{rows:,}", words)}
+        return [words["too_few_rows"].format(k=k, **told) for k in asked if isinstance(k, int) and k > rows]
 
     def _refusals(self) -> list[str]:
         """What the reader of plans says; it sees what the page does not think of."""
@@ -90,11 +100,14 @@ class _GoalStep:
             return
         k = max((int(entry["k"]) for entry in self.visit.plan["privacy"] if entry.get("k")), default=2)
         names = [name for name, column in self.visit.plan["columns"].items() if column["role"] == "quasi-identifier"]
+        self._asked = asked = self._asked + 1
         try:
             count = await asyncio.to_thread(loaded.at_risk, names, k)
         except SfumatoError as error:
             self._risk.text = looks.told(error, words)
             return
-        share = looks.figure(f"{count / max(loaded.rows, 1):.1%}", words)
+        if asked != self._asked:  # another goal was asked for since
+            return
+        share = looks.share(count / max(loaded.rows, 1), words)
         counted = {"count": looks.figure(f"{count:,}", words), "rows": looks.figure(f"{loaded.rows:,}", words)}
         self._risk.text = words["at_risk"].format(**counted, share=share, k=k)

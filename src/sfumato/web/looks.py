@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.report.plots import percent
 from sfumato.service.problems import RefusedError
 from sfumato.service.watch import tell_error
 from sfumato.web.texts import Words
@@ -37,19 +38,28 @@ STYLE = """
   width: 100%; }
 .sf-soft { opacity: .75; } .sf-report { width: 100%; height: 75vh; border: 0; background: white; }
 .nicegui-content { padding: 0; }
+.q-notification .q-notification__actions { color: inherit; }
 .q-uploader__subtitle, .q-uploader__list:empty { display: none; }
 .body--dark .sf-table td.changed { background: rgb(110 138 210 / .32); }
 .body--dark :is(.q-btn--flat, .q-btn--outline, .q-field, .q-slider) { --q-primary: #9db2e6; }
 :focus-visible { outline: 2px solid #c98a3c; outline-offset: 2px; }
 """
+# What is told of files that the browser does not send: which rule each one breaks.
+REASONS = "(entries) => emit(entries.map((entry) => entry.failedPropValidation))"
+# The browser names the field of an upload in its own language; screen readers shall hear what stands on it.
+NAMED_UPLOADS = """(() => {
+  const name = () => document.querySelectorAll('.q-uploader[aria-label] input[type=file]').forEach((input) =>
+    input.setAttribute('aria-label', input.closest('.q-uploader').getAttribute('aria-label')));
+  new MutationObserver(name).observe(document.body, {childList: true, subtree: true});
+  name();
+})()"""
 AREAS = (("/", "rows_area"), ("/tables", "tables_area"), ("/attributes", "attributes_area"))
 
 
 def frame(words: Words, path: str) -> None:
     """Header and style of a page."""
     ui.add_css(STYLE)
-    if words["language"] != "en":
-        ui.run_javascript(f"document.documentElement.lang = '{words['language']}'")
+    ui.run_javascript(NAMED_UPLOADS)
     ui.colors(primary="#44598c", secondary="#c98a3c", accent="#c98a3c")
     with ui.header(fixed=False).classes("sf-header items-center").props('role="banner"'):
         ui.label(words["title"]).classes("text-lg font-bold").props('role="heading" aria-level="1"')
@@ -131,26 +141,46 @@ def figure(text: str, words: Words) -> str:
     return text.translate({ord(","): words["thousands"], ord("."): words["decimal"]})
 
 
+def share(part: float, words: Words) -> str:
+    """A share in percent, in the way of the page's language.
+
+    >>> share(0.125, {"thousands": ".", "decimal": ","})
+    '12,5 %'
+    """
+    return figure(percent(part), words)
+
+
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]
 
 
-def upload(label: str, take: Take, most_bytes: int, too_large: str) -> Any:
-    """A place to drop one file; after it, another."""
+def upload(label: str, take: Take, most_bytes: int, words: Words, kinds: Sequence[str] = ()) -> Any:
+    """A place to drop one file, of one of some kinds where they are given; after it, another."""
 
     async def taken(event: events.UploadEventArguments) -> None:
         field.reset()
-        await take(event)
+        if fits(event.file.name, kinds):
+            await take(event)
+        else:
+            alarm(refused_upload(["accept"], kinds, words))
 
-    field = ui.upload(
-        label=label,
-        auto_upload=True,
-        max_files=1,
-        max_file_size=most_bytes,
-        on_upload=taken,
-        on_rejected=lambda: alarm(too_large),
-    )
+    field = ui.upload(label=label, auto_upload=True, max_files=1, max_file_size=most_bytes, on_upload=taken)
+    field.on("rejected", lambda event: alarm(refused_upload(event.args, kinds, words)), js_handler=REASONS)
     field.props["aria-label"] = label
+    field.props["accept"] = ",".join(kinds)
     return field.props("flat bordered").classes("w-full")
+
+
+def fits(name: str, kinds: Sequence[str]) -> bool:
+    """Whether a file is of one of some kinds, by its name; of any, where none are given."""
+    return not kinds or name.lower().endswith(tuple(kinds))
+
+
+def refused_upload(reasons: object, kinds: Sequence[str], words: Words) -> str:
+    """Why the browser did not send a file, by the names that it gives its reasons."""
+    named = reasons if isinstance(reasons, list) else []
+    if "accept" in named:
+        return words["wrong_kind"].format(kinds=", ".join(kinds))
+    return words["one_file" if "max-files" in named else "too_large"]
 
 
 def button(text: str, run: Any, **more: Any) -> Any:

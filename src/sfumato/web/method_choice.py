@@ -7,6 +7,7 @@ from nicegui import ui
 
 from sfumato.plan.methods import METHOD
 from sfumato.plan.shapes import Faults, Key, Refused, read
+from sfumato.web import looks
 from sfumato.web.forms import Form, Values
 from sfumato.web.visit import Visit
 
@@ -82,7 +83,7 @@ class MethodChoice:
         slider.props("label")
 
         def tell() -> None:
-            told.text = words["suppression"].format(share=f"{100 * self._share():g} %")
+            told.text = words["suppression"].format(share=looks.figure(f"{100 * self._share():g} %", words))
 
         def suppress(percent: float) -> None:
             self.visit.touch()

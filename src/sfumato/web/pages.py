@@ -1,7 +1,8 @@
 """The pages on the server: mounted under /app, one visit an open page, nothing kept when it is left."""
 
 import asyncio
-from typing import Any
+from copy import copy
+from typing import Any, Literal
 
 from fastapi import FastAPI, Request
 from nicegui import Client, ui
@@ -16,6 +17,8 @@ from sfumato.web.visit import Visit
 
 PATH = "/app"
 LOOKING_SECONDS = 5.0
+# Names under which the components of the pages have words of their own ("Expand", "No data").
+LANGUAGES: dict[str, Literal["de", "en-US"]] = {"de": "de", "en": "en-US"}
 visits: dict[str, Visit] = {}
 
 
@@ -42,6 +45,8 @@ def _add_page(path: str, area: Any, pool: Pool, keys: ApiKeys | None) -> None:
     @ui.page(path)
     async def page(request: Request, client: Client) -> None:
         visit = Visit(pool, words(request.headers.get("accept-language", "")))
+        client.page = copy(client.page)  # it is shared by all visitors, whatever they speak
+        client.page.language = LANGUAGES.get(visit.words["language"], "en-US")
         visits[visit.id] = visit
         client.on_delete(lambda: _end(visit))
         client.on_exception(lambda: looks.alarm(visit.words["internal"]))  # the log tells its kind and place

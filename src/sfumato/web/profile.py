@@ -1,5 +1,6 @@
 """What the pages know of loaded data: first rows, columns, the suggested plan, and how many rows are at risk."""
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +16,15 @@ from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.classes import Counts
 from sfumato.microdata.profiling import suggest_plan
-from sfumato.plan.shapes import read
+from sfumato.plan.model import DataPlan
+from sfumato.plan.shapes import read as read_shape
 
 PREVIEW_ROWS = 8
+# Endings of files that can be loaded; a DuckDB file may hold views of other files of the server.
+KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", ".jsonl")
+# Marks at the start of a text that tell its encoding; UTF-8 has one, too, but needs none.
+MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+LOOKED_AT_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,7 @@ class Loaded:
 
     Attributes:
         suggested: The plan that is suggested; reasons: why each column got its role.
+        read: How the file is read.
     """
 
     path: Path
@@ -43,6 +51,7 @@ class Loaded:
     preview: list[Row]
     suggested: dict[str, Any]
     reasons: dict[str, str]
+    read: DataPlan
     sizes: dict[tuple[str, ...], Counts] = field(default_factory=dict)
 
     def column(self, name: str) -> Column:
@@ -53,7 +62,7 @@ class Loaded:
         """Rows in groups smaller than k by some columns; each set of columns is counted once."""
         key = tuple(names)
         if key not in self.sizes:
-            engine = DuckDBEngine(self.path)
+            engine = DuckDBEngine(self.path, self.read)
             try:
                 self.sizes[key] = engine.count(key, Reading()).counts if key else np.array([self.rows])
             finally:
@@ -62,25 +71,40 @@ class Loaded:
         return int(sizes[sizes < k].sum())
 
 
-def load(path: Path, planned: dict[str, Any] | None = None) -> Loaded:
+def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None) -> Loaded:
     """Read a file as far as the pages need it.
 
     Args:
         planned: A plan that comes with the data, instead of a suggested one.
+        encoding: Of a text; unless given, what its mark says, or UTF-8.
 
     Raises:
         DataError, PlanError: It is no table.
     """
-    engine = DuckDBEngine(path)
+    known = encoding or marked(path)
+    read = DataPlan(encoding=known) if known else DataPlan()
+    engine = DuckDBEngine(path, read)
     try:
-        suggested = suggest_plan(engine, path.name)
+        suggested = suggest_plan(engine, path.name, **({"encoding": known} if known else {}))
         missing = tuple(suggested.plan["data"].get("missing", ()))
         columns = tuple(_column(engine, name, missing) for name in engine.columns)
         rows = engine.count(engine.columns[:1], Reading()).rows
         preview = first_rows(engine, PREVIEW_ROWS)
     finally:
         engine.close()
-    return Loaded(path, rows, columns, preview, planned or suggested.plan, suggested.reasons)
+    return Loaded(path, rows, columns, preview, planned or suggested.plan, suggested.reasons, read)
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file looks like a text of some encoding of single bytes; pictures and programs hold zeros."""
+    with path.open("rb") as stream:
+        return b"\0" not in stream.read(LOOKED_AT_BYTES)
+
+
+def marked(path: Path) -> str | None:
+    """The encoding that a text's first bytes tell, or None."""
+    with path.open("rb") as stream:
+        return "utf-16" if stream.read(2) in MARKS else None
 
 
 def _column(engine: DuckDBEngine, name: str, missing: Sequence[str]) -> Column:
@@ -97,7 +121,7 @@ def ladder_of(column: Column, plan: dict[str, Any], folder: Path) -> tuple[Ladde
     Raises:
         PlanError: It is no hierarchy.
     """
-    hierarchy = read(HIERARCHY, plan["hierarchy"], "hierarchy").located(folder)
+    hierarchy = read_shape(HIERARCHY, plan["hierarchy"], "hierarchy").located(folder)
     forms, wrong = canonical(list(column.values), plan.get("type", "text"))
     binding = hierarchy.bind(list(dict.fromkeys(form for form in forms if form is not None)))
     return binding.ladder, len(binding.rejected) + len(wrong)

@@ -9,6 +9,7 @@ from nicegui import events, ui
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.web import looks
 from sfumato.web.forms import Form, Values
+from sfumato.web.profile import KINDS
 from sfumato.web.visit import Visit
 
 # What a promise asks for when it is added; the sensitive column comes from the data.
@@ -119,7 +120,7 @@ class Promises:
             shown.text = event.file.name
             self._touched()
 
-        looks.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words["too_large"])
+        looks.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words, KINDS)
 
     def _subset(self, column: str) -> Values:
         assert self.visit.loaded is not None

@@ -23,6 +23,8 @@ def build(area: Area) -> None:
     files += [(words["download_all"], folder.parent / "result.zip")]
     files += [(name, path) for name, path in visit.extra.items() if name in _plan(area)]
     with ui.card().classes("sf-card"):
+        if visit.outdated:
+            looks.notice(words["earlier"], good=None)
         ui.label(words["download"]).classes("font-bold")
         with ui.row():
             for text, path in files:

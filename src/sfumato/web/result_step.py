@@ -56,7 +56,7 @@ class _ResultStep:
         self._button.disable()
         self._room.clear()
         await asyncio.to_thread(self.visit.drop_jobs)
-        self.visit.released = deepcopy(self.visit.plan)
+        self.visit.released, self.visit.released_files = deepcopy(self.visit.plan), self.visit.file_times()
         try:
             job = await asyncio.to_thread(self.visit.submit, "anonymize", self.visit.released, self.visit.files())
         except (SfumatoError, RefusedError) as error:
@@ -74,6 +74,8 @@ class _ResultStep:
     def _show(self, folder: Path) -> None:
         words = self.visit.words
         with ui.card().classes("sf-card"):
+            if self.visit.outdated:
+                looks.notice(words["earlier"], good=None)
             ui.label(words["holds"]).classes("text-lg font-bold text-positive").props('role="status"')
             looks.tiles(outcome.figures(folder, words))
             looks.button(words["see_report"], lambda: _open_report(folder, words)).props("outline")
@@ -125,7 +127,7 @@ class _ResultStep:
         ui.label(words["tradeoff_hint"]).classes("sf-soft")
         chart = ui.echart(_chart(found, loaded.rows, words), on_point_click=self._clicked)
         chart.classes("w-full h-80").props(f'aria-label="{words["tradeoff"]}" role="img"')
-        best = {place: _text(point, loaded.rows) for place, point in enumerate(found) if point.best}
+        best = {place: _text(point, loaded.rows, words) for place, point in enumerate(found) if point.best}
         ui.select(best, label=words["node_best"], on_change=lambda event: self._choose(found[event.value])).classes(
             "w-full"
         )
@@ -177,19 +179,21 @@ def _open_report(folder: Path, words: Words) -> None:
     dialog.open()
 
 
-def _text(point: Point, rows: int) -> str:
+def _text(point: Point, rows: int, words: Words) -> str:
     levels = ", ".join(f"{name} {level}" for name, level in point.levels.items())
-    return f"{point.suppressed_rows / max(rows, 1):.1%}: {point.loss:.4g} ({levels})"
+    lost = looks.share(point.suppressed_rows / max(rows, 1), words)
+    return f"{lost}: {looks.figure(f'{point.loss:.4g}', words)} ({levels})"
 
 
 def _chart(found: list[Point], rows: int, words: Words) -> dict[str, Any]:
     """Loss against rows withheld; the points that none beats apart."""
 
     def series(best: bool, name: str, color: str, size: int) -> dict[str, Any]:
+        chosen = [point for point in found if point.best == best]
+        shares = [round(100 * point.suppressed_rows / max(rows, 1), 3) for point in chosen]
         data = [
-            {"value": [round(100 * point.suppressed_rows / max(rows, 1), 3), point.loss], "name": _text(point, rows)}
-            for point in found
-            if point.best == best
+            {"value": [share, point.loss], "name": _text(point, rows, words)}
+            for share, point in zip(shares, chosen, strict=True)
         ]
         return {"type": "scatter", "name": name, "data": data, "symbolSize": size, "itemStyle": {"color": color}}
 

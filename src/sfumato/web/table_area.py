@@ -16,6 +16,7 @@ from sfumato.service.jobs_store import Job
 from sfumato.service.problems import RefusedError
 from sfumato.web import looks
 from sfumato.web.following import follow
+from sfumato.web.profile import MARKS
 from sfumato.web.table_rules import FACTS, Protecting
 from sfumato.web.texts import Words
 from sfumato.web.visit import Visit
@@ -58,7 +59,7 @@ class _TableArea:
         with ui.card().classes("sf-card"):
             self._text = ui.textarea(words["paste"], value=EXAMPLE, on_change=lambda _: self._read())
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
-            looks.upload(words["upload_table"], self._uploaded, MOST_BYTES, words["too_large"])
+            looks.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
             with ui.element("div").classes("sf-fields"):
                 self._value = self._select("value_column")
                 self._dimensions = self._select("dimension_columns", multiple=True)
@@ -75,7 +76,7 @@ class _TableArea:
         return ui.select([], label=self.words[name], multiple=multiple, on_change=lambda _: self._check())
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        self._text.value = (await event.file.read()).decode("utf-8-sig", "replace")
+        self._text.value = decoded(await event.file.read())
 
     def _separator(self) -> str:
         head = str(self._text.value or "").partition("\n")[0]
@@ -156,6 +157,20 @@ class _TableArea:
                 looks.button(self.words["download_plan"], lambda: ui.download.file(folder / "plan.yaml"))
 
 
+def decoded(content: bytes) -> str:
+    """The text of a file: by its mark, as UTF-8, or else as Western European, which reads any bytes.
+
+    >>> decoded("Köln".encode("utf-16")), decoded("Köln".encode()), decoded("Köln".encode("latin-1"))
+    ('Köln', 'Köln', 'Köln')
+    """
+    if content.startswith(MARKS):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
 def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str | None, list[str]]:
     """Which column probably holds the values, and which the categories: columns of numbers hold values.
 
@@ -212,8 +227,8 @@ def _show_cells(path: Path, words: Words) -> None:
         lines = list(csv.reader(stream))
     first = len(lines[0]) - len(ENDINGS)
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
-    case = first + ENDINGS.index("case")
-    rows = ([(text, "masked" if line[case] else "") for text in line] for line in lines[1 : SHOWN_ROWS + 1])
-    looks.table(head, rows)
+    case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
+    told = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
+    looks.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in told))
     if len(lines) - 1 > SHOWN_ROWS:
         ui.label(words["more_cells"].format(count=looks.figure(f"{len(lines) - 1 - SHOWN_ROWS:,}", words)))

@@ -25,6 +25,7 @@ class Visit:
         jobs: Names of the jobs that the visitor started.
         extra: Further files that the plan names, by name.
         result: Where the release lies, once there is one; released: the plan that made it.
+        released_files: When the further files were made that it was made with.
     """
 
     pool: Pool
@@ -37,6 +38,7 @@ class Visit:
     jobs: list[str] = field(default_factory=list)
     result: Path | None = None
     released: dict[str, Any] = field(default_factory=dict)
+    released_files: dict[str, int] = field(default_factory=dict)
     seen: float = field(default_factory=time.monotonic)
 
     def touch(self) -> None:
@@ -72,6 +74,15 @@ class Visit:
         assert self.loaded is not None
         return {self.loaded.path.name: self.loaded.path} | self.extra
 
+    def file_times(self) -> dict[str, int]:
+        """When the further files were made."""
+        return {name: path.stat().st_mtime_ns for name, path in self.extra.items()}
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the release was made by another plan than the one that stands now, or by other files."""
+        return self.plan != self.released or self.file_times() != self.released_files
+
     def output(self, job: Job) -> Path:
         """Where the result of a job lies."""
         return self.pool.folder(job.id) / "output"
@@ -91,4 +102,4 @@ class Visit:
         if self.folder is not None:
             erase(self.folder)
         self.folder, self.loaded = None, None
-        self.plan, self.extra, self.released = {}, {}, {}
+        self.plan, self.extra, self.released, self.released_files = {}, {}, {}, {}
