@@ -52,11 +52,11 @@ def plan(k: int, seconds: float) -> dict[str, Any]:
 def measured(k: int, seconds: float) -> str:
     """One row of the table."""
     from sfumato.engines.opening import open_engine
-    from sfumato.microdata.methods import k_optimize
-    from sfumato.microdata.methods.k_optimize_features import space_of
-    from sfumato.microdata.release import frequency_table
-    from sfumato.plan.methods import KOptimize
-    from sfumato.plan.read import read_plan
+    from sfumato.microdata.methods.k_optimize import search as k_optimize
+    from sfumato.microdata.methods.k_optimize.features import space_of
+    from sfumato.microdata.plan.methods import KOptimize
+    from sfumato.microdata.plan.read import read_plan
+    from sfumato.pipelines.release import frequency_table
 
     read = read_plan(plan(k, seconds))
     assert isinstance(read.method, KOptimize)

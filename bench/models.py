@@ -7,10 +7,10 @@ from typing import Any
 from bench.data import best_of, source
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.measures.release import measure, measure_raw
-from sfumato.microdata.measures.survey import risk
 from sfumato.microdata.methods.search import search
-from sfumato.microdata.release import frequency_table
-from sfumato.plan.read import read_plan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import frequency_table
+from sfumato.pipelines.risk import risk
 
 BAR_SEARCH, BAR_RISK, BAR_MEASURES = 0.150, 1.0, 0.5
 

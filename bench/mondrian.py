@@ -25,8 +25,8 @@ ASKED = ("age", "work_class", "education_num", "marital", "occupation", "race", 
 def _table(given: dict[str, Any], data: Path) -> tuple[Any, Any]:
     """The plan and its frequency table."""
     from sfumato.engines.opening import open_engine
-    from sfumato.microdata.release import frequency_table
-    from sfumato.plan.read import read_plan
+    from sfumato.microdata.plan.read import read_plan
+    from sfumato.pipelines.release import frequency_table
 
     read = read_plan(given)
     engine = open_engine(data, read)
@@ -87,7 +87,7 @@ def local(folder: Path) -> None:
 def large(folder: Path) -> None:
     """A whole run against what DuckDB takes to group and to rewrite the same file, the best of three each."""
     from sfumato.datasets import census
-    from sfumato.microdata.release import anonymize
+    from sfumato.pipelines.release import anonymize
 
     path = folder / "census.parquet"
     dataset = census(LARGE_ROWS)

@@ -60,7 +60,7 @@ def own(source: Path, folder: Path) -> dict[str, Any]:
 
 def released(source: Path, folder: Path, engine: str) -> dict[str, Any]:
     """A release of the file."""
-    from sfumato.microdata.release import anonymize
+    from sfumato.pipelines.release import anonymize
 
     release = anonymize(source, census_plan(source), engine=engine, workspace=folder)  # type: ignore[arg-type]
     report = release.report
@@ -74,7 +74,7 @@ def wide(source: Path, folder: Path) -> dict[str, Any]:  # noqa: ARG001
     import numpy as np
     import polars as pl
 
-    from sfumato.microdata.release import anonymize
+    from sfumato.pipelines.release import anonymize
 
     frame, plan = pl.read_parquet(source), census_plan(source)
     random = np.random.default_rng(3)

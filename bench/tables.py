@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.plan.tables import TablePlan, read_table_plan
-from sfumato.tables.audit import Audit, audit_publication
-from sfumato.tables.build import build, read_source
-from sfumato.tables.cells import Mask, Status, Table, make_relations, make_table
-from sfumato.tables.fast import fast
-from sfumato.tables.problem import make_problem
-from sfumato.tables.protect import run
-from sfumato.tables.publication import Promise, Publication
-from sfumato.tables.source import Columns
-from sfumato.tables.suppression import Suppression, optimal
+from sfumato.pipelines.protect import run
+from sfumato.tables.attack.audit import Audit, audit_publication
+from sfumato.tables.attack.publication import Promise, Publication
+from sfumato.tables.build.build import build, read_source
+from sfumato.tables.cells.cells import Mask, Status, Table, make_relations, make_table
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.suppression.fast import fast
+from sfumato.tables.suppression.optimal import Suppression, optimal
+from sfumato.tables.suppression.problem import make_problem
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTANCES = ROOT.parent / "shared" / "data" / "tables"

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import sfumato as package
-from sfumato.plan.read import read_plan
+from sfumato.microdata.plan.read import read_plan
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -6,10 +6,9 @@ The names below load what they need when they are first used, so that importing 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato.attributes.library import anonymize_attributes
     from sfumato.errors import (
         DataError,
         EngineError,
@@ -19,39 +18,40 @@ if TYPE_CHECKING:
         SfumatoError,
         UnattainableError,
     )
-    from sfumato.microdata.compare import Comparison, compare
-    from sfumato.microdata.measures.survey import risk
-    from sfumato.microdata.release import Release, anonymize
-    from sfumato.microdata.verification import verify
-    from sfumato.plan.model import Plan
-    from sfumato.plan.read import read_plan
-    from sfumato.tables.policies import suppress
-    from sfumato.tables.protect import protect
-    from sfumato.tables.review import audit
-    from sfumato.tables.tabulate import tabulate
+    from sfumato.microdata.plan.model import Plan
+    from sfumato.microdata.plan.read import read_plan
+    from sfumato.pipelines.attributes import anonymize_attributes
+    from sfumato.pipelines.audit import audit
+    from sfumato.pipelines.compare import Comparison, compare
+    from sfumato.pipelines.protect import protect
+    from sfumato.pipelines.release import Release, anonymize
+    from sfumato.pipelines.risk import risk
+    from sfumato.pipelines.suppress import suppress
+    from sfumato.pipelines.tabulate import tabulate
+    from sfumato.pipelines.verify import verify
 
 # Public name -> the module in which it lives.
 _HOMES = {
     "DataError": "sfumato.errors",
     "EngineError": "sfumato.errors",
     "InternalError": "sfumato.errors",
-    "Plan": "sfumato.plan.model",
+    "Plan": "sfumato.microdata.plan.model",
     "PlanError": "sfumato.errors",
     "PromiseError": "sfumato.errors",
-    "Release": "sfumato.microdata.release",
+    "Release": "sfumato.pipelines.release",
     "SfumatoError": "sfumato.errors",
     "UnattainableError": "sfumato.errors",
-    "anonymize": "sfumato.microdata.release",
-    "anonymize_attributes": "sfumato.attributes.library",
-    "audit": "sfumato.tables.review",
-    "Comparison": "sfumato.microdata.compare",
-    "compare": "sfumato.microdata.compare",
-    "protect": "sfumato.tables.protect",
-    "read_plan": "sfumato.plan.read",
-    "risk": "sfumato.microdata.measures.survey",
-    "suppress": "sfumato.tables.policies",
-    "tabulate": "sfumato.tables.tabulate",
-    "verify": "sfumato.microdata.verification",
+    "anonymize": "sfumato.pipelines.release",
+    "anonymize_attributes": "sfumato.pipelines.attributes",
+    "audit": "sfumato.pipelines.audit",
+    "Comparison": "sfumato.pipelines.compare",
+    "compare": "sfumato.pipelines.compare",
+    "protect": "sfumato.pipelines.protect",
+    "read_plan": "sfumato.microdata.plan.read",
+    "risk": "sfumato.pipelines.risk",
+    "suppress": "sfumato.pipelines.suppress",
+    "tabulate": "sfumato.pipelines.tabulate",
+    "verify": "sfumato.pipelines.verify",
 }
 
 __all__ = [

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from sfumato.attributes.addresses import is_public
-from sfumato.attributes.fetching import Fetcher, FetchLimits
+from sfumato.attributes.remote.addresses import is_public
+from sfumato.attributes.remote.fetching import Fetcher, FetchLimits
 from sfumato.errors import PlanError
 
 REFUSED = {

@@ -7,10 +7,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.attributes.fetching import Fetcher
-from sfumato.attributes.library import anonymize_attributes
+from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.errors import DataError, PlanError
+from sfumato.pipelines.attributes import anonymize_attributes
 
 INLINE = {
     "name": {"anonymisationType": "Masking", "dataType": "String"},
@@ -84,7 +84,7 @@ def test_native_dates_and_missing_values_of_pandas():
 def test_ranges_in_a_frame():
     frame = pl.DataFrame({"pay": [1.0, 2.0, None]})
     from sfumato.attributes.configuration import Configuration, Rule
-    from sfumato.attributes.datatypes import named
+    from sfumato.attributes.operations.datatypes import named
 
     configuration = Configuration((Rule("pay", "Generalization", named("Double")),), form="range")
     answer = anonymize_attributes(frame, configuration)

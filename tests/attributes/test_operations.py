@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from sfumato.attributes.anonymize import anonymize_records
 from sfumato.attributes.configuration import Configuration, Rule
-from sfumato.attributes.datatypes import DataType, named
-from sfumato.attributes.generalization import Interval, NumericGeneralization
-from sfumato.attributes.operation import Outcome, Task, find, operation
-from sfumato.attributes.randomization import Randomization, mirrored, neighbor_distances
-from sfumato.attributes.refusal import ValueRefusedError
+from sfumato.attributes.operations.datatypes import DataType, named
+from sfumato.attributes.operations.generalization import Interval, NumericGeneralization
+from sfumato.attributes.operations.operation import Outcome, Task, find, operation
+from sfumato.attributes.operations.randomization import Randomization, mirrored, neighbor_distances
+from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 
 ADDRESS = "Long Row {}, 10{} {}, {}, Land"
@@ -210,7 +210,7 @@ def test_mirrored_often():
 @pytest.fixture
 def registry(monkeypatch):
     """A copy of the registry, so that what a test registers is gone after it."""
-    from sfumato.attributes import operation as home
+    from sfumato.attributes.operations import operation as home
 
     home.load_all()
     monkeypatch.setattr(home, "_REGISTRY", dict(home._REGISTRY))

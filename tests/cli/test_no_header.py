@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from sfumato.errors import PlanError
-from sfumato.microdata.measures.survey import risk
-from sfumato.microdata.release import anonymize
-from sfumato.microdata.verification import verify
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.risk import risk
+from sfumato.pipelines.verify import verify
 
 ROWS = "Greta Graf,34,70150\nAnna Abel,35,70151\nBert Bode,34,70150\nCara Christ,35,70151\n"
 FIRST = ("Greta Graf", "34", "70150")

@@ -16,8 +16,8 @@ from sfumato import datasets
 from sfumato.datasets.dataset import coded_dataset
 from sfumato.errors import EngineError, PlanError
 from sfumato.hierarchies.registry import HIERARCHY
-from sfumato.plan.read import read_plan
-from sfumato.plan.shapes import read
+from sfumato.microdata.plan.read import read_plan
+from sfumato.shapes.shapes import read
 
 QUASI = ("date_of_birth", "zip", "sex")
 

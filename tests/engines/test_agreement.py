@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.engines.frames import FrameEngine
+from sfumato.engines.frames.engine import FrameEngine
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.release import anonymize
-from sfumato.plan.model import DataPlan
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.pipelines.release import anonymize
 
 NAMES = ("Geschlecht (m/w)", 'say "hi"', "Größe", "it's")
 ROWS = [

@@ -8,13 +8,13 @@ import duckdb
 import polars as pl
 import pytest
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.release import anonymize
-from sfumato.microdata.verification import verify
-from sfumato.plan.model import DataPlan
-from sfumato.plan.read import read_plan
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
 
 ROWS = 400_000
 

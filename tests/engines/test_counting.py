@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.counting import SAMPLED_ROWS
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.counting import SAMPLED_ROWS
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.picking import MAX_TEXTS
 from sfumato.engines.engine import Reading
-from sfumato.engines.picking import MAX_TEXTS
 from sfumato.errors import EngineError
-from sfumato.plan.model import DataPlan
+from sfumato.microdata.data_plan import DataPlan
 
 TEXTS = st.sampled_from(["a", "b", " a", "a ", "", "'", '"', "?", "Łódź", "%s{}", "NULL", "a\nb", "日本", "1", "01"])
 VALUES = {

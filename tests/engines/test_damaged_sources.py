@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.engines.frames import FrameEngine
+from sfumato.engines.frames.engine import FrameEngine
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, PlanError, SfumatoError
-from sfumato.microdata.release import anonymize
-from sfumato.plan.model import DataPlan
-from sfumato.plan.read import read_plan
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize
 
 SECRET = "Zwetschgenbaum"
 ROWS = b"a,b\n1,x\n2,y\n" + b"".join(b"%d,z\n" % place for place in range(20_000))
@@ -166,7 +166,7 @@ def test_rights_are_no_fault_of_the_data(tmp_path, monkeypatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("sfumato.engines.csv_files.open", refused, raising=False)
+    monkeypatch.setattr("sfumato.engines.files.csv_files.open", refused, raising=False)
     with pytest.raises(SfumatoError, match="Permission denied") as caught:
         DuckDBEngine(Path(path))
     assert caught.value.status.exit == 5

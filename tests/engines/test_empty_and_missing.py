@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.release import anonymize
-from sfumato.microdata.verification import verify
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
 
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines import joining
-from sfumato.microdata.release import Release, anonymize
+from sfumato.engines.duckdb import joining
+from sfumato.pipelines.release import Release, anonymize
 
 ROWS = 300_000
 SECRET = "Zwetschgenbaumstraße"
@@ -51,7 +51,7 @@ def test_one_thread_writes_what_many_write(source, order, mode, monkeypatch) -> 
 
 
 def test_all_threads_are_back_after_one_wrote_alone(source) -> None:
-    from sfumato.engines.duckdb import DuckDBEngine
+    from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.engines.engine import Reading
 
     release = released(source, "keep", "strict")

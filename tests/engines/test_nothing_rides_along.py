@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 SECRET = "Zwetschgenbaumstraße"
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "max_level": 0}

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.engines.frames import FrameEngine
+from sfumato.engines.frames.engine import FrameEngine
 from sfumato.engines.texts import short_text
 from sfumato.errors import DataError
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 NAN = float("nan")
 VALUES = {

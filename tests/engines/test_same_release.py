@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 

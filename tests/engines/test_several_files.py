@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import DataError
-from sfumato.microdata.release import anonymize
-from sfumato.plan.model import DataPlan
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.pipelines.release import anonymize
 
 PLAN = {
     "version": 1,
@@ -120,7 +120,7 @@ def test_json_records_go_by_name_in_all_files(tmp_path) -> None:
 
 
 def test_spark_refuses_them_too(tmp_path, spark) -> None:
-    from sfumato.engines.spark import SparkEngine
+    from sfumato.engines.spark.engine import SparkEngine
 
     folder = written(tmp_path / "rows", OTHERS["another order"])
     for path in (folder, folder / "*.csv"):

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.engines.spark import SparkEngine
+from sfumato.engines.spark.engine import SparkEngine
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.release import anonymize
-from sfumato.plan.model import DataPlan
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.pipelines.release import anonymize
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.engines.picking import Picker
-from sfumato.microdata.release import anonymize
+from sfumato.engines.duckdb.picking import Picker
+from sfumato.pipelines.release import anonymize
 
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 K = {"model": "k-anonymity", "k": 2}

@@ -4,7 +4,7 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.digits import MAX_LENGTH, SHAPE, Digits
-from sfumato.plan.shapes import read
+from sfumato.shapes.shapes import read
 
 
 def test_the_six_rungs_of_a_postcode():

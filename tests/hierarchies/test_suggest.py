@@ -11,7 +11,7 @@ from sfumato import datasets
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest import Profile, suggest
 from sfumato.hierarchies.types import canonical
-from sfumato.plan.shapes import read
+from sfumato.shapes.shapes import read
 
 DAYS = [date(1950, 1, 1) + timedelta(days=97 * place) for place in range(200)]
 NUMBERS = [str(20 + 7 * place % 61) for place in range(200)]

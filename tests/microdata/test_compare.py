@@ -10,9 +10,9 @@ import pytest
 
 from sfumato import datasets
 from sfumato.errors import PlanError
-from sfumato.microdata import compare as module
-from sfumato.microdata.compare import compare
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines import compare as module
+from sfumato.pipelines.compare import compare
+from sfumato.pipelines.release import anonymize
 from sfumato.report.charts import unbeaten
 from sfumato.report.compare import html, text, verdict
 

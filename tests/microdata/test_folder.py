@@ -10,9 +10,9 @@ import pytest
 
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.microdata.release import anonymize
-from sfumato.microdata.verification import verify
-from sfumato.plan.methods import METHOD
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
 
 ROWS = 120
 ILLNESSES = ("flu", "asthma", "hiv")

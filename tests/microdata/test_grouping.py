@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata import grouping
-from sfumato.microdata.classes import histogram
-from sfumato.microdata.frequencies import Coding, FrequencyTable
-from sfumato.microdata.grouping import Grouper
-from sfumato.microdata.packing import packing_of
+from sfumato.microdata.counts import grouping
+from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.microdata.counts.grouping import Grouper
+from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.models.classes import histogram
 
 
 @pytest.mark.parametrize("sizes", [[2], [1], [1000] * 30, [2**31 - 1, 2**31 - 1, 2**31 - 1], [3, 2**20, 5, 2**30, 7]])

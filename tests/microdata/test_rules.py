@@ -10,8 +10,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.datasets import patients
-from sfumato.engines.frames import FrameEngine
-from sfumato.microdata import release as release_module
+from sfumato.engines.frames.engine import FrameEngine
+from sfumato.pipelines import release as release_module
 
 QI = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 

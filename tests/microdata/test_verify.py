@@ -94,8 +94,8 @@ def test_a_tampered_release_is_caught(sfumato, tmp_path) -> None:
     ],
 )
 def test_parameters_that_equal_what_is_asked_are_told(model, parameters) -> None:
-    from sfumato.microdata.verify import parameters_of
-    from sfumato.plan.read import read_plan
+    from sfumato.microdata.plan.read import read_plan
+    from sfumato.microdata.verdict import parameters_of
 
     columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "d": {"role": "sensitive"}}
     [read] = read_plan({"version": 1, "columns": columns, "privacy": [model]}).privacy

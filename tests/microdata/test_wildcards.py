@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.microdata.wildcards import by_patterns, by_rows, failing_classes, matching_rows
+from sfumato.microdata.counts.wildcards import by_patterns, by_rows, failing_classes, matching_rows
 
 UNKNOWN = 9
 

@@ -10,9 +10,9 @@ import yaml
 from sfumato.cli.schema import schemas
 from sfumato.datasets import DATASETS
 from sfumato.errors import PlanError
-from sfumato.plan.methods import Suppression
-from sfumato.plan.read import plan_schema, read_plan
-from sfumato.plan.write import plan_dict
+from sfumato.microdata.plan.methods import Suppression
+from sfumato.microdata.plan.read import plan_schema, read_plan
+from sfumato.microdata.plan.write import plan_dict
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLAN = {

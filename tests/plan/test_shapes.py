@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.plan.files import load
-from sfumato.plan.shapes import (
+from sfumato.shapes.files import load
+from sfumato.shapes.shapes import (
     Anything,
     Choice,
     Either,

@@ -7,11 +7,11 @@ import pytest
 
 from sfumato.hierarchies.registry import TYPES
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.plan.methods import METHOD
-from sfumato.plan.model import Plan
-from sfumato.plan.read import PLAN, read_plan
-from sfumato.plan.shapes import Record
-from sfumato.plan.write import plan_dict, plan_text
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.read import PLAN, read_plan
+from sfumato.microdata.plan.write import plan_dict, plan_text
+from sfumato.shapes.shapes import Record
 
 TREE = {"type": "tree", "parents": {"01067": "0", "no": "0", "null": "0"}}
 FILE = {"type": "file", "path": "ladders/a.csv", "separator": ","}
@@ -207,7 +207,7 @@ def test_the_address_of_a_table_is_no_path() -> None:
 
 
 def test_numbers_are_written_as_they_were_read() -> None:
-    from sfumato.plan.files import parsed, written
+    from sfumato.shapes.files import parsed, written
 
     text = "a: 1.10\nb: '01067'\nc: 01067\nd: no\ne: 0.02\nf: 1e5\n"
     again = parsed(written(parsed(text)))

@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.datasets import census, patients
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 from sfumato.report.release import files, html
 from sfumato.report.texts import PROMISES
 

@@ -10,12 +10,13 @@ import pytest
 
 from sfumato.cli.schema import schemas
 from sfumato.datasets import patients
-from sfumato.microdata.release import anonymize
+from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.pipelines.release import anonymize
 from sfumato.report import external
+from sfumato.report.alternatives import sentences
 from sfumato.report.evidence import class_sizes, gather
 from sfumato.report.plots import Pair, histogram, percent
 from sfumato.report.release import files, fragment, html, text
-from sfumato.report.tradeoff import alternatives, sentences
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster", "background", "formaction", "xlink:href")
 VOID = {"meta", "br", "link", "img", "input", "hr"}

@@ -14,8 +14,8 @@ import httpx
 import pytest
 import uvicorn
 
-from sfumato.service.app import create_app
-from sfumato.service.settings import Limits, Settings
+from sfumato.server import create_app
+from sfumato.service.http.settings import Limits, Settings
 
 CLASS = "https://clinic.example/Patient/"
 CONTEXT = {

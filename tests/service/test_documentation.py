@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.attributes import operation
 from sfumato.attributes.knowledge_graph.configurations import configuration_of
 from sfumato.attributes.knowledge_graph.parsing import parse
+from sfumato.attributes.operations import operation
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

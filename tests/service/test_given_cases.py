@@ -25,7 +25,7 @@ def test_answered_as_recorded(client, configs, case):
 
 
 def test_worked_example_with_its_own_ontology(start, worked_example):
-    from sfumato.service.settings import Settings
+    from sfumato.service.http.settings import Settings
 
     with start(Settings(ontologies=FOLDER)) as client:
         request = worked_example["request"] | {"ontology": "anonymization_ontology.json"}

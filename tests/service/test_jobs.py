@@ -16,12 +16,12 @@ import uvicorn
 import yaml
 
 from sfumato.datasets import census, patients
-from sfumato.service.app import create_app
-from sfumato.service.jobs_pool import Pool, lives, own_name, private_folder
-from sfumato.service.jobs_settings import JobSettings, jobs_from_environment
-from sfumato.service.jobs_store import JobStore, new_id
-from sfumato.service.keys import new_key
-from sfumato.service.settings import Settings
+from sfumato.server import create_app
+from sfumato.service.http.keys import new_key
+from sfumato.service.http.settings import Settings
+from sfumato.service.jobs.pool import Pool, lives, own_name, private_folder
+from sfumato.service.jobs.settings import JobSettings, jobs_from_environment
+from sfumato.service.jobs.store import JobStore, new_id
 
 WAITING_SECONDS = 120
 
@@ -411,7 +411,7 @@ def workers_of(folder):
                     words = (entry / "cmdline").read_bytes().split(b"\0")
                 except OSError:
                     continue
-                if b"sfumato.service.jobs_worker" in words and any(str(folder).encode() in word for word in words):
+                if b"sfumato.service.jobs.worker" in words and any(str(folder).encode() in word for word in words):
                     found.append(int(entry.name))
         if found:
             return found

@@ -70,7 +70,7 @@ def workers(folder):
                 words = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if b"sfumato.service.jobs_worker" in words and any(str(folder).encode() in word for word in words):
+            if b"sfumato.service.jobs.worker" in words and any(str(folder).encode() in word for word in words):
                 found.append(int(entry.name))
     return found
 

@@ -14,7 +14,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from sfumato.service.app import create_app
+from sfumato.server import create_app
 
 CHECKS = [
     not_a_server_error,

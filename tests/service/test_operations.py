@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.service.keys import digest, new_key, read_keys
-from sfumato.service.settings import Limits, Settings, from_environment
+from sfumato.service.http.keys import digest, new_key, read_keys
+from sfumato.service.http.settings import Limits, Settings, from_environment
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 BODY = {"configuration": MASK, "data": [{"name": "Ada"}]}
@@ -121,7 +121,7 @@ def test_no_value_in_logs_metrics_or_errors(client, configs, caplog):
 
 def test_unforeseen_error_tells_nothing(client, caplog, monkeypatch):
     """The error's own text, which may quote data, reaches neither client nor log."""
-    from sfumato.attributes.masking import Masking
+    from sfumato.attributes.operations.masking import Masking
 
     def fail(*_: object) -> None:
         raise KeyError(SECRET)

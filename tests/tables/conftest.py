@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.plan.tables import TablePlan, read_table_plan
-from sfumato.tables.source import Columns
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
 
 KNOWN = [
     ("0", "0", "28"),

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.tables.audit import Verdict, audit_publication
-from sfumato.tables.cells import make_relations
-from sfumato.tables.publication import Knowledge, Promise, Publication
-from sfumato.tables.reading import read_texts
-from sfumato.tables.review import audit
+from sfumato.pipelines.audit import audit
+from sfumato.tables.attack.audit import Verdict, audit_publication
+from sfumato.tables.attack.publication import Knowledge, Promise, Publication
+from sfumato.tables.cells.cells import make_relations
+from sfumato.tables.published.reading import read_texts
 
 NONE = np.nan
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]]

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError, UnattainableError
-from sfumato.plan.tables import read_table_plan
-from sfumato.tables.build import build
-from sfumato.tables.cells import Status
-from sfumato.tables.dimensions import file_tree
-from sfumato.tables.protect import run
-from sfumato.tables.source import Columns, read_columns
+from sfumato.pipelines.protect import run
+from sfumato.tables.build.build import build
+from sfumato.tables.cells.cells import Status
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.dimensions import file_tree
+from sfumato.tables.plan.plan import read_table_plan
 
 
 def changed(columns, row, **texts):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.tables.protect import protect
-from sfumato.tables.sums import is_no_accident, parts_of
+from sfumato.pipelines.protect import protect
+from sfumato.tables.build.sums import is_no_accident, parts_of
 
 pandas = pytest.importorskip("pandas")
 MEN = {"Total": 30, "a": 2, "b": 8, "c": 20}

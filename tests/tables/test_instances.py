@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.tables.protect import protect
+from sfumato.pipelines.protect import protect
 
 INSTANCES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
 PROVED = {"tau_size_region": 521_926, "counts_vignette168": 354, "counts_z2": 123}

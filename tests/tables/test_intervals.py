@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.tables.protect import run
-from sfumato.tables.source import Columns
+from sfumato.pipelines.protect import run
+from sfumato.tables.cells.columns import Columns
 
 ANSWER = [
     ("28", "", "", ""),

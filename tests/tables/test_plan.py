@@ -3,8 +3,8 @@
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.plan.tables import read_table_plan, table_plan_schema
-from sfumato.tables import primary
+from sfumato.tables.plan import rules as primary
+from sfumato.tables.plan.plan import read_table_plan, table_plan_schema
 
 EXAMPLE = """
 version: 1

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.policies import POLICIES, suppress
+from sfumato.pipelines.suppress import suppress
+from sfumato.tables.crosstabs.policies import POLICIES
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.tables import primary
-from sfumato.tables.source import Columns
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan import rules as primary
 
 COLUMNS = Columns({"mark": ("u", "z", "s", ""), "ask": ("1", "no", "yes", "")})
 

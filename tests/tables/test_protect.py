@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError, PromiseError, SfumatoError
-from sfumato.plan.tables import read_table_plan
+from sfumato.pipelines.audit import audit
+from sfumato.pipelines.protect import protect, run
 from sfumato.report.tables import html
 from sfumato.tables import masking
-from sfumato.tables.protect import protect, run
-from sfumato.tables.review import audit
-from sfumato.tables.source import read_columns
+from sfumato.tables.cells.columns import read_columns
+from sfumato.tables.plan.plan import read_table_plan
 
 PARTS = {
     "value": "Wert",

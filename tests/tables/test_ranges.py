@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.plan.tables import read_table_plan
-from sfumato.tables.cells import make_relations
-from sfumato.tables.drawing import margins
-from sfumato.tables.protect import protect
-from sfumato.tables.ranges import Grid, clusters, free_cells, rounded_up
+from sfumato.pipelines.protect import protect
+from sfumato.tables.cells.cells import make_relations
+from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.ranges.drawing import margins
+from sfumato.tables.ranges.ranges import Grid, clusters, free_cells, rounded_up
 
 pandas = pytest.importorskip("pandas")
 PARTS = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.tables.subtotals import SEVERAL, Doubt, Sum, adds_up, find_sums
+from sfumato.tables.crosstabs.subtotals import SEVERAL, Doubt, Sum, adds_up, find_sums
 
 
 def sums_of(rows, margins=(), **more):

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.tables import guards
-from sfumato.tables.audit import audit_publication
-from sfumato.tables.cells import Status, make_relations, make_table
-from sfumato.tables.fast import fast
-from sfumato.tables.problem import make_problem
-from sfumato.tables.publication import Knowledge, Promise, Publication
-from sfumato.tables.suppression import optimal
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.publication import Knowledge, Promise, Publication
+from sfumato.tables.cells.cells import Status, make_relations, make_table
+from sfumato.tables.suppression import parallel_attacks as guards
+from sfumato.tables.suppression.fast import fast
+from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.problem import make_problem
 
 
 def square(values, needs, rows, columns, alone=(), ceiling=np.inf):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.plan.tables import read_table_plan
-from sfumato.tables.audit import Verdict, audit_publication
-from sfumato.tables.cells import make_relations
-from sfumato.tables.protect import protect, run
-from sfumato.tables.publication import Promise, Publication
-from sfumato.tables.source import read_columns
-from sfumato.tables.widths import reach, step_of
+from sfumato.pipelines.protect import protect, run
+from sfumato.tables.attack.audit import Verdict, audit_publication
+from sfumato.tables.attack.publication import Promise, Publication
+from sfumato.tables.cells.cells import make_relations
+from sfumato.tables.cells.columns import read_columns
+from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.promises.widths import reach, step_of
 from sfumato.tables.words import lower_end, upper_end
 
 pandas = pytest.importorskip("pandas")

@@ -5,9 +5,9 @@ import csv
 import pytest
 
 from sfumato.datasets import patients
-from sfumato.microdata.release import anonymize
-from sfumato.web import outcome
+from sfumato.pipelines.release import anonymize
 from sfumato.web.profile import load
+from sfumato.web.rows import outcome
 from sfumato.web.texts import words
 from sfumato.web.texts.en import WORDS
 

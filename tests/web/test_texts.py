@@ -11,13 +11,14 @@ import sfumato.web
 from sfumato.datasets import DATASETS
 from sfumato.hierarchies.contents import DATE_FORMATS
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.plan.methods import METHOD
-from sfumato.plan.read import ROLES, TYPES
-from sfumato.plan.shapes import Choice
-from sfumato.plan.tables import ATTACKER, PROTECTION, RULES
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.read import ROLES, TYPES
 from sfumato.report.measures import forcing_sentences
-from sfumato.web import method_choice, promises, table_rules
+from sfumato.shapes.shapes import Choice
+from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
 from sfumato.web.profile import load
+from sfumato.web.rows import method_choice, promises
+from sfumato.web.tables import table_rules
 from sfumato.web.texts import SAID, translated, words
 
 PAGES = Path(sfumato.web.__file__).parent

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.attributes.buckets import number_of_buckets
 from sfumato.attributes.configuration import Configuration, Rule
-from sfumato.attributes.generalization import Interval
-from sfumato.attributes.operation import Codes, Operation, Outcome, Task, find, normalized
-from sfumato.attributes.refusal import ValueRefusedError
+from sfumato.attributes.operations.buckets import number_of_buckets
+from sfumato.attributes.operations.generalization import Interval
+from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalized
+from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 
 Columns = Mapping[str, Sequence[Any]]

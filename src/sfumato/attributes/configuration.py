@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from sfumato.attributes.buckets import BucketRule
-from sfumato.attributes.datatypes import DataType, named
-from sfumato.attributes.operation import known_operations, normalized
+from sfumato.attributes.operations.buckets import BucketRule
+from sfumato.attributes.operations.datatypes import DataType, named
+from sfumato.attributes.operations.operation import known_operations, normalized
 from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.plan.shapes import Key, MapOf, Record, Text, read
+from sfumato.shapes.shapes import Key, MapOf, Record, Text, read
 
 # range: bounds under a new name; label: a text under the attribute's own name; graph: names that say the operation.
 Form = Literal["range", "label", "graph"]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sfumato.attributes.configuration import Configuration
-from sfumato.attributes.contexts import refuse
-from sfumato.attributes.datatypes import DataType
-from sfumato.attributes.fetching import Document, Fetcher
 from sfumato.attributes.knowledge_graph import configurations, ontologies, parsing
+from sfumato.attributes.operations.datatypes import DataType
+from sfumato.attributes.remote.contexts import refuse
+from sfumato.attributes.remote.fetching import Document, Fetcher
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:

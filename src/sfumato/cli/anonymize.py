@@ -11,7 +11,7 @@ from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
     from sfumato.microdata.outcome import Report
-    from sfumato.plan.model import Plan
+    from sfumato.microdata.plan.model import Plan
 
 
 def command(
@@ -41,12 +41,12 @@ def command(
     if out.exists():
         raise PlanError(f"the folder {out.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
     if to_table is not None:
-        from sfumato.engines.database_writing import check_new_table
+        from sfumato.engines.databases.writing import check_new_table
 
         check_new_table(to_table)
     with talking(quiet, compiled=apply is None) as talk:
         if apply is not None:
-            from sfumato.microdata.reapply import reapply
+            from sfumato.pipelines.reapply import reapply
 
             outcome = reapply(apply, plan, out, drop_failing=drop_failing)
             show(outcome.text(), outcome.to_dict(), json)
@@ -77,8 +77,8 @@ def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> 
 
 def _released(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, talk: Talk) -> "Report":
     """Release, save, and write the table that is asked for."""
-    from sfumato.microdata.folder import workspace_for
-    from sfumato.microdata.release import anonymize
+    from sfumato.folders import workspace_for
+    from sfumato.pipelines.release import anonymize
 
     talk.proves = plan.method.name == "k-optimize"
     with workspace_for(out) as workspace:
@@ -86,7 +86,7 @@ def _released(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: 
         try:
             release.save(out)
             if to_table is not None:
-                from sfumato.engines.database_writing import write_table
+                from sfumato.engines.databases.writing import write_table
 
                 write_table(release, to_table)
         finally:
@@ -99,7 +99,7 @@ def _limited(path: Path, memory_limit: str | None, temp_folder: Path | None) -> 
     """The plan of a file, with the limits that the command line gives instead of its own."""
     from dataclasses import replace
 
-    from sfumato.plan.read import read_plan
+    from sfumato.microdata.plan.read import read_plan
 
     plan = read_plan(path)
     limits: dict[str, str] = {}

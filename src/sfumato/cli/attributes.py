@@ -33,10 +33,10 @@ def command(
     quiet: Annotated[bool, typer.Option(help="Print nothing but errors.")] = False,
 ) -> None:
     """Anonymize records attribute by attribute."""
-    from sfumato.attributes.fetching import Fetcher
-    from sfumato.attributes.library import anonymize_attributes
+    from sfumato.attributes.remote.fetching import Fetcher
     from sfumato.attributes.sources import Sources
     from sfumato.engines.records import read_records, write_records
+    from sfumato.pipelines.attributes import anonymize_attributes
 
     check_free(out)
     hosts = frozenset(host.casefold() for host in allow_config_host or ())

@@ -19,8 +19,8 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
 ) -> int:
     """Attack a published table as anyone could; exit 1 when a masked cell gives way."""
+    from sfumato.pipelines.audit import audit
     from sfumato.report.tables import review_figures, review_lines
-    from sfumato.tables.review import audit
 
     review = audit(table, plan, integer=integer or None, own_contribution=own or None)
     if as_json:

@@ -33,7 +33,7 @@ def command(
         raise PlanError(f"the folder {out.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
     ks, shares = _listed(k, int, "--k", "2,5,10"), _listed(suppression, float, "--suppression", "0,0.02")
     with talking(quiet, compiled=True) as talk:
-        from sfumato.microdata.compare import DEFAULT_METHODS, compare
+        from sfumato.pipelines.compare import DEFAULT_METHODS, compare
         from sfumato.report.compare import text
 
         names = tuple(name.strip() for name in methods.split(",")) if methods else DEFAULT_METHODS

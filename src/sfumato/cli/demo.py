@@ -22,7 +22,7 @@ def command(
         raise PlanError(f"the folder {out.name} exists.", "Name a new one with --out.", "output-exists")
     with talking(quiet, compiled=True) as talk:
         from sfumato.datasets import patients
-        from sfumato.microdata.release import anonymize
+        from sfumato.pipelines.release import anonymize
         from sfumato.report.release import text
 
         dataset = patients()

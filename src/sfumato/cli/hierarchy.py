@@ -11,7 +11,7 @@ from sfumato.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.ladder import Ladder
-    from sfumato.plan.model import Plan
+    from sfumato.microdata.plan.model import Plan
 
 
 def command(
@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Print the ladder of a column: one row a value, one column a level."""
     from sfumato.hierarchies.store import save, to_text
-    from sfumato.plan.read import read_plan
+    from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
         raise PlanError("the separator must be one character.", code="separator")
@@ -40,7 +40,7 @@ def command(
 def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
     """The ladder of a column for the values that the data hold."""
     from sfumato.engines.opening import open_engine
-    from sfumato.microdata.release import frequency_table
+    from sfumato.pipelines.release import frequency_table
 
     if column not in plan.quasi_identifiers:
         hint = did_you_mean(column, plan.quasi_identifiers)

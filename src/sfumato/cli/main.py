@@ -7,9 +7,9 @@ from errno import ENAMETOOLONG
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sfumato import __version__
 from sfumato.cli.streams import kept_streams
 from sfumato.errors import STATUS, EngineError, InternalError, PlanError, SfumatoError
+from sfumato.version import __version__
 
 if TYPE_CHECKING:
     import typer

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.tables.suppression import Progress
+from sfumato.tables.suppression.optimal import Progress
 
 
 def command(
@@ -19,10 +19,11 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> int:
     """Mask the cells of a table so that nobody can compute them back."""
-    from sfumato.plan.tables import read_table_plan
-    from sfumato.report.tables import check_free, summary
-    from sfumato.tables.build import read_source
-    from sfumato.tables.protect import run
+    from sfumato.pipelines.protect import run
+    from sfumato.pipelines.protect_folder import check_free
+    from sfumato.report.tables import summary
+    from sfumato.tables.build.build import read_source
+    from sfumato.tables.plan.plan import read_table_plan
 
     check_free(out)
     made = read_table_plan(plan)

@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Say how far rows can be told apart."""
     from sfumato.errors import PlanError, did_you_mean
-    from sfumato.microdata.measures.survey import risk
+    from sfumato.pipelines.risk import risk
 
     if on_missing not in ("category", "any", "drop"):
         hint = did_you_mean(on_missing, ("category", "any", "drop"))

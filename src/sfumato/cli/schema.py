@@ -18,9 +18,9 @@ def command(out: Annotated[Path, typer.Option(help="Folder for the schemas.")] =
 
 def schemas() -> dict[str, object]:
     """The schemas by the names of their files."""
-    from sfumato.plan.read import plan_schema
-    from sfumato.plan.tables import table_plan_schema
+    from sfumato.microdata.plan.read import plan_schema
     from sfumato.report.schema import external_schema, report_schema
+    from sfumato.tables.plan.plan import table_plan_schema
 
     return {
         "plan.schema.json": plan_schema(),

@@ -49,8 +49,8 @@ def command(
     if new_api_key is not None:
         return _print_key(new_api_key)
     try:
-        from sfumato.service.jobs_settings import JobSettings
-        from sfumato.service.settings import Limits, Settings
+        from sfumato.service.http.settings import Limits, Settings
+        from sfumato.service.jobs.settings import JobSettings
     except ImportError:
         raise missing_extra("fastapi", "web") from None
     if ontologies and not ontologies.is_dir():
@@ -114,7 +114,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
     try:
         import uvicorn
 
-        from sfumato.service.app import from_variables
+        from sfumato.server import from_variables
     except ImportError:
         raise missing_extra("fastapi, uvicorn or rdflib", "web") from None
     os.environ.update(environment)
@@ -134,7 +134,7 @@ def _leave(*_: object) -> NoReturn:
 
 def _start(run: Callable[..., None], host: str, port: int, workers: int, seconds: float) -> None:
     run(
-        "sfumato.service.app:from_variables",
+        "sfumato.server:from_variables",
         factory=True,
         host=host,
         port=port,
@@ -148,7 +148,7 @@ def _start(run: Callable[..., None], host: str, port: int, workers: int, seconds
 
 
 def _print_key(name: str) -> int:
-    from sfumato.service.keys import new_key
+    from sfumato.service.http.keys import new_key
 
     key, line = new_key(name)
     sys.stderr.write("The key, shown once (send it as X-API-Key), then the line for the file of keys:\n")

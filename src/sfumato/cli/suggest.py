@@ -18,7 +18,7 @@ def command(
     """Propose a plan for a file, with a reason for each column."""
     import os
 
-    from sfumato.microdata.profiling import suggest_for_file
+    from sfumato.pipelines.suggest import suggest_for_file
 
     if out is not None:
         check_free(out)

@@ -79,7 +79,7 @@ def kernels_are_compiled() -> bool:
     """Whether compiled loops of an earlier run are at hand."""
     from pathlib import Path
 
-    from sfumato.microdata import grouping_kernels
+    from sfumato.microdata.counts import grouping_kernels
 
     folder = Path(grouping_kernels.group.stats.cache_path)
     return any(folder.glob("grouping_kernels.group-*.nbi"))

@@ -19,7 +19,7 @@ def command(
     json: Annotated[bool, typer.Option(help="Print the verdict as JSON.")] = False,
 ) -> int:
     """Check that a released file keeps its promises, with none of the code that made it."""
-    from sfumato.microdata.verification import verify
+    from sfumato.pipelines.verify import verify
     from sfumato.report.verdict import text
 
     names = [name.strip() for name in quasi_identifiers.split(",")] if quasi_identifiers else None

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sfumato.engines.texts import as_text, short_text
 from sfumato.errors import missing_extra
-from sfumato.microdata.frequencies import Counted
+from sfumato.microdata.counts.frequencies import Counted
 
 
 def counted(columns: Sequence[str], grouped: Any, rows: int | None = None) -> Counted:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sfumato.microdata.frequencies import Counted
-from sfumato.microdata.recoding import Handling, Recoding
+from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
 @dataclass(frozen=True, slots=True)

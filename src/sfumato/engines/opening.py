@@ -4,12 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sfumato.engines.database_address import is_address, read_address
+from sfumato.engines.databases.address import is_address, read_address
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import RESERVED
-from sfumato.engines.spark_session import is_spark_frame
+from sfumato.engines.spark.session import is_spark_frame
 from sfumato.errors import EngineError, PlanError
-from sfumato.plan.model import DataPlan, Plan
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.model import Plan
 
 EngineName = Literal["duckdb", "frames", "spark"]
 
@@ -74,7 +75,7 @@ def _data_plan(plan: Plan) -> DataPlan:
 
 
 def _spark(data: Any, plan: Plan, name: EngineName | None) -> Engine:
-    from sfumato.engines.spark import SparkEngine
+    from sfumato.engines.spark.engine import SparkEngine
 
     if isinstance(data, str | Path):
         return SparkEngine.of_path(data, _data_plan(plan), tuple(plan.columns))
@@ -93,17 +94,17 @@ def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
         raise EngineError(f"the engine {name} does not read databases.", "Leave the engine out.", "engine")
     address = read_address(data, plan.data.table)
     if address.kind == "sqlite":
-        from sfumato.engines.duckdb import DuckDBEngine
+        from sfumato.engines.duckdb.engine import DuckDBEngine
 
         reading = replace(_data_plan(plan), format="sqlite", table=address.table)
         return DuckDBEngine(plan.folder / address.uri, reading, tuple(plan.columns))
-    from sfumato.engines.postgresql import PostgreSQLEngine
+    from sfumato.engines.databases.postgresql import PostgreSQLEngine
 
     return PostgreSQLEngine(address, _data_plan(plan))
 
 
 def _of_path(path: Path, plan: Plan, name: EngineName | None) -> Engine:
-    from sfumato.engines.duckdb import DuckDBEngine
+    from sfumato.engines.duckdb.engine import DuckDBEngine
 
     engine = DuckDBEngine(path, _data_plan(plan), tuple(plan.columns), plan.output.partition)
     if name != "frames":
@@ -116,7 +117,7 @@ def _of_path(path: Path, plan: Plan, name: EngineName | None) -> Engine:
 
 def open_frame(frame: Any) -> Engine:
     """The engine for a frame."""
-    from sfumato.engines.frames import FrameEngine
+    from sfumato.engines.frames.engine import FrameEngine
 
     try:
         return FrameEngine(frame)

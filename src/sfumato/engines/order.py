@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import DataError
-from sfumato.microdata.recoding import Division
+from sfumato.microdata.recoding.recoding import Division
 
 
 def row_hash(row: int, seed: int) -> str:

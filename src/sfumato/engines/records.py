@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.csv_files import check_separator, first_record, likely_separator
+from sfumato.engines.files.csv_files import check_separator, first_record, likely_separator
 from sfumato.errors import DataError, missing_extra
 
 Columns = dict[str, list[Any]]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines import sql
+from sfumato.engines.header import check_header
 from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
-from sfumato.microdata.header import check_header
-from sfumato.tables.crosstabs import Crosstab
+from sfumato.tables.crosstabs.crosstabs import Crosstab
 from sfumato.tables.tabulate import Base
 
 # What is cut off at both ends of a code, from frames and files alike.

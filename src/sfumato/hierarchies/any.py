@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sfumato.hierarchies.ladder import Binding, make_ladder
 from sfumato.hierarchies.listed import Placeless, accepted, distinct
-from sfumato.plan.shapes import Key, ListOf, Record, Scalar
+from sfumato.shapes.shapes import Key, ListOf, Record, Scalar
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from sfumato.hierarchies.ladder import Binding, assemble
 from sfumato.hierarchies.levels import Level, keyed, root_level
 from sfumato.hierarchies.listed import Placeless
 from sfumato.hierarchies.moments import Integers, directives, read_moments, readable
-from sfumato.plan.shapes import Choice, Key, ListOf, Record, Text
+from sfumato.shapes.shapes import Choice, Key, ListOf, Record, Text
 
 LEVELS = ("day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any")
 _NOTHING = "****"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sfumato.hierarchies.ladder import ROOT, Binding, assemble
 from sfumato.hierarchies.levels import Level, climbed, coded, root_level
 from sfumato.hierarchies.listed import Placeless
-from sfumato.plan.shapes import Choice, Integer, Key, Record, Text
+from sfumato.shapes.shapes import Choice, Integer, Key, Record, Text
 
 # A ladder has one rung a character: longer texts are no codes.
 MAX_LENGTH = 64

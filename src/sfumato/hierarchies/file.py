@@ -9,7 +9,7 @@ from typing import Self
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
 from sfumato.hierarchies.listed import accepted
-from sfumato.plan.shapes import Key, Record, Text
+from sfumato.shapes.shapes import Key, Record, Text
 
 _Row = tuple[int, list[str]]
 

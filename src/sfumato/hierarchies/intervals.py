@@ -13,7 +13,7 @@ from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, keyed
 from sfumato.hierarchies.listed import Placeless
 from sfumato.hierarchies.types import numerals
-from sfumato.plan.shapes import Choice, Key, ListOf, Number, Record
+from sfumato.shapes.shapes import Choice, Key, ListOf, Number, Record
 
 # Up to here every whole number of the range is a value of the domain; beyond, only those of the data are.
 MAX_DOMAIN = 100_000

@@ -10,7 +10,7 @@ from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, keyed
 from sfumato.hierarchies.listed import Placeless, accepted, distinct, nesting
 from sfumato.hierarchies.types import numerals
-from sfumato.plan.shapes import Integer, Key, ListOf, Record, Scalar
+from sfumato.shapes.shapes import Integer, Key, ListOf, Record, Scalar
 
 
 @dataclass(frozen=True, slots=True)

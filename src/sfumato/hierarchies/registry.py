@@ -5,7 +5,7 @@ from typing import Any
 from sfumato.hierarchies import any as any_
 from sfumato.hierarchies import dates, digits, file, intervals, order, tree
 from sfumato.hierarchies.ladder import Hierarchy
-from sfumato.plan.shapes import Record, Tagged
+from sfumato.shapes.shapes import Record, Tagged
 
 TYPES: dict[str, Record[Any]] = {
     "date": dates.SHAPE,

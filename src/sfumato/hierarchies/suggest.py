@@ -13,7 +13,7 @@ from sfumato.hierarchies.contents import Content, Profile, content_of
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import ColumnType, canonical
 from sfumato.hierarchies.vocabulary import Role, role_of_name
-from sfumato.plan.shapes import read
+from sfumato.shapes.shapes import read
 
 __all__ = ["Profile", "Suggestion", "suggest"]
 

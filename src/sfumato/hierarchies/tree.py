@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
 from sfumato.hierarchies.listed import Placeless, accepted
-from sfumato.plan.shapes import Key, MapOf, Record, Scalar
+from sfumato.shapes.shapes import Key, MapOf, Record, Scalar
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.microdata.methods.problem import Judged
-from sfumato.microdata.verify import Promise
+from sfumato.microdata.methods.full_domain.problem import Judged
+from sfumato.microdata.verdict import Promise
 
 
 class Figures(dict[str, Any]):

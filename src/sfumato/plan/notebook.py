@@ -2,7 +2,7 @@
 
 from html import escape
 
-from sfumato.plan.model import Plan
+from sfumato.microdata.plan.model import Plan
 
 CELL = "text-align:left;padding-right:1.5em"
 
@@ -22,7 +22,7 @@ def fragment(plan: Plan) -> str:
 
 def _hierarchy(plan: Plan, name: str) -> str:
     """The hierarchy of a column in a plan's own words, cut where it is long."""
-    from sfumato.plan.write import plan_dict
+    from sfumato.microdata.plan.write import plan_dict
 
     given = plan_dict(plan)["columns"][name].get("hierarchy", {})
     text = ", ".join(f"{key}: {value}" for key, value in given.items())

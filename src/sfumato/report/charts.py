@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.errors import EngineError, missing_extra
 
 if TYPE_CHECKING:
-    from sfumato.microdata.compare import Comparison
+    from sfumato.pipelines.compare import Comparison
 
 Chart = Any
 WIDTH, HEIGHT = 640, 300

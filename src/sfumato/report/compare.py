@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import EngineError
-from sfumato.microdata.folder import staged
+from sfumato.folders import staged
 from sfumato.report.page import page, paragraph, raw_table, section, table, tiles
 
 if TYPE_CHECKING:
-    from sfumato.microdata.compare import Cell, Comparison
+    from sfumato.pipelines.compare import Cell, Comparison
 
 TITLES = {
     "loss_by_k": ("Loss against k", "Lower is better: what a row loses of a column, on average, for each k."),
@@ -47,7 +47,7 @@ def frame(comparison: "Comparison") -> Any:
     Raises:
         EngineError: No library for frames is installed.
     """
-    from sfumato.engines.frames import frame_of
+    from sfumato.engines.frames.engine import frame_of
 
     return frame_of([cell.to_dict() for cell in comparison.cells])
 
@@ -67,7 +67,7 @@ def save(comparison: "Comparison", folder: Path) -> Path:
 
 def as_csv(comparison: "Comparison") -> str:
     """The runs as CSV."""
-    from sfumato.microdata.compare import COLUMNS
+    from sfumato.pipelines.compare import COLUMNS
 
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")

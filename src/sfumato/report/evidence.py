@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.classes import Counts, Floats, Mask
-from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.recoding import LevelRecoding, Recoding
-from sfumato.plan.model import Plan
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Counts, Floats, Mask
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 from sfumato.report.plots import Pair
 
 # Lower ends of the bins in which class sizes are shown.

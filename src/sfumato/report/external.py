@@ -10,8 +10,8 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.outcome import Report
-from sfumato.microdata.verify import Promise
-from sfumato.plan.model import Plan
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.verdict import Promise
 from sfumato.report import proof, texts
 from sfumato.report.page import listing, page, paragraph, raw_table, section, table
 

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
 from sfumato.microdata.outcome import Report
-from sfumato.plan.model import Plan
+from sfumato.microdata.plan.model import Plan
 from sfumato.report import proof, sections
 from sfumato.report.evidence import Evidence, gather
 from sfumato.report.page import page, paragraph
-from sfumato.report.tradeoff import Alternative, alternatives
 
 if TYPE_CHECKING:
-    from sfumato.microdata.release import Release
+    from sfumato.pipelines.release import Release
 
 
 def text(report: Report) -> str:

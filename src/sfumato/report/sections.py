@@ -5,14 +5,15 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
-from sfumato.plan.methods import FullDomain
-from sfumato.plan.model import Plan
+from sfumato.microdata.plan.methods import FullDomain
+from sfumato.microdata.plan.model import Plan
 from sfumato.report import measures, proof, texts
+from sfumato.report.alternatives import sentences
 from sfumato.report.evidence import ColumnEvidence, Evidence
 from sfumato.report.page import folded, listing, paragraph, raw_table, section, table, tiles
 from sfumato.report.plots import LEGEND, Pair, histogram, meters, percent
-from sfumato.report.tradeoff import Alternative, sentences
 
 # Losses whose columns lose between nothing and everything: these can be shown as a share.
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
@@ -213,6 +214,6 @@ def origin(report: Report, plan: Plan | None) -> str:
 
 
 def _plan(plan: Plan) -> str:
-    from sfumato.plan.write import plan_text
+    from sfumato.microdata.plan.write import plan_text
 
     return plan_text(plan)

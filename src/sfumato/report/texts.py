@@ -6,8 +6,8 @@ from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.microdata.models.named_values import named
-from sfumato.microdata.verify import Promise
-from sfumato.plan.model import Plan
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.verdict import Promise
 
 CHECKED = "Checked on the written rows themselves: they were read back, counted anew and judged apart from the search."
 STARRED = (

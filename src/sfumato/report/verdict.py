@@ -1,6 +1,6 @@
 """The verdict on a released file, as text."""
 
-from sfumato.microdata.verify import Verdict
+from sfumato.microdata.verdict import Verdict
 
 
 def text(verdict: Verdict) -> str:

@@ -7,11 +7,11 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Red
 
 import sfumato
 from sfumato.errors import SfumatoError
+from sfumato.service.attributes.schemas import About, Health
 from sfumato.service.documentation import documentation_page
-from sfumato.service.metrics import Metrics
-from sfumato.service.problems import API_VERSION
-from sfumato.service.schemas import About, Health
-from sfumato.service.settings import Settings
+from sfumato.service.http.metrics import Metrics
+from sfumato.service.http.problems import API_VERSION
+from sfumato.service.http.settings import Settings
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 PAGES = "/app"
@@ -99,7 +99,7 @@ def wants_page(accept: str) -> bool:
 def _fault(ontologies: Path | None) -> str | None:
     """What keeps the service from its work, if anything does."""
     from sfumato.attributes.knowledge_graph.parsing import new_graph
-    from sfumato.attributes.operation import load_all
+    from sfumato.attributes.operations.operation import load_all
 
     try:
         load_all()

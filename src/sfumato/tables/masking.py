@@ -6,19 +6,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.plan.tables import TablePlan
-from sfumato.tables import intervals, words
-from sfumato.tables.audit import Audit, Verdict, audit_publication
-from sfumato.tables.cells import Mask, Numbers, Status, Table
-from sfumato.tables.drawing import drawn
-from sfumato.tables.fast import fast
-from sfumato.tables.insight import attack
-from sfumato.tables.parts import Part
-from sfumato.tables.primary import Range
-from sfumato.tables.problem import make_problem
-from sfumato.tables.publication import Knowledge, Promise, Publication, false_cells
-from sfumato.tables.ranges import clusters
-from sfumato.tables.suppression import Progress, Suppression, optimal
+from sfumato.tables import words
+from sfumato.tables.attack.audit import Audit, Verdict, audit_publication
+from sfumato.tables.attack.method_known import attack
+from sfumato.tables.attack.publication import Knowledge, Promise, Publication, false_cells
+from sfumato.tables.cells.cells import Mask, Numbers, Status, Table
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import Range
+from sfumato.tables.ranges import intervals
+from sfumato.tables.ranges.drawing import drawn
+from sfumato.tables.ranges.ranges import clusters
+from sfumato.tables.suppression.fast import fast
+from sfumato.tables.suppression.optimal import Progress, Suppression, optimal
+from sfumato.tables.suppression.problem import make_problem
 
 REPAIRED = "D"
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.plan.shapes import MapOf, read
-from sfumato.plan.tables import DIMENSION, Dimension
-from sfumato.tables.cells import Numbers, Places
-from sfumato.tables.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+from sfumato.shapes.shapes import MapOf, read
+from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+from sfumato.tables.plan.plan import DIMENSION, Dimension
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,44 +34,6 @@ class Base:
     owners: Places
     amounts: Numbers
     holdings: tuple[str, ...] = ()
-
-
-def tabulate(
-    data: Any,
-    dimensions: Sequence[str] | Mapping[str, Any],
-    *,
-    value: str | None = None,
-    weight: str | None = None,
-    holding: str | None = None,
-    top: int = 2,
-) -> Any:
-    """The table of microdata with every total, ready for `protect`.
-
-    Args:
-        data: A frame, or the path of a CSV, Parquet or JSON file.
-        dimensions: Column names, or dimensions as in a plan (levels, or a column with a hierarchy).
-        value: The column to be summed; a table of counts without it.
-        weight: A column by which each value is multiplied; the count is not.
-        holding: The column that says which holding a record belongs to.
-        top: How many of the contributions that are largest by absolute size are kept beside a sum.
-
-    Returns:
-        A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
-        value's name, `top1`, … and `holdings`.
-
-    Raises:
-        DataError: A code is missing or unknown, or a value is no number.
-
-    >>> import pandas
-    >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
-    [3, 1, 2]
-    """
-    from sfumato.engines.tabulation import base_of, frame_of
-
-    shaped = _shaped(dimensions)
-    names = [name for dimension in shaped.values() for name in (dimension.levels or (dimension.column or "",))]
-    base = base_of(data, names, value, weight, holding, top if value else 0)
-    return frame_of(data, _table(base, shaped, value, top, with_holdings=holding is not None))
 
 
 def _shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension]:

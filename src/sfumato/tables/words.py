@@ -96,3 +96,13 @@ def upper_end(value: float) -> str:
 
 def _plain(value: float) -> bool:
     return "." not in number(value)
+
+
+NAMES = {
+    "plain": ("_published", "_lower", "_upper", "_case", "_reason"),
+    "original": ("_korr", "_min", "_max", "_fall", "_fallLang"),
+}
+
+
+# The original prints the ranges of primary cells with another dash than those of all others.
+PRIMARY_DASH = "–"

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
-from sfumato.service.jobs_store import Job
+from sfumato.service.jobs.store import Job
 from sfumato.web import looks
 from sfumato.web.visit import Visit
 

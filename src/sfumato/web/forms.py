@@ -7,10 +7,10 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.errors import PlanError
-from sfumato.plan.files import written
-from sfumato.plan.shapes import Choice, Flag, Integer, Key, ListOf, Number
-from sfumato.service.jobs_plans import read_plan_text
-from sfumato.service.problems import RefusedError
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.plans import read_plan_text
+from sfumato.shapes.files import written
+from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number
 from sfumato.web.texts import Words
 
 Values = dict[str, Any]

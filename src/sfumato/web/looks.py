@@ -9,8 +9,8 @@ from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.report.plots import percent
-from sfumato.service.problems import RefusedError
-from sfumato.service.watch import tell_error
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.http.watch import tell_error
 from sfumato.web.texts import Words
 
 ICON = (

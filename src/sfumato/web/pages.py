@@ -8,10 +8,13 @@ from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
 
-from sfumato.service.jobs_pool import Pool
-from sfumato.service.keys import ApiKeys
-from sfumato.web import attribute_area, looks, rows_area, table_area
+from sfumato.service.http.keys import ApiKeys
+from sfumato.service.jobs.pool import Pool
+from sfumato.web import looks
+from sfumato.web.attributes import attribute_area
 from sfumato.web.limits import UploadLimit
+from sfumato.web.rows import rows_area
+from sfumato.web.tables import table_area
 from sfumato.web.texts import words
 from sfumato.web.visit import Visit
 

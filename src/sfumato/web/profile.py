@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines.duckdb import DuckDBEngine
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.preview import Row, first_rows
 from sfumato.engines.engine import Reading
-from sfumato.engines.preview import Row, first_rows
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.classes import Counts
-from sfumato.microdata.profiling import suggest_plan
-from sfumato.plan.model import DataPlan
-from sfumato.plan.shapes import read as read_shape
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.classes import Counts
+from sfumato.pipelines.suggest import suggest_plan
+from sfumato.shapes.shapes import read as read_shape
 
 PREVIEW_ROWS = 8
 # Endings of files that can be loaded; a DuckDB file may hold views of other files of the server.

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.service.jobs import submit
-from sfumato.service.jobs_plans import check_paths
-from sfumato.service.jobs_pool import Pool, erase, private_folder
-from sfumato.service.jobs_requests import NAME, JobRequest
-from sfumato.service.jobs_store import Job, Kind, new_id
+from sfumato.service.jobs.plans import check_paths
+from sfumato.service.jobs.pool import Pool, erase, private_folder
+from sfumato.service.jobs.requests import NAME, JobRequest
+from sfumato.service.jobs.routes import submit
+from sfumato.service.jobs.store import Job, Kind, new_id
 from sfumato.web.profile import Loaded
 from sfumato.web.texts import Words
 

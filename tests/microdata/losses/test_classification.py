@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.microdata.classes import histogram
 from sfumato.microdata.losses.classification import most_frequent
-from sfumato.microdata.release import anonymize
+from sfumato.microdata.models.classes import histogram
+from sfumato.pipelines.release import anonymize
 
 TREE = {"type": "tree", "parents": {"a": "ab", "b": "ab", "c": "cd", "d": "cd"}}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sfumato.hierarchies.ladder import make_ladder
 from sfumato.microdata.measures.covers import covers, domain_of
 from sfumato.microdata.measures.view import view_of
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 TREE = {"type": "tree", "parents": {"a1": "A", "a2": "A", "b1": "B", "b2": "B"}}
 

@@ -3,8 +3,8 @@
 import polars as pl
 
 from sfumato.microdata.measures.forcing import forcing
-from sfumato.microdata.release import anonymize
-from sfumato.plan.read import read_plan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize
 
 FRAME = pl.DataFrame({"age": ["20", "21", "22", "23"] * 4, "sex": ["m", "m", "f", "f"] * 4})
 

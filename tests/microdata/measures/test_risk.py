@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
 from sfumato.microdata.measures.risk import expected_risks, prosecutor
-from sfumato.microdata.measures.survey import SizeCount, risk
+from sfumato.microdata.measures.survey import SizeCount
+from sfumato.pipelines.risk import risk
 
 # Sweeney (2002), the voter example in short: zip, birth, sex.
 ROWS = pl.DataFrame(

@@ -6,8 +6,8 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.microdata.measures.association import correlation, cramers_v
-from sfumato.microdata.measures.survey import risk
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.risk import risk
 
 FRAME = pl.DataFrame(
     {

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods import bounded, exhaustive, optimal
-from sfumato.microdata.methods.problem import Problem
-from sfumato.microdata.methods.search import full_domain_problem
-from sfumato.microdata.release import anonymize, frequency_table
-from sfumato.plan.read import read_plan
+from sfumato.microdata.methods.full_domain import bounded, exhaustive, optimal
+from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.methods.full_domain.search import full_domain_problem
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize, frequency_table
 
 
 def problem_of(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:

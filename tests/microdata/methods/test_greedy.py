@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 ZIPS = ["72021", "72062", "72062", "72117"]
 

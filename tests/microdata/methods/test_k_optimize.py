@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 from sfumato.datasets import stroke
-from sfumato.engines.frames import FrameEngine
+from sfumato.engines.frames.engine import FrameEngine
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.microdata.methods import k_optimize
-from sfumato.microdata.methods.k_optimize_features import space_of
-from sfumato.microdata.methods.k_optimize_kernels import HEAD, OUT
-from sfumato.microdata.methods.k_optimize_labels import joined, published
-from sfumato.microdata.release import anonymize, frequency_table
-from sfumato.plan.read import read_plan
+from sfumato.microdata.methods.k_optimize import search as k_optimize
+from sfumato.microdata.methods.k_optimize.features import space_of
+from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT
+from sfumato.microdata.methods.k_optimize.labels import joined, published
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize, frequency_table
 
 LOSSES = ("discernibility", "classification", "loss-metric")
 

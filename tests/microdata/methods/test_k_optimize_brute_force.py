@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.frames import FrameEngine
-from sfumato.microdata.methods import k_optimize
-from sfumato.microdata.methods.k_optimize_bounds_kernels import HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
-from sfumato.microdata.methods.k_optimize_features import space_of
-from sfumato.microdata.methods.k_optimize_kernels import HEAD, OUT, TAIL
-from sfumato.microdata.methods.k_optimize_search_kernels import (
+from sfumato.engines.frames.engine import FrameEngine
+from sfumato.microdata.methods.k_optimize import search as k_optimize
+from sfumato.microdata.methods.k_optimize.bounds_kernels import HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
+from sfumato.microdata.methods.k_optimize.features import space_of
+from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT, TAIL
+from sfumato.microdata.methods.k_optimize.search_kernels import (
     CLASS0,
     CLASS1,
     HIDDEN,
@@ -25,9 +25,9 @@ from sfumato.microdata.methods.k_optimize_search_kernels import (
     head_cost,
     load,
 )
-from sfumato.microdata.methods.k_optimize_workers import Worker
-from sfumato.microdata.release import frequency_table
-from sfumato.plan.read import read_plan
+from sfumato.microdata.methods.k_optimize.workers import Worker
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import frequency_table
 
 LOSSES = ("discernibility", "classification", "loss-metric")
 MOST_FEATURES = 14

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from sfumato import datasets
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods import local, local_sweep
-from sfumato.microdata.methods.search import full_domain_problem, search
-from sfumato.microdata.release import anonymize
-from sfumato.plan.methods import LOSSES, Optimal
-from sfumato.plan.read import read_plan
+from sfumato.microdata.methods.full_domain.search import full_domain_problem
+from sfumato.microdata.methods.local import search as local
+from sfumato.microdata.methods.local import sweep as local_sweep
+from sfumato.microdata.methods.search import search
+from sfumato.microdata.plan.methods import LOSSES, Optimal
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize
 
 TREE = {"type": "tree", "parents": {"a": "vowel", "e": "vowel", "i": "vowel", "b": "consonant", "c": "consonant"}}
 COLUMNS = {
@@ -54,7 +56,7 @@ def tables(draw, sensitive=False):
 
 def table_of(frame, plan):
     from sfumato.engines.opening import open_engine
-    from sfumato.microdata.release import frequency_table
+    from sfumato.pipelines.release import frequency_table
 
     return frequency_table(plan, open_engine(frame, plan))
 

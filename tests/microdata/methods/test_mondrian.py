@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.microdata.methods import mondrian, mondrian_cutting
-from sfumato.microdata.methods.mondrian_axes import axes_of, compiled
-from sfumato.microdata.methods.mondrian_cutting import Wish, divided, judged, whole
-from sfumato.microdata.methods.mondrian_division_kernels import propose, sides
-from sfumato.microdata.methods.mondrian_kernels import LOSS, RANDOM, RELAXED, STRICT, WIDEST
-from sfumato.microdata.release import anonymize
-from sfumato.plan.read import read_plan
+from sfumato.microdata.methods.mondrian import cutting as mondrian_cutting
+from sfumato.microdata.methods.mondrian import search as mondrian
+from sfumato.microdata.methods.mondrian.axes import axes_of, compiled
+from sfumato.microdata.methods.mondrian.cutting import Wish, divided, judged, whole
+from sfumato.microdata.methods.mondrian.division_kernels import propose, sides
+from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, WIDEST
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize
 
 TREE = {"type": "tree", "parents": {"a": "vowel", "e": "vowel", "i": "vowel", "b": "consonant", "c": "consonant"}}
 
@@ -59,7 +60,7 @@ def first_cut(values, mode):
 
 def table_of(frame, plan):
     from sfumato.engines.opening import open_engine
-    from sfumato.microdata.release import frequency_table
+    from sfumato.pipelines.release import frequency_table
 
     return frequency_table(plan, open_engine(frame, plan))
 

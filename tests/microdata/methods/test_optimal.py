@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
 from sfumato.hierarchies.ladder import make_ladder
-from sfumato.microdata.classes import histogram
-from sfumato.microdata.frequencies import Coding, FrequencyTable
+from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods import exhaustive, optimal, samarati
-from sfumato.microdata.methods.problem import Problem
+from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
+from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.models.classes import histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 

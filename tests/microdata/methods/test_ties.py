@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 FULL_DOMAIN = ["optimal", "exhaustive", "greedy", "samarati"]
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.release import anonymize
-from sfumato.microdata.verification import verify
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
 
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 TREE = {"type": "tree", "parents": {"a1": "A", "a2": "A", "b1": "B", "b2": "B"}}

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from sfumato.errors import UnattainableError
 from sfumato.hierarchies.ladder import make_ladder
 from sfumato.hierarchies.tree import SHAPE as TREE
-from sfumato.microdata.classes import histogram
-from sfumato.microdata.frequencies import Coding, FrequencyTable
+from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods import exhaustive, optimal, samarati
-from sfumato.microdata.methods.problem import Problem
+from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
+from sfumato.microdata.methods.full_domain.problem import Problem
 from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.beta_likeness import BetaLikeness
+from sfumato.microdata.models.classes import histogram
 from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -28,8 +29,7 @@ from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
 from sfumato.microdata.models.t_closeness import TCloseness
-from sfumato.plan.model import DataPlan
-from sfumato.plan.shapes import read
+from sfumato.shapes.shapes import read
 
 VALUES = ("1", "2", "3", "4", None)
 PARENTS = {"1": "low", "2": "low", "3": "high", "4": "high"}

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from sfumato.microdata.models.registry import MODEL, SHAPES
-from sfumato.plan.shapes import ListOf, read
+from sfumato.shapes.shapes import ListOf, read
 
 TEXT = (Path(__file__).resolve().parents[3] / "docs" / "models.md").read_text(encoding="utf-8")
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.microdata.release import anonymize
-from sfumato.microdata.verification import verify
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
 
 ROWS = 300
 PARENTS = {"flu": "mild", "cold": "mild", "cancer": "grave", "hiv": "grave"}

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 
 ROWS = pd.DataFrame({"zip": list("112233"), "hiv": ["yes", "yes", "no", "no", "yes", "no"]})
 NUMBERS = ROWS.assign(hiv=ROWS["hiv"].map({"yes": "01", "no": "2"}))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.configuration import Configuration, Rule
-from sfumato.attributes.contexts import ContextLoader, refuse, with_contexts
 from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes, rules_of
 from sfumato.attributes.knowledge_graph.names import SOYA, local_name
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
-from sfumato.attributes.operation import find
+from sfumato.attributes.operations.operation import find
+from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.errors import DataError, PlanError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
 from sfumato.attributes.knowledge_graph.parsing import select
-from sfumato.attributes.operation import normalized
+from sfumato.attributes.operations.operation import normalized
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:

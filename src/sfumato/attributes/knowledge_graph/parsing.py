@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sfumato.attributes.contexts import ContextLoader, refuse, with_contexts
+from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.errors import PlanError, missing_extra
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.microdata.classes import Counts, Histogram, Mask
-from sfumato.microdata.grouping import Grouped
+from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.class_sizes import ClassLoss
 from sfumato.microdata.losses.loss import Terms
+from sfumato.microdata.models.classes import Counts, Histogram, Mask
 
 
 def most_frequent(held: Histogram) -> Counts:

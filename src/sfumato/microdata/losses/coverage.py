@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.microdata.classes import Counts, Floats
-from sfumato.plan.methods import Aggregate
+from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.plan.methods import Aggregate
 
 
 def aggregated(losses: Sequence[float], weights: Sequence[float], how: Aggregate) -> float:

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.microdata.classes import Floats
-from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Floats
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.microdata.classes import Counts, Floats, Mask
-from sfumato.microdata.grouping import Grouped
+from sfumato.microdata.counts.grouping import Grouped
+from sfumato.microdata.models.classes import Counts, Floats, Mask
 
 # The levels of each column that may be used.
 Window = tuple[slice, ...]

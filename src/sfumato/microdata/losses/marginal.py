@@ -17,13 +17,13 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from sfumato.microdata import kernels
-from sfumato.microdata.classes import Floats, Mask
-from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.grouping import Grouped, Node
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import Grouped, Node
+from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.losses.loss import Charges, Swept, Terms, Window, summed_over_lattice
-from sfumato.microdata.packing import Packing, packing_of
-from sfumato.plan.methods import Aggregate
+from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.plan.methods import Aggregate
 
 
 class ColumnLoss(Protocol):

@@ -1,6 +1,6 @@
 """The losses a plan may name, made ready for a table."""
 
-from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses import steps
 from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
 from sfumato.microdata.losses.classification import Classification
@@ -8,7 +8,7 @@ from sfumato.microdata.losses.entropy import NonUniformEntropy
 from sfumato.microdata.losses.loss import Prepared
 from sfumato.microdata.losses.loss_metric import LossMetric
 from sfumato.microdata.losses.marginal import ColumnLoss, Marginal
-from sfumato.plan.methods import Aggregate, LossName
+from sfumato.microdata.plan.methods import Aggregate, LossName
 
 
 def prepare(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.microdata.classes import Floats
+from sfumato.microdata.models.classes import Floats
 
 
 @dataclass(frozen=True, slots=True)

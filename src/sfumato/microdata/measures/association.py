@@ -15,9 +15,9 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata import kernels
-from sfumato.microdata.classes import Floats
+from sfumato.microdata.counts import kernels
 from sfumato.microdata.measures.view import View
+from sfumato.microdata.models.classes import Floats
 
 # Pairs of columns times rows of the frequency table that may be gone through.
 MAX_WORK = 20_000_000

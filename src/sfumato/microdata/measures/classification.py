@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import missing_extra
-from sfumato.microdata.classes import Counts
 from sfumato.microdata.measures.view import View
+from sfumato.microdata.models.classes import Counts
 
 HELD_OUT = 0.3
 MAX_ENTRIES = 200_000

@@ -6,10 +6,10 @@ generalized to a level and all others stay as they are.
 
 from dataclasses import dataclass
 
-from sfumato.microdata.classes import Counts
-from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.grouping import Grouper
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.measures.regrouping import Regrouper
+from sfumato.microdata.models.classes import Counts
 
 # Combinations times steps that may be gone through, about a second of work.
 MAX_WORK = 60_000_000

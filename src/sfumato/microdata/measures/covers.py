@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import ColumnType, numbers_of
-from sfumato.microdata.classes import Counts, Floats
-from sfumato.microdata.recoding import STAR, Labels
+from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.recoding.recoding import STAR, Labels
 
 Places = npt.NDArray[np.int64]
 Pairs = tuple[Places, Places]

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.grouping import Grouper, Node
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import Grouper, Node
 from sfumato.microdata.models.model import of_release
-from sfumato.microdata.models.population import with_persons
-from sfumato.microdata.recoding import LevelRecoding, Recoding
-from sfumato.plan.model import Plan
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.population import with_persons
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 
 
 def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) -> dict[str, Any]:

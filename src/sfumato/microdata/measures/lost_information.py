@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.microdata.classes import Floats
-from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.grouping import Grouper
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.measures.view import ColumnView, View, distinct_pairs
-from sfumato.microdata.recoding import LevelRecoding, Recoding
+from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 
 BY_COLUMN = ("loss-metric", "precision", "non-uniform-entropy", "score", "height")
 

@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.regrouping import Regrouper
 
 MOST_COLUMNS = 3

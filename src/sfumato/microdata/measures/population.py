@@ -26,7 +26,7 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.errors import Fault, PlanError
-from sfumato.microdata.classes import Counts
+from sfumato.microdata.models.classes import Counts
 
 SMALL_FRACTION = 0.1
 # More persons than there ever were; beyond it logarithms of factorials have no digits left to tell estimates apart.

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.microdata.classes import Floats, Mask
 from sfumato.microdata.measures.view import ColumnView, View
+from sfumato.microdata.models.classes import Floats, Mask
 
 QUERIES = 100
 MOST_COLUMNS = 3

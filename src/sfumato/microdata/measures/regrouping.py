@@ -5,10 +5,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata import grouping_kernels
-from sfumato.microdata.classes import Counts
-from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.packing import Words, packing_of
+from sfumato.microdata.counts import grouping_kernels
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.packing import Words, packing_of
+from sfumato.microdata.models.classes import Counts
 
 Owners = npt.NDArray[np.int32]
 

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.microdata.classes import Counts
-from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.measures import contribution
 from sfumato.microdata.measures.forcing import forcing
 from sfumato.microdata.measures.outliers import outliers
 from sfumato.microdata.measures.risk import attacker, prosecutor
 from sfumato.microdata.measures.survey import distribution, hiding
 from sfumato.microdata.measures.utility import utility
-from sfumato.microdata.models.population import persons_by_label
-from sfumato.microdata.recoding import Recoding, published_labels
-from sfumato.microdata.wildcards import matching_rows
-from sfumato.plan.model import Plan
+from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.population import persons_by_label
+from sfumato.microdata.recoding.recoding import Recoding, published_labels
 
 # How much of the frequency table may be gone through for contributions and outliers, in every release.
 MAX_WORK = 10_000_000

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from sfumato.microdata.classes import Counts, Floats
+from sfumato.microdata.models.classes import Counts, Floats
 
 THRESHOLD = 0.2
 

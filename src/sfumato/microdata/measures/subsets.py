@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import inf
 
-from sfumato.microdata.classes import Counts
-from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.packing import Words
 from sfumato.microdata.measures.regrouping import Regrouper
-from sfumato.microdata.packing import Words
+from sfumato.microdata.models.classes import Counts
 
 MAX_COLUMNS = 10
 LIMIT = 1_000

@@ -1,26 +1,17 @@
 """The survey of a table's risk: all measures together, for the library and the command line."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.engines.csv_files import check_separator
-from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.opening import open_engine
-from sfumato.errors import DataError, Fault, PlanError, did_you_mean
-from sfumato.microdata.classes import Counts, Mask
-from sfumato.microdata.frequencies import DROPPED, FrequencyTable, tabulate
-from sfumato.microdata.header import check_header
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.measures import contribution, population
 from sfumato.microdata.measures.outliers import Outliers, outliers
 from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, expected_risks, prosecutor
 from sfumato.microdata.measures.subsets import LIMIT, Subsets, subsets
-from sfumato.microdata.wildcards import matching_rows
-from sfumato.plan.model import ColumnPlan, DataPlan, Plan
-from sfumato.plan.read import read_plan
+from sfumato.microdata.models.classes import Counts, Mask
 
 OnMissing = Literal["category", "any", "drop"]
 
@@ -80,54 +71,6 @@ class RiskReport:
         return html_part(self)
 
 
-def risk(
-    data: Any,
-    quasi_identifiers: Sequence[str] | None = None,
-    *,
-    plan: Plan | Mapping[str, Any] | str | Path | None = None,
-    population_size: int | None = None,
-    sampling_fraction: float | None = None,
-    threshold: float = THRESHOLD,
-    missing: Sequence[str] = (),
-    on_missing: OnMissing = "category",
-    separator: str | None = None,
-    subset_limit: int = LIMIT,
-    row_numbers: bool = False,
-) -> RiskReport:
-    """How far the rows of a table can be told apart, and by what.
-
-    Args:
-        data: A pandas, Polars or Arrow frame, or the path of a file.
-        quasi_identifiers: The columns that an attacker may know; those of the plan by default.
-        plan: A plan whose hierarchies tell what each generalization step takes off the risk.
-        population_size: Persons in the population from which the rows are a sample; or else
-        sampling_fraction: The share of it that the rows are.
-        threshold: Rows with a greater risk than this are counted.
-        missing: Texts that mean "missing", besides an empty field.
-        on_missing: What a missing value is. No row is ever left out silently: `dropped_rows` says how many were.
-        separator: Of a CSV file; found out by default.
-        subset_limit: How many sets of columns are measured where there are too many to measure all.
-        row_numbers: Whether the numbers of the outliers' rows are looked up, too.
-
-    >>> import polars as pl
-    >>> found = risk(pl.DataFrame({"sex": ["m", "f", "f"], "age": [30, 40, 40]}), ["sex", "age"])
-    >>> found.figures.uniques, round(found.prosecutor.average, 3)
-    (1, 0.667)
-    """
-    check_separator(separator)
-    given = DataPlan(separator=separator, missing=tuple(missing), on_missing=on_missing)
-    resolved = _plan_of(quasi_identifiers, plan, given)
-    _check_numbers(population_size, sampling_fraction, threshold)
-    source = open_engine(data, resolved, "frames" if row_numbers else None)
-    try:
-        table = _table(source, resolved)
-        size = _population_size(table.rows, population_size, sampling_fraction)
-        report = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
-        return replace(report, outlier_rows=_numbers(source, table, report.outliers)) if row_numbers else report
-    finally:
-        source.close()
-
-
 def survey(
     table: FrequencyTable,
     on_missing: OnMissing,
@@ -174,75 +117,6 @@ def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCoun
     return tuple(SizeCount(size, count, held) for size, count, held in found)
 
 
-def _plan_of(names: Sequence[str] | None, plan: Plan | Mapping[str, Any] | str | Path | None, given: DataPlan) -> Plan:
-    """A plan that says which columns to look at and how to read them."""
-    if plan is None:
-        if not names:
-            raise PlanError("no quasi-identifier is named.", "Name the columns that an attacker may know.", "columns")
-        return Plan({name: ColumnPlan("quasi-identifier") for name in names}, (), data=given)
-    resolved = read_plan(plan)
-    columns = {
-        name: resolved.columns.get(name, ColumnPlan("quasi-identifier")) for name in names or resolved.quasi_identifiers
-    }
-    wanted = {name: replace(column, role="quasi-identifier") for name, column in columns.items()}
-    data = replace(
-        resolved.data,
-        missing=given.missing or resolved.data.missing,
-        on_missing=given.on_missing if given.on_missing != "category" else resolved.data.on_missing,
-        separator=given.separator or resolved.data.separator,
-    )
-    return replace(resolved, columns=wanted, privacy=(), data=data)
-
-
-def _check_numbers(population_size: int | None, sampling_fraction: float | None, threshold: float) -> None:
-    faults = []
-    if population_size is not None and sampling_fraction is not None:
-        faults.append(Fault("population_size", "goes without sampling_fraction.", "Give one of them."))
-    if population_size is not None and population_size < 1:
-        faults.append(Fault("population_size", "must be at least 1."))
-    if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
-        faults.append(Fault("sampling_fraction", "must be above 0 and at most 1."))
-    if not 0 <= threshold <= 1:
-        faults.append(Fault("threshold", "must be from 0 to 1."))
-    if faults:
-        raise PlanError(faults, code="risk")
-
-
-def _population_size(rows: int, size: int | None, fraction: float | None) -> int | None:
-    if fraction is not None:
-        return max(rows, round(rows / fraction))
-    if size is not None and size < rows:
-        raise PlanError(f"the population of {size} is smaller than the {rows} rows.", "Give its size.", "population")
-    return size
-
-
-def _table(source: Engine, plan: Plan) -> FrequencyTable:
-    """The frequency table of the quasi-identifiers."""
-    from sfumato.microdata.release import located
-
-    check_header(plan.columns, source.columns)
-    absent = [name for name in plan.columns if name not in source.columns]
-    if absent:
-        raise PlanError(
-            [Fault(name, "the data have no such column.", did_you_mean(name, source.columns)) for name in absent],
-            code="columns",
-        )
-    required = tuple(plan.columns) if plan.data.on_missing == "drop" else ()
-    counted = source.count(tuple(plan.columns), Reading(plan.data.missing, required))
-    table, rejected = tabulate(counted, located(plan))
-    if rejected and plan.data.on_invalid == "error":
-        raise DataError(
-            f'column "{rejected[0].column}": {len(rejected[0].texts)} values do not fit its type or hierarchy.',
-            "Mend the data or the hierarchy.",
-            "invalid-value",
-            values=rejected[0].texts,
-            column=rejected[0].column,
-        )
-    if not table.rows:
-        raise DataError("no row is left.", "Every row was dropped, or there is none.", "no-rows")
-    return table
-
-
 def _unknown(table: FrequencyTable) -> Mask:
     """Which values of each combination are missing."""
     absent = [ladder.places.get(None, -1) for ladder in table.ladders]
@@ -258,13 +132,3 @@ def hiding(table: FrequencyTable, on_missing: OnMissing) -> Counts:
     """The rows among which those of each combination hide."""
     unknown = _unknown(table) if on_missing == "any" else np.zeros(0, bool)
     return matching_rows(table.codes, unknown, table.counts) if unknown.any() else table.counts
-
-
-def _numbers(source: Engine, table: FrequencyTable, found: Outliers) -> tuple[int, ...]:
-    """Numbers of the rows that are outliers, counted from 1."""
-    wanted = {tuple(table.codes[place].tolist()) for place in found.combinations}
-    columns = [
-        [coding.places.get(text, DROPPED) for text in source.texts(name)]  # type: ignore[attr-defined]
-        for name, coding in zip(table.columns, table.codings, strict=True)
-    ]
-    return tuple(row + 1 for row, codes in enumerate(zip(*columns, strict=True)) if codes in wanted)

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.association import Associations, associations
 from sfumato.microdata.measures.classification import Accuracy, accuracy
 from sfumato.microdata.measures.distributions import Drift, drift_of
 from sfumato.microdata.measures.lost_information import Lost, losses
 from sfumato.microdata.measures.range_counts import RangeCounts, range_counts
 from sfumato.microdata.measures.view import view_of
-from sfumato.microdata.recoding import Recoding
-from sfumato.plan.model import Plan
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import Recoding
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import InternalError
-from sfumato.microdata.classes import Counts, Floats, Mask
-from sfumato.microdata.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.covers import Domain, Pairs, Places, covers, domain_of
-from sfumato.microdata.recoding import ClassRecoding, LevelRecoding, Recoding
-from sfumato.plan.methods import KOptimize
-from sfumato.plan.model import Plan
+from sfumato.microdata.models.classes import Counts, Floats, Mask
+from sfumato.microdata.plan.methods import KOptimize
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import ClassRecoding, LevelRecoding, Recoding
 
 # Up to so many possible pairs are counted in a table of all of them.
 DENSE_PAIRS = 4_000_000

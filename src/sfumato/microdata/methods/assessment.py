@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.microdata.classes import Classes, Counts, Mask
+from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import Model, ReleaseModel, of_release
 
 ALL = 2**62

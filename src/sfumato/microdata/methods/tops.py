@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.classes import Classes, Mask, histogram
-from sfumato.microdata.frequencies import FrequencyTable
-from sfumato.microdata.recoding import STAR, ClassRecoding, Recoding
-from sfumato.plan.model import Plan
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Classes, Mask, histogram
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
 
 
 def with_tops(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:

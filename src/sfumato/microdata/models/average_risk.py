@@ -18,9 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.microdata.classes import Classes, Counts, Mask
+from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel
-from sfumato.plan.shapes import Key, Number, Record
+from sfumato.shapes.shapes import Key, Number, Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.microdata.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models import bounds_kernels
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.plan.shapes import Key, Number, Record, Text
+from sfumato.shapes.shapes import Key, Number, Record, Text
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.microdata.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.plan.shapes import Key, Number, Record, Scalar, Text
+from sfumato.shapes.shapes import Key, Number, Record, Scalar, Text
 
 
 @dataclass(frozen=True, slots=True)

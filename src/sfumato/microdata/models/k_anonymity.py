@@ -13,9 +13,9 @@ Monotone under generalization and under suppression: a class only grows.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.microdata.classes import Classes, Mask
+from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.plan.shapes import Integer, Key, Record
+from sfumato.shapes.shapes import Integer, Key, Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sfumato.microdata.classes import Classes, Counts, Mask
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.plan.model import DataPlan
-from sfumato.plan.shapes import Either, Integer, Key, ListOf, Record, Scalar, Text
+from sfumato.shapes.shapes import Either, Integer, Key, ListOf, Record, Scalar, Text
 
 # Under this name the classes of a full-domain search hold the rows of the population: no column can have it.
 POPULATION = "\0population"

@@ -19,10 +19,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.microdata.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models import bounds_kernels
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.plan.shapes import Choice, Key, Number, Record, Text
+from sfumato.shapes.shapes import Choice, Key, Number, Record, Text
 
 Variant = Literal["distinct", "entropy", "recursive"]
 

@@ -4,7 +4,7 @@ from typing import ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
-from sfumato.microdata.classes import Classes, Counts, Mask
+from sfumato.microdata.models.classes import Classes, Counts, Mask
 
 # How far a share or a distance may lie beyond its limit because numbers in a machine have no more digits.
 EXACT = 1e-9

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from sfumato.errors import Fault, PlanError
+from sfumato.errors import Fault
 from sfumato.hierarchies.types import ColumnType, canonical
 from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.delta_presence import DeltaPresence
@@ -15,7 +15,7 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.t_closeness import TCloseness
 
 if TYPE_CHECKING:
-    from sfumato.microdata.frequencies import FrequencyTable
+    pass
 
 
 def named(model: Model) -> tuple[str, ...]:
@@ -51,23 +51,3 @@ def faults_of(model: Model, at: str, type_: ColumnType, missing: Sequence[str]) 
             Fault(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
         )
     return found
-
-
-def absent(model: Model, table: "FrequencyTable") -> int:
-    """How many of the values that a model makes a promise about do not stand in the data.
-
-    Raises:
-        PlanError: None of them does: the promise would be empty.
-    """
-    if isinstance(model, TCloseness) or not named(model) or model.column is None:
-        return 0
-    texts = set(table.sensitive_values[model.column])
-    lacking = [text for text in named(model) if text not in texts]
-    if len(lacking) == len(named(model)):
-        raise PlanError(
-            f'privacy: {model.name} names no value that "{model.column}" has: the promise would be empty.',
-            "Check how the values are written, or leave the promise out.",
-            "named-values",
-            values=lacking,
-        )
-    return len(lacking)

@@ -16,7 +16,7 @@ from sfumato.microdata.models import (
     t_closeness,
 )
 from sfumato.microdata.models.model import Model
-from sfumato.plan.shapes import Record, Tagged
+from sfumato.shapes.shapes import Record, Tagged
 
 SHAPES: dict[str, Record[Any]] = {
     "k-anonymity": k_anonymity.SHAPE,

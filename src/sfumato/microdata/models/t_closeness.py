@@ -31,10 +31,10 @@ import numpy.typing as npt
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
-from sfumato.microdata.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models import distance_kernels
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.plan.shapes import Choice, Key, ListOf, Number, Record, Scalar, Text
+from sfumato.shapes.shapes import Choice, Key, ListOf, Number, Record, Scalar, Text
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Texts = tuple[str | None, ...]

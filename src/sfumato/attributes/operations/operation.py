@@ -1,0 +1,148 @@
+"""What an operation on an attribute is, and the registry in which one is found by its name and the kind of the values.
+
+A new operation is one class with the decorator `operation`; a package of somebody else's names its module under the
+entry point group `sfumato.operations`, and it is loaded when an operation is first looked up.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.attributes.operations.datatypes import DataType, Kind
+from sfumato.errors import PlanError
+
+Codes = npt.NDArray[np.int64]
+MASK = "*****"
+GROUP = "sfumato.operations"
+OWN = ("masking", "generalization", "randomization", "objects")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an operation is asked to do.
+
+    Attributes:
+        attribute: The attribute's name.
+        data_type: The type of its values.
+        buckets: The number of buckets to aim at.
+        random: Where noise comes from.
+        smallest_group: The least number of members of a group of objects.
+    """
+
+    attribute: str
+    data_type: DataType
+    buckets: int
+    random: np.random.Generator
+    smallest_group: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is published: for each value the place of its entry, in the order of the values.
+
+    Attributes:
+        entries: The distinct things published.
+        codes: For each value, the place of its entry.
+        groups: Whether values with the same entry cannot be told apart; noise makes no groups.
+        buckets: The number of buckets the values were put in.
+    """
+
+    entries: Sequence[Any]
+    codes: Codes
+    buckets: int
+    groups: bool = True
+
+    @staticmethod
+    def of(values: Sequence[str | float]) -> "Outcome":
+        """The outcome for plain published values.
+
+        >>> Outcome.of(["a", "b", "a"]).codes.tolist()
+        [0, 1, 0]
+        """
+        places: dict[str | float, int] = {}
+        codes = np.fromiter((places.setdefault(value, len(places)) for value in values), np.int64, len(values))
+        return Outcome(tuple(places), codes, len(places))
+
+
+class Operation(Protocol):
+    """One way to anonymize the values of an attribute.
+
+    Attributes:
+        range_suffix: Added to the attribute's name where ranges are published as such.
+        graph_suffix: Added to the attribute's name in knowledge graphs and flat answers.
+    """
+
+    range_suffix: str
+    graph_suffix: str
+
+    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+        """Anonymize the values, none of which is missing, and keep their order."""
+        ...
+
+
+Made = TypeVar("Made", bound=Callable[[], Operation])
+_REGISTRY: dict[tuple[str, Kind], Callable[[], Operation]] = {}
+ALL_KINDS: tuple[Kind, ...] = (
+    *("numeric", "integer", "date", "datetime"),
+    *("string", "boolean", "address", "object", "other"),
+)
+
+
+def operation(name: str, *kinds: Kind) -> Callable[[Made], Made]:
+    """Register a class as the operation of a name for some kinds of values."""
+
+    def register(made: Made) -> Made:
+        for kind in kinds:
+            _REGISTRY[normalized(name), kind] = made
+        return made
+
+    return register
+
+
+def normalized(name: str) -> str:
+    """The name of an operation in one spelling.
+
+    >>> normalized("Randomisation")
+    'randomization'
+    """
+    return name.casefold().replace("isation", "ization")
+
+
+def find(name: str, data_type: DataType, attribute: str) -> Operation:
+    """The operation for an attribute.
+
+    Raises:
+        PlanError: No operation has this name, or it is not implemented for the type: never published raw instead.
+    """
+    load_all()
+    made = _REGISTRY.get((normalized(name), data_type.kind))
+    if made is None:
+        what = f'the operation {name} is not implemented for the data type {data_type.name} (attribute "{attribute}").'
+        raise PlanError(what, _way_out(data_type), "operation-unsupported", column=attribute)
+    return made()
+
+
+def _way_out(data_type: DataType) -> str:
+    names = sorted({name for name, kind in _REGISTRY if kind == data_type.kind})
+    return "Implemented for this type: " + ", ".join(names) + "."
+
+
+def known_operations() -> tuple[str, ...]:
+    """The names of all operations."""
+    load_all()
+    return tuple(sorted({name for name, _ in _REGISTRY}))
+
+
+@cache
+def load_all() -> None:
+    """Load the project's own operations and those of other packages."""
+    for name in OWN:
+        import_module(f"sfumato.attributes.operations.{name}")
+    for point in entry_points(group=GROUP):
+        point.load()

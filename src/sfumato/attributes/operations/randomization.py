@@ -1,0 +1,96 @@
+"""Randomization of numbers, dates and times: noise as wide as the value's neighborhood is sparse.
+
+value + N(0,1) · distance to its i-th nearest value, i = records per bucket; what falls outside the column's own minimum
+and maximum is mirrored back inside. Noise makes no groups: the answer has no k from a randomized attribute, and a value
+far from all others stays far from them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sfumato.attributes.operations.masking import Masking
+from sfumato.attributes.operations.operation import Outcome, Task, operation
+from sfumato.attributes.operations.scales import SCALED, Numbers, scaled
+
+
+@operation("randomization", *SCALED)
+class Randomization:
+    """Publishes each value with noise; a value that is alone in its column is masked, as no noise could hide it."""
+
+    range_suffix = ""
+    graph_suffix = "_randomized"
+
+    def apply(self, values: Sequence[Any], task: Task) -> Outcome:
+        column = scaled(values, task, "Randomization")
+        if len(values) == 1:
+            return Masking().apply(values, task)
+        numbers = column.numbers
+        per_bucket = max(1, len(values) // task.buckets)
+        noise = task.random.standard_normal(len(values)) * neighbor_distances(numbers, per_bucket)
+        inside = mirrored(numbers + noise, float(numbers.min()), float(numbers.max()))
+        codes = np.arange(len(values), dtype=np.int64)
+        return Outcome(column.write(inside), codes, min(task.buckets, len(values)), groups=False)
+
+
+def neighbor_distances(numbers: Numbers, rank: int) -> Numbers:
+    """For each number the distance to its `rank`-th nearest other number, in O(m log rank).
+
+    Where so many others are equal that the distance would be 0 (and the value published as it is), the nearest number
+    that differs counts.
+
+    >>> neighbor_distances(np.array([1.0, 2.0, 4.0, 8.0]), 2).tolist()
+    [3.0, 2.0, 3.0, 6.0]
+    """
+    order = np.argsort(numbers, kind="stable")
+    ascending = numbers[order]
+    found = np.empty_like(ascending)
+    found[order] = np.maximum(_sorted_distances(ascending, min(rank, len(numbers) - 1)), _next_distances(ascending))
+    return found
+
+
+def _sorted_distances(ascending: Numbers, rank: int) -> Numbers:
+    """The rank nearest neighbors and the number itself are a window of rank + 1 in the sorted order; find its start.
+
+    The distance to the window's left end falls as the window moves right and that to its right end grows: the best
+    start is where the two cross, found by halving for all numbers at once.
+    """
+    size = len(ascending)
+    places = np.arange(size)
+    low, high = np.maximum(places - rank, 0), np.minimum(places, size - 1 - rank)
+    leftmost = low.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        crossed = (low == high) | (ascending[middle + rank] - ascending >= ascending - ascending[middle])
+        low, high = np.where(crossed, low, middle + 1), np.where(crossed, middle, high)
+    before = np.maximum(low - 1, leftmost)
+    return np.minimum(_reach(ascending, low, rank), _reach(ascending, before, rank))
+
+
+def _reach(ascending: Numbers, start: Any, rank: int) -> Numbers:
+    reach: Numbers = np.maximum(ascending - ascending[start], ascending[start + rank] - ascending)
+    return reach
+
+
+def _next_distances(ascending: Numbers) -> Numbers:
+    """The distance to the nearest number that differs; 0 when all are equal."""
+    values, inverse = np.unique(ascending, return_inverse=True)
+    if len(values) == 1:
+        return np.zeros_like(ascending)
+    gaps = np.diff(values)
+    nearest: Numbers = np.minimum(np.append(np.inf, gaps), np.append(gaps, np.inf))
+    return nearest[inverse.ravel()]
+
+
+def mirrored(numbers: Numbers, low: float, high: float) -> Numbers:
+    """Numbers folded back into the range, as often as it takes.
+
+    >>> mirrored(np.array([-3.0, 5.0, 12.0, 25.0]), 0.0, 10.0).tolist()
+    [3.0, 5.0, 8.0, 5.0]
+    """
+    width = high - low
+    if not 0 < width < np.inf:
+        return np.clip(numbers, low, high)
+    folded = np.abs(np.mod(numbers - low + width, 2 * width) - width)
+    return np.clip(low + folded, low, high)

@@ -1,0 +1,1 @@
+"""Configurations and contexts from elsewhere, fetched with care."""

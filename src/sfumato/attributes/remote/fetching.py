@@ -1,0 +1,225 @@
+"""Fetching of addresses that somebody else names, without being led into the inside of the network.
+
+A host is resolved first and every address it has must be a public one; the connection goes to the address that was
+checked, whatever the name resolves to a moment later; every redirect is checked anew. Time and size are bounded.
+"""
+
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from sfumato.attributes.remote.addresses import checked_host, is_public
+from sfumato.errors import PlanError
+
+Resolver = Callable[[str, int], Sequence[str]]
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+ACCEPT = "application/ld+json, text/turtle;q=0.9, application/json;q=0.8"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What an address led to."""
+
+    address: str
+    media_type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What fetching may cost."""
+
+    seconds: float = 5.0
+    bytes: int = 1_000_000
+    redirects: int = 3
+    cache_seconds: float = 300.0
+    cache_entries: int = 128
+
+
+def resolve(host: str, port: int) -> Sequence[str]:
+    """The addresses of a host."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+# Resolving cannot be interrupted; it happens aside so that waiting for it can end.
+_RESOLVING = ThreadPoolExecutor(max_workers=8, thread_name_prefix="resolve")
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """Fetches documents and keeps them for a while.
+
+    Attributes:
+        allowed_hosts: Hosts (`name` or `name:port`) that may lie inside the network.
+        limits: What fetching may cost.
+        resolver: How a name becomes addresses.
+    """
+
+    allowed_hosts: frozenset[str] = frozenset()
+    limits: FetchLimits = field(default_factory=FetchLimits)
+    resolver: Resolver = resolve
+    _kept: OrderedDict[str, tuple[float, Document]] = field(default_factory=OrderedDict, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def fetch(self, address: str) -> Document:
+        """The document at an address.
+
+        Raises:
+            PlanError: The address is none, may not be reached, or did not answer with a document in time.
+        """
+        kept = self._cached(address)
+        if kept:
+            return kept
+        found = self._follow(address, time.monotonic() + self.limits.seconds)
+        self._keep(address, found)
+        return found
+
+    def allows(self, address: str) -> bool:
+        """Whether an address lies on a host of the allow-list."""
+        try:
+            parts = _split(address)
+        except PlanError:
+            return False
+        return self._is_allowed(str(parts.hostname), _port(parts))
+
+    def _follow(self, address: str, deadline: float) -> Document:
+        for _ in range(self.limits.redirects + 1):
+            answer = self._get(address, deadline)
+            if isinstance(answer, Document):
+                return answer
+            address = urljoin(address, answer)
+        raise PlanError("the address redirects too often.", code="url-redirects")
+
+    def _get(self, address: str, deadline: float) -> Document | str:
+        """One request: a document, or the address that it redirects to."""
+        parts = _split(address)
+        host, port = checked_host(str(parts.hostname)), _port(parts)
+        connection = _Pinned(host, port, self._address(host, port, deadline), parts.scheme == "https", deadline)
+        try:
+            with _watched(connection, deadline):
+                return self._read(connection, parts, address)
+        except (OSError, http.client.HTTPException, ValueError):
+            raise PlanError("the address cannot be reached.", "Check the URL.", "url-unreachable") from None
+        finally:
+            connection.close()
+
+    def _read(self, connection: "_Pinned", parts: SplitResult, address: str) -> Document | str:
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.request("GET", target, headers={"Accept": ACCEPT, "Accept-Encoding": "identity"})
+        answer = connection.getresponse()
+        if answer.status in REDIRECTS and answer.getheader("Location"):
+            return str(answer.getheader("Location"))
+        if answer.status != 200:
+            raise PlanError(f"the address answered with status {answer.status}.", "Check the URL.", "url-status")
+        body = answer.read(self.limits.bytes + 1)
+        if len(body) > self.limits.bytes:
+            raise PlanError(f"the document is larger than {self.limits.bytes} bytes.", code="url-too-large")
+        if answer.length:
+            raise http.client.IncompleteRead(body, answer.length)
+        return Document(address, answer.headers.get_content_type(), _text(body))
+
+    def _address(self, host: str, port: int, deadline: float) -> str:
+        """The one address to connect to; all that the host has are checked."""
+        try:
+            found = _RESOLVING.submit(self.resolver, host, port).result(max(0.0, deadline - time.monotonic()))
+        except (OSError, UnicodeError, FutureTimeout):
+            found = ()
+        if not found:
+            raise PlanError("the address cannot be reached: no such host.", "Check the URL.", "url-unreachable")
+        if not self._is_allowed(host, port) and not all(map(is_public, found)):
+            raise PlanError(
+                "the address lies inside the network and is not fetched.", "Have its host allowed.", "url-refused"
+            )
+        return found[0]
+
+    def _is_allowed(self, host: str, port: int) -> bool:
+        name = host.casefold()
+        shown = f"[{name}]" if ":" in name else name
+        return name in self.allowed_hosts or f"{shown}:{port}" in self.allowed_hosts
+
+    def _cached(self, address: str) -> Document | None:
+        with self._lock:
+            expires, found = self._kept.get(address, (0.0, None))
+            return found if expires > time.monotonic() else None
+
+    def _keep(self, address: str, found: Document) -> None:
+        with self._lock:
+            self._kept[address] = (time.monotonic() + self.limits.cache_seconds, found)
+            self._kept.move_to_end(address)
+            while len(self._kept) > self.limits.cache_entries:
+                self._kept.popitem(last=False)
+
+
+def _split(address: str) -> SplitResult:
+    """The parts of an address that is http or https, names a host and holds no password."""
+    try:
+        parts = urlsplit(address)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fine = False
+    if not fine or any(ord(letter) <= 32 or ord(letter) == 127 for letter in address):
+        raise PlanError("the configuration's address is not an http or https URL.", "Give a whole URL.", "url")
+    if parts.username is not None or "\\" in address:
+        raise PlanError("the address holds a user name or a backslash.", "Leave them out.", "url")
+    return parts
+
+
+def _port(parts: SplitResult) -> int:
+    return parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _text(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PlanError("the document is not UTF-8.", code="url-encoding") from None
+
+
+class _Pinned(http.client.HTTPConnection):
+    """A connection to an address that was checked; the host's name is used for the header and the certificate only."""
+
+    def __init__(self, host: str, port: int, address: str, secure: bool, deadline: float) -> None:
+        super().__init__(host, port)
+        self.default_port = 443 if secure else 80
+        self._address = address
+        self._context = ssl.create_default_context() if secure else None
+        self._deadline = deadline
+        self._used: socket.socket | None = None
+
+    def connect(self) -> None:
+        remaining = max(0.001, self._deadline - time.monotonic())
+        self.sock = self._used = socket.create_connection((self._address, self.port), timeout=remaining)
+        if self._context:
+            secured = self._context.wrap_socket(self._used, server_hostname=self.host, do_handshake_on_connect=False)
+            self.sock = self._used = secured
+            secured.do_handshake()
+
+    def end(self) -> None:
+        """Cut the connection, also when the answer alone still holds it."""
+        if self._used:
+            with suppress(OSError):
+                self._used.shutdown(socket.SHUT_RDWR)
+
+
+class _watched:  # noqa: N801
+    """Ends a connection at the deadline, however slowly the other side drips its answer."""
+
+    def __init__(self, connection: _Pinned, deadline: float) -> None:
+        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), connection.end)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()

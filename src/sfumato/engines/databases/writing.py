@@ -1,0 +1,122 @@
+"""Writing a release to a database table: one transaction, in which the table is recounted before it is committed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from sfumato.engines import sql
+from sfumato.engines.arrow_counts import counted
+from sfumato.engines.databases.address import Address, read_address
+from sfumato.engines.databases.postgresql_table import connect, describe, faults
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import Reading
+from sfumato.errors import InternalError, PlanError, missing_extra
+from sfumato.microdata.counts.frequencies import Counted
+
+
+class Published(Protocol):
+    """What a release knows of its rows."""
+
+    @property
+    def published(self) -> Any: ...
+
+    @property
+    def prediction(self) -> Any: ...
+
+
+def write_table(release: Published, address: str) -> None:
+    """Write the published rows of a release to a new table of a PostgreSQL or SQLite database, whole or not at all.
+
+    Raises:
+        PlanError: The table exists.
+        EngineError: The database cannot be reached or written; the table is not there then.
+    """
+    place = read_address(address)
+    prediction = release.prediction
+    names = (*prediction.columns, *prediction.sensitive)
+    opened, recounted = (_postgresql, _by_database) if place.kind == "postgresql" else (_sqlite, _by_reading)
+    with opened(place) as connection, connection.cursor() as cursor:
+        _check_new(cursor, place)
+        with _rows(release.published) as rows:
+            cursor.adbc_ingest(place.table, rows, mode="create", **_schema(place))
+        wrong = prediction.difference(recounted(cursor, place, names))
+        if wrong:
+            raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
+        connection.commit()
+
+
+def check_new_table(address: str) -> None:
+    """Refuse the address of a table that exists, before any work is done for it.
+
+    Raises:
+        PlanError: The table exists.
+        EngineError: The database cannot be reached.
+    """
+    place = read_address(address)
+    opened = _postgresql if place.kind == "postgresql" else _sqlite
+    with opened(place) as connection, connection.cursor() as cursor:
+        _check_new(cursor, place)
+
+
+def _schema(place: Address) -> dict[str, str]:
+    return {"db_schema_name": place.schema} if place.schema else {}
+
+
+@contextmanager
+def _postgresql(place: Address) -> Iterator[Any]:
+    with faults(), connect(place) as connection:
+        yield connection
+
+
+@contextmanager
+def _sqlite(place: Address) -> Iterator[Any]:
+    try:
+        import adbc_driver_sqlite.dbapi as driver
+    except ImportError:
+        raise missing_extra("adbc-driver-sqlite", "sqlite") from None
+    with faults(), driver.connect(place.uri) as connection:
+        yield connection
+
+
+def _check_new(cursor: Any, place: Address) -> None:
+    """Refuse a table that exists: nothing is overwritten."""
+    if place.kind == "postgresql":
+        schema = sql.text(place.schema) if place.schema else "current_schema()"
+        where = f"information_schema.tables WHERE table_schema = {schema} AND table_name = {sql.text(place.table)}"
+    else:
+        where = f"sqlite_master WHERE name = {sql.text(place.table)}"
+    cursor.execute(f"SELECT count(*) FROM {where}")
+    if cursor.fetchone()[0]:
+        raise PlanError("the table exists.", "Name a new one: nothing is overwritten.", "output-exists")
+
+
+@contextmanager
+def _rows(published: Any) -> Iterator[Any]:
+    """The published rows as a stream of Arrow batches."""
+    data = published.data()
+    if not isinstance(data, Path):
+        import narwhals as nw
+
+        yield nw.from_native(data, eager_only=True).to_arrow().to_reader()
+        return
+    engine = DuckDBEngine.of_published(data, published.columns, published.source.separator)
+    try:
+        yield engine.stream()
+    finally:
+        engine.close()
+
+
+def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> Counted:
+    cursor.execute(describe(cursor, place).counting(names, Reading()))
+    return counted(names, cursor.fetch_arrow_table())
+
+
+def _by_reading(cursor: Any, place: Address, names: tuple[str, ...]) -> Counted:
+    """SQLite's own texts of numbers are not ours: the rows are read back and counted here."""
+    cursor.execute(f"SELECT {sql.listed(map(sql.name, names))} FROM {sql.name(place.table)}")
+    engine = DuckDBEngine.of_stream(cursor.fetch_record_batch(), names, kept=True)
+    try:
+        return engine.count(names, Reading())
+    finally:
+        engine.close()

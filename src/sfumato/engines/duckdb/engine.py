@@ -1,0 +1,315 @@
+"""The embedded engine: rows in files, counted and rewritten by DuckDB without coming into Python."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines import sql
+from sfumato.engines.duckdb.counting import CodeCounting, Looking, TextCounting, Texts, in_order
+from sfumato.engines.duckdb.joining import Joining
+from sfumato.engines.duckdb.picking import MAX_TEXTS
+from sfumato.engines.duckdb.statements import Application, as_text, locating
+from sfumato.engines.duckdb.streaming import Stream, streams
+from sfumato.engines.engine import Reading
+from sfumato.engines.files import sources
+from sfumato.engines.files.csv_files import csv_table, damaged, wrong_encoding
+from sfumato.engines.scratch import Scratch
+from sfumato.errors import DataError, EngineError, PlanError, SfumatoError, missing_extra
+from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recoding
+
+# The texts of each column; for each combination its codes, and its rows.
+Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]
+# Words of faults that are the machine's also while nothing but the source is read.
+DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
+
+
+class DuckDBEngine:
+    """Rows in a file."""
+
+    name = "duckdb"
+
+    # Columns by whose published values Parquet files are laid in folders.
+    partition: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        path: Path,
+        data: DataPlan | None = None,
+        names: Sequence[str] = (),
+        partition: Sequence[str] = (),
+    ) -> None:
+        plan = data or DataPlan()
+        self.partition = tuple(partition)
+        self._open(path, plan, lambda connection, scratch: sources.open_source(connection, path, plan, names, scratch))
+
+    @classmethod
+    def of_published(
+        cls, path: Path, columns: Sequence[str], separator: str, plan: DataPlan | None = None
+    ) -> "DuckDBEngine":
+        """The engine that reads a file which Sfumato has just written, within the limits of a plan."""
+        engine = cls.__new__(cls)
+        limits = DataPlan()
+        if plan is not None:
+            limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
+        if path.suffix == ".csv":
+            table = csv_table([path], columns, separator, published=True)
+            engine._open(path, limits, lambda _, __: sources.Source(table, tuple(columns), separator))
+        else:
+            engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
+        return engine
+
+    @classmethod
+    def of_stream(
+        cls, stream: Any, columns: Sequence[str], plan: DataPlan | None = None, kept: bool = False
+    ) -> "DuckDBEngine":
+        """The engine for a stream of Arrow batches, which can be read once unless its rows are kept."""
+
+        def source(connection: Any, _: Path) -> sources.Source:
+            connection.register("streamed_rows", stream)
+            if not kept:
+                return sources.Source("streamed_rows", tuple(columns))
+            connection.execute("CREATE TEMP TABLE kept_rows AS SELECT * FROM streamed_rows").fetchall()
+            return sources.Source("kept_rows", tuple(columns))
+
+        engine = cls.__new__(cls)
+        engine._open(Path(), plan or DataPlan(), source)
+        return engine
+
+    def _open(self, path: Path, plan: DataPlan, source: Callable[[Any, Path], sources.Source]) -> None:
+        """Connect and open the source; nothing stays behind when that fails."""
+        self.path = path
+        self.plan = plan
+        with ExitStack() as undo:
+            self._scratch = _scratch(plan)
+            undo.callback(self._scratch.cleanup)
+            self._connection = connect(self._scratch.path, plan.memory_bytes)
+            undo.callback(self._connection.close)
+            with self.faults(reads=True):
+                self.source = source(self._connection, self._scratch.path)
+            undo.pop_all()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.source.columns
+
+    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+        with self.faults(reads=True):
+            combinations = self._by_codes(tuple(columns), reading) or self._by_texts(tuple(columns), reading)
+            values, codes, counts = combinations
+            rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
+        return Counted(tuple(columns), values, codes, counts, rows)
+
+    def _by_texts(self, columns: tuple[str, ...], reading: Reading) -> Combinations:
+        """Texts of each column, codes and rows of each combination, for columns of any kind."""
+        counting = TextCounting(self.source.table, columns, reading, self.plan.strip)
+        self._run(counting.group())
+        values = tuple(self._texts(statement) for statement in counting.texts())
+        arrays = self._connection.execute(counting.codes()).fetchnumpy()
+        self._run(counting.forget())
+        codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(columns))]
+        matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
+        return values, matrix, np.asarray(arrays["n"], np.int64)
+
+    def _by_codes(self, columns: tuple[str, ...], reading: Reading) -> Combinations | None:
+        """The same where the columns lie in dictionaries and have few texts; None where not."""
+        kinds = self._dictionaries() if columns else {}
+        looking = Looking(self.source.table, columns, reading, self.plan.strip)
+        if not kinds or max(self._run(looking.sampled())[0]) > MAX_TEXTS:
+            return None
+        texts = in_order(self._run(looking.whole())[0])
+        if texts is None:
+            return None
+        counting = CodeCounting(self.source.table, columns, reading, self.plan.strip, texts, kinds)
+        for statement in counting.types():
+            self._run(statement)
+        arrays = self._connection.execute(counting.group()).fetchnumpy()
+        keys = [arrays[f"k{word}"] for word in range(counting.packing.words)]
+        if any(np.ma.is_masked(word) for word in keys):
+            raise EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")
+        packed = np.array([np.asarray(word, np.uint64) for word in keys])
+        return texts, counting.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
+
+    def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
+        with self.faults(reads=True):
+            found = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
+        return tuple(int(row[0]) for row in found)
+
+    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "DuckDBEngine":
+        if target is None:
+            raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
+        with self.faults():
+            kinds = self._dictionaries()
+            application = Application(self.source, recoding, handling, reading, self.plan.strip, self.partition, kinds)
+            if isinstance(recoding, LevelRecoding) and streams(application):
+                self._stream(Stream(application, recoding), target)
+            else:
+                self._join(Joining(application, target))
+        return DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
+
+    def _stream(self, stream: Stream, target: Path) -> None:
+        if stream.compares:
+            self._load("classes", stream.application.class_lookup())
+        for statement in (*stream.types(), stream.statement(target)):
+            self._run(statement)
+
+    def _join(self, joining: Joining) -> None:
+        for table, arrays in joining.tables():
+            self._load(table, arrays)
+        threads = int(self._run("SELECT current_setting('threads')")[0][0])
+        for statement in (*joining.classes(), *joining.writing(threads)):
+            self._run(statement)
+
+    def _dictionaries(self) -> dict[str, str]:
+        """The types of columns that lie in dictionaries: those of Parquet files."""
+        if not self.path.name or sources.format_of(self.path, self.plan) != "parquet":
+            return {}
+        return {row[0]: row[1] for row in self._run(f"DESCRIBE SELECT * FROM {self.source.table} AS s")}
+
+    def data(self) -> Any:
+        return self.path
+
+    def frame(self) -> Any:
+        """All rows as a frame of texts, with whichever library for frames is installed."""
+        texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
+        with self.faults(reads=True):
+            return _framed(self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s"))
+
+    def first(self, limit: int) -> list[tuple[str | None, ...]]:
+        """So many rows from the top, as texts; None is the missing value."""
+        texts = sql.listed(as_text(column, self.plan.strip) for column in self.columns)
+        with self.faults(reads=True):
+            return self._run(f"SELECT {texts} FROM {self.source.table} AS s LIMIT {int(limit)}")
+
+    def stream(self) -> Any:
+        """All rows as a stream of Arrow batches."""
+        with self.faults():
+            return self._connection.sql(f"SELECT * FROM {self.source.table}").to_arrow_reader()
+
+    def fingerprint(self) -> str:
+        return sources.fingerprint(self.path)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._scratch.cleanup()
+
+    def _run(self, statement: str) -> list[tuple[Any, ...]]:
+        return list(self._connection.execute(statement).fetchall())
+
+    def _texts(self, statement: str) -> tuple[str | None, ...]:
+        return tuple(row[0] for row in self._run(statement))
+
+    def _load(self, table: str, arrays: dict[str, Any]) -> None:
+        self._connection.register("loaded", arrays)
+        self._run(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM loaded")
+        self._connection.unregister("loaded")
+
+    @contextmanager
+    def faults(self, reads: bool = False) -> Iterator[None]:
+        """Turns DuckDB's errors into ours; their texts may hold values of rows and are not passed on.
+
+        Args:
+            reads: Whether nothing but reading the source goes on, so that a fault is most likely one of the data.
+        """
+        import duckdb
+
+        try:
+            yield
+        except SfumatoError:
+            raise
+        except (duckdb.Error, RuntimeError) as error:
+            if "interrupt" in str(error).lower():
+                raise KeyboardInterrupt from None
+            raise explained(error, self.plan.encoding, self.path if reads else None) from None
+
+
+def _scratch(plan: DataPlan) -> Scratch:
+    """The folder for rows that do not fit in memory."""
+    try:
+        return Scratch(None if plan.temp_folder is None else Path(plan.temp_folder))
+    except OSError as error:
+        raise PlanError(
+            f"data.temp_folder: the folder cannot be used: {error.strerror}.",
+            "Name a folder that exists and can be written.",
+            "temp-folder",
+        ) from None
+
+
+def _framed(relation: Any) -> Any:
+    from importlib.util import find_spec
+
+    if find_spec("polars") and find_spec("pyarrow"):
+        return relation.pl()
+    if find_spec("pandas"):
+        return relation.df()
+    raise missing_extra("a library for frames", "frames")
+
+
+def connect(scratch: Path, memory_bytes: int = 0) -> Any:
+    """A connection that neither looks for extensions nor leaves anything behind.
+
+    Args:
+        memory_bytes: The most memory that it may use; 0 for DuckDB's own limit.
+    """
+    import duckdb
+
+    config = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "temp_directory": str(scratch),
+        "preserve_insertion_order": "true",
+    } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
+    connection = duckdb.connect(":memory:", config=config)
+    # The text of a moment must not depend on where the machine stands.
+    connection.execute("SET TimeZone = 'UTC'").fetchall()
+    return connection
+
+
+def _faults_of_data() -> tuple[type[Exception], ...]:
+    """What DuckDB raises when a file is not what it should be."""
+    import duckdb
+
+    known = (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException, duckdb.CatalogException)
+    return (*known, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
+
+
+def explained(error: Exception, encoding: str, source: Path | None = None) -> SfumatoError:
+    """Our error for one of DuckDB's, without a word of its text but the line.
+
+    Args:
+        source: What was being read, when nothing else went on.
+    """
+    text = str(error).replace(str(source), "")
+    line = re.search(r"[Ll]ine: ?(\d+)", text)
+    where = f" in line {line[1]}" if line else ""
+    if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():
+        return wrong_encoding(encoding)
+    if "Expected Number of Columns" in text:
+        return DataError(
+            f"a row has too many or too few fields{where}.", "Mend the file, or give its separator and quote.", "ragged"
+        )
+    if "quote" in text.lower() and line:
+        return DataError(f"a quote is not closed{where}.", "Mend the file, or give its quote.", "quotes")
+    if line:
+        return DataError(
+            f"the file cannot be read{where}.", "Mend the file, or give its separator and quote.", "unreadable"
+        )
+    if source is not None and isinstance(error, _faults_of_data()) and not any(word in text for word in DISK):
+        return damaged(source)
+    if "No space left" in text or "Cannot open file" in text or type(error).__name__ == "IOException":
+        return EngineError(
+            "a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk"
+        )
+    if type(error).__name__ == "OutOfMemoryException":
+        return EngineError(
+            "the memory does not suffice.", "Give the engine more memory, or close other programs.", "memory"
+        )
+    return EngineError(
+        f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb"
+    )

@@ -1,0 +1,1 @@
+"""Reading files: formats, encodings, separators, headers."""

@@ -1,0 +1,297 @@
+"""Sources: where rows may lie, each as a table expression that DuckDB reads; nothing is downloaded for any of them."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines import sql
+from sfumato.engines.files.csv_files import csv_table, damaged, file_list, head_of, native, other_columns
+from sfumato.engines.names import check_names
+from sfumato.engines.texts import as_text
+from sfumato.engines.values import no_text, with_one_text
+from sfumato.errors import DataError, PlanError, missing_extra
+from sfumato.microdata.data_plan import DataPlan
+
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".gz": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".xlsx": "excel",
+    ".xls": "excel",
+    ".xlsb": "excel",
+    ".ods": "excel",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+    ".duckdb": "duckdb",
+    ".ddb": "duckdb",
+}
+# The column of a row's number.
+ROW = "sfumato_row"
+# Parquet's name for a row's place in its file.
+PLACE = "file_row_number"
+# Types of JSON values that are no texts; everything else is read as the text that stands in the file.
+JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows that DuckDB can read.
+
+    Attributes:
+        table: The table expression.
+        columns: Names of the columns.
+        separator: Of a CSV file, for writing the release alike.
+        numbered: The table with its rows' numbers (from 1) as a further column `sfumato_row`, where these are known
+            without counting rows one by one; else empty.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    separator: str = ","
+    numbered: str = ""
+
+    @property
+    def with_numbers(self) -> str:
+        """The table with its rows' numbers."""
+        return self.numbered or f"(SELECT row_number() OVER () AS {ROW}, * FROM {self.table} AS s)"
+
+
+def format_of(path: Path, data: DataPlan) -> str:
+    """The format of a file: as the plan says, or by its ending."""
+    if data.format is not None:
+        return data.format
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES and (path.is_dir() or not path.exists()):
+        suffix = files_of(path)[0].suffix.lower()
+    if suffix not in SUFFIXES:
+        raise PlanError(
+            f'data.format: the ending "{path.suffix}" tells no format.',
+            f"Give one of {', '.join(sorted(set(SUFFIXES.values())))}.",
+            "format",
+        )
+    return SUFFIXES[suffix]
+
+
+def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
+    """A source for a file.
+
+    Args:
+        names: The columns' names when a CSV file has no header.
+        scratch: A private folder for files that live as long as the engine.
+    """
+    if not path.exists():
+        files_of(path)
+    opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
+        "csv": _csv,
+        "parquet": _parquet,
+        "json": _json,
+        "excel": _excel,
+        "sqlite": _sqlite,
+        "duckdb": _duckdb,
+    }[format_of(path, data)]
+    return opener(connection, path, data, names, scratch)
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files behind a path, which may be a file, a folder or a pattern with `*`, in the order of their names.
+
+    Raises:
+        DataError: There is none.
+    """
+    places = [path] if path.exists() else [Path(place) for place in glob(str(path), recursive=True)]  # noqa: PTH207
+    found = {file for place in places for file in ([place] if place.is_file() else _files_within(place))}
+    if not found:
+        raise DataError(
+            f"there is no file {path.name}.", "Check the path; in a plan it starts from the plan.", "no-file"
+        )
+    return sorted(found)
+
+
+def _files_within(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
+
+
+def files_in(path: Path, form: str) -> list[Path]:
+    """The files of a format behind a path; of a folder, those whose ending tells that format, or else all."""
+    found = files_of(path)
+    told = [file for file in found if SUFFIXES.get(file.suffix.lower()) == form] if path.is_dir() else []
+    return told or found
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a file, or of all files of a folder or pattern in the order of their names."""
+    digest = hashlib.sha256()
+    for file in files_of(path):
+        with file.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
+    files = files_in(path, "csv")
+    head = head_of(files, data, names)
+    readable, encoding = native(files, data, scratch)
+    table = csv_table(readable, head.columns, head.separator, data.quote, encoding, data.header)
+    return Source(table, head.columns, head.separator)
+
+
+def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    files = files_in(path, "parquet")
+    # Columns are matched by name, but values of another type would be made to fit: 1.5 becomes 2.
+    first = sorted(_kinds(connection, _parquet_table(files[:1])))
+    for file in files[1:]:
+        if sorted(_kinds(connection, _parquet_table([file]))) != first:
+            raise other_columns(file, files[0])
+    source = _described(connection, _parquet_table(files))
+    if len(files) > 1 or any(name.lower() == PLACE for name in source.columns):
+        return source
+    numbered = f"(SELECT {PLACE} + 1 AS {ROW}, * EXCLUDE ({PLACE}) FROM {_parquet_table(files, f', {PLACE}=true')})"
+    return replace(source, numbered=with_one_text(numbered, _kinds(connection, _parquet_table(files))))
+
+
+def _parquet_table(files: Sequence[Path], further: str = "") -> str:
+    # Folder names such as zip=00712 are texts, not numbers.
+    return f"read_parquet({file_list(files)}, hive_types_autocast=false{further})"
+
+
+def _kinds(connection: Any, table: str) -> list[tuple[str, str]]:
+    """Name and type of each column of a table."""
+    return [(row[0], row[1]) for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
+
+
+def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    """Records are looked through as a whole: a text stays a text, also where it looks like a date."""
+    files = file_list(files_in(path, "json"))
+    whole = f"sample_size=-1, maximum_sample_files={2**31 - 1}, union_by_name=true"
+    found = _kinds(connection, f"read_json({files}, format='auto', {whole})")
+    for name, kind in found:
+        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
+            raise no_text(name)
+    found = _narrowed(connection, f"read_json({files}, format='auto', {whole})", found)
+    kinds = sql.listed(
+        f"{sql.text(name)}: {sql.text(kind if kind in JSON_KINDS else 'VARCHAR')}" for name, kind in found
+    )
+    return _described(connection, f"read_json({files}, format='auto', columns={{{kinds}}})")
+
+
+def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Name and type of each column; numbers that were given 128 bits but fit in 64 have those."""
+    wide = [name for name, kind in kinds if kind == "HUGEINT"]
+    if not wide:
+        return kinds
+    fits = sql.listed(f"count({sql.name(name)}) = count(TRY_CAST({sql.name(name)} AS BIGINT))" for name in wide)
+    fitting = dict(zip(wide, connection.execute(f"SELECT {fits} FROM {table}").fetchall()[0], strict=True))
+    return [(name, "BIGINT" if fitting.get(name) else kind) for name, kind in kinds]
+
+
+def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
+    tables = [
+        row[0]
+        for row in connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'"
+        ).fetchall()
+    ]
+    return _described(connection, f"source.{sql.name(_chosen(data.table, tables))}")
+
+
+def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    try:
+        import adbc_driver_sqlite.dbapi as driver
+    except ImportError:
+        raise missing_extra("adbc-driver-sqlite", "sqlite") from None
+    try:
+        with driver.connect(path.resolve().as_uri()) as database, database.cursor() as cursor:
+            cursor.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+            )
+            table = _chosen(data.table, [row[0] for row in cursor.fetchall()])
+            cursor.execute(f"SELECT {_sqlite_values(cursor, table)} FROM {sql.name(table)}")
+            return _loaded(connection, cursor.fetch_record_batch())
+    except driver.Error:
+        raise damaged(path) from None
+
+
+def _sqlite_values(cursor: Any, table: str) -> str:
+    """The columns of a SQLite table; one that holds values of several types, as it may there, as texts."""
+    cursor.execute(f"SELECT name FROM pragma_table_info({sql.text(table)})")
+    columns = [row[0] for row in cursor.fetchall()]
+    chosen = []
+    for column in columns:
+        cursor.execute(f"SELECT DISTINCT typeof({sql.name(column)}) FROM {sql.name(table)}")
+        kinds = {row[0] for row in cursor.fetchall()} - {"null"}
+        if "blob" in kinds:
+            raise no_text(column)
+        chosen.append(sql.name(column) if len(kinds) < 2 else f"CAST({sql.name(column)} AS TEXT) AS {sql.name(column)}")
+    return sql.listed(chosen)
+
+
+def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    try:
+        import python_calamine
+    except ImportError:
+        raise missing_extra("python-calamine", "excel") from None
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(str(path))
+        sheet = book.get_sheet_by_name(_chosen(data.table, book.sheet_names, first=True))
+        cells = sheet.to_python()
+    except (python_calamine.CalamineError, OSError):
+        raise damaged(path) from None
+    if not cells:
+        raise DataError("the sheet is empty.", "It needs a header and rows.", "empty")
+    columns = tuple(str(name) for name in cells[0])
+    check_names(columns)
+    texts = {name: _cells(name, [row[place] for row in cells[1:]]) for place, name in enumerate(columns)}
+    return _loaded(connection, texts)
+
+
+def _cells(name: str, values: Sequence[Any]) -> Any:
+    """The texts of a column: a whole number has no decimals, an empty cell is missing."""
+    try:
+        return np.array([None if value == "" else as_text(_whole(value)) for value in values], object)
+    except TypeError:
+        raise no_text(name) from None
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _chosen(wanted: str | None, tables: Sequence[str], first: bool = False) -> str:
+    from sfumato.errors import did_you_mean
+
+    if wanted is None and (len(tables) == 1 or (first and tables)):
+        return tables[0]
+    if wanted is None:
+        raise PlanError(f"data.table: the source has {len(tables)} tables.", f"Name one: {', '.join(tables)}.", "table")
+    if wanted not in tables:
+        raise PlanError(f'data.table: there is no "{wanted}".', did_you_mean(wanted, tables), "table")
+    return wanted
+
+
+def _loaded(connection: Any, rows: Any) -> Source:
+    connection.register("loaded_rows", rows)
+    connection.execute("CREATE TEMP TABLE source_rows AS SELECT * FROM loaded_rows").fetchall()
+    connection.unregister("loaded_rows")
+    return _described(connection, "source_rows")
+
+
+def _described(connection: Any, table: str) -> Source:
+    described = _kinds(connection, table)
+    columns = tuple(name for name, _ in described)
+    check_names(columns)
+    return Source(with_one_text(table, described), columns)

@@ -1,0 +1,1 @@
+"""The engine for Apache Spark."""

@@ -1,0 +1,130 @@
+"""The cluster engine: rows in Spark frames or files, counted and recoded by Spark jobs where they lie."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.engines.arrow_counts import arrow, counted
+from sfumato.engines.engine import Reading
+from sfumato.engines.files import sources
+from sfumato.engines.spark.publishing import Publishing, key_of, present, text_of
+from sfumato.engines.spark.session import faults, session
+from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
+from sfumato.engines.spark.writing import write
+from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.recoding.recoding import Handling, Recoding
+
+
+class SparkEngine:
+    """Rows that Spark reads: of a frame that the caller holds, or of files.
+
+    The order of rows means nothing on Spark: a release is the same collection of rows as on the other engines.
+    """
+
+    name = "spark"
+
+    def __init__(self, source: SparkSource, plan: DataPlan | None = None, path: Path | str | None = None) -> None:
+        arrow()
+        self.source = source
+        self.plan = plan or DataPlan()
+        self.path = path
+        self._kept: Any = None
+
+    @classmethod
+    def of_frame(cls, frame: Any, plan: DataPlan | None = None) -> "SparkEngine":
+        """The engine for a Spark frame."""
+        with faults():
+            return cls(of_frame(frame), plan)
+
+    @classmethod
+    def of_path(cls, path: Path | str, plan: DataPlan | None = None, names: Sequence[str] = ()) -> "SparkEngine":
+        """The engine for Parquet or CSV files, with the session that runs or a new one."""
+        data = plan or DataPlan()
+        spark = session(data)
+        with faults(data.encoding):
+            return cls(of_path(spark, str(path), data, names), data, path)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.source.columns
+
+    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        with faults(self.plan.encoding):
+            rows = present(self.source.frame, self.source, reading, self.plan.strip)
+            keys = [self._key(column).alias(f"k{place}") for place, column in enumerate(columns)]
+            names = [f"k{place}" for place in range(len(columns))]
+            grouped = rows.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias("n")).toArrow()
+            whole = self.source.frame.count() if reading.required else None
+        return counted(columns, grouped, whole)
+
+    def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
+        """Numbers of rows, where they have some: rows of a frame have none."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        if self.source.number is None:
+            return ()
+        place = self.columns.index(column)
+        with faults(self.plan.encoding):
+            text = text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)
+            found = self.source.numbered().where(text.isin(*texts)).orderBy(ROW).limit(limit).select(ROW).collect()
+        return tuple(int(row[0]) for row in found)
+
+    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "SparkEngine":
+        publishing = Publishing(self.source, recoding, handling, reading, self.plan.strip)
+        with faults(self.plan.encoding):
+            frame = publishing.frame()
+            if self.path is None or target is None:
+                return self._handed_over(frame)
+            return self._written(frame, target, publishing.columns)
+
+    def _handed_over(self, frame: Any) -> "SparkEngine":
+        """The published rows as a frame, kept so that the rows which are handed over are those that were recounted."""
+        engine = SparkEngine(of_frame(frame.persist()))
+        engine._kept = frame
+        return engine
+
+    def _written(self, frame: Any, target: Path, columns: Sequence[str]) -> "SparkEngine":
+        write(frame, target, self.source.separator)
+        source = of_published(frame.sparkSession, target, columns, self.source.separator)
+        return SparkEngine(source, path=target)
+
+    def write(self, target: Path, separator: str) -> "SparkEngine":
+        """Write the rows to a CSV file or a folder of Parquet files; the answer reads what was written."""
+        with faults():
+            frame = self.source.frame.toDF(*self.columns)
+            write(frame, target, separator)
+            return SparkEngine(of_published(frame.sparkSession, target, self.columns, separator), path=target)
+
+    def data(self) -> Any:
+        if self.path is not None:
+            return Path(self.path)
+        return self.source.frame.toDF(*self.columns) if self._kept is None else self._kept
+
+    def fingerprint(self) -> str:
+        """SHA-256 of files; of a frame, one of its columns and of sums of the rows' hashes, whatever their order."""
+        if self.path is not None and "://" not in str(self.path):
+            return sources.fingerprint(Path(self.path))
+        from pyspark.sql import functions as F  # noqa: N812
+
+        names = self.source.frame.columns
+        hashed = F.xxhash64(*names)
+        sums = [F.count(F.lit(1)), F.sum(hashed.cast("decimal(20,0)")), F.bit_xor(F.xxhash64(hashed, *names))]
+        with faults():
+            found = self.source.frame.agg(*sums).collect()[0]
+        return hashlib.sha256(repr((self.columns, *map(str, found))).encode()).hexdigest()
+
+    def close(self) -> None:
+        """Let go of what Spark keeps; the session is the caller's, or serves the next run."""
+        if self._kept is not None:
+            self._kept.unpersist()
+            self._kept = None
+
+    def _key(self, column: str) -> Any:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        place = self.columns.index(column)
+        return key_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)

@@ -1,0 +1,115 @@
+"""Spark sessions: the caller's, or one of our own on this machine; and Spark's errors in our words."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sfumato.engines.files.csv_files import wrong_encoding
+from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
+from sfumato.microdata.data_plan import DataPlan
+
+# A session that is started for us: nothing of it is reachable from outside this machine.
+OWN = {
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+}
+# Set by spark-submit and by Spark Connect: then the cluster is already chosen.
+CHOSEN = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER")
+
+
+def session(plan: DataPlan) -> Any:
+    """The session that is running, or a new one: on the cluster that the surroundings name, else on this machine."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise missing_extra("pyspark", "spark") from None
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    builder = SparkSession.builder.appName("sfumato")
+    if not any(name in os.environ for name in CHOSEN):
+        builder = builder.master("local[*]")
+        # Spark's workers must be the Python that runs here, not the system's.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        for key, value in (OWN | _limits(plan)).items():
+            builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        raise _no_session(error) from None
+
+
+def _limits(plan: DataPlan) -> dict[str, str]:
+    """The plan's limits as Spark's settings."""
+    found = {}
+    if plan.memory_limit is not None:
+        found["spark.driver.memory"] = f"{plan.memory_bytes // 2**20}m"
+    if plan.temp_folder is not None:
+        found["spark.local.dir"] = plan.temp_folder
+    return found
+
+
+def _no_session(error: Exception) -> EngineError:
+    return EngineError(
+        f"Spark does not start ({type(error).__name__}).",
+        "It needs Java 17 or newer: check JAVA_HOME, or hand over a session that runs.",
+        "spark-start",
+    )
+
+
+def is_spark_frame(data: Any) -> bool:
+    """Whether something is a Spark DataFrame; nothing of Spark is loaded to find out."""
+    kind = type(data)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
+
+
+@contextmanager
+def faults(encoding: str = "utf-8") -> Iterator[None]:
+    """Turns Spark's errors into ours; their texts may hold values of rows and are not passed on."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except Exception as error:
+        if not isinstance(error, PySparkException | OSError | RuntimeError) and not _of_java(error):
+            raise
+        raise explained(error, encoding) from None
+
+
+def _of_java(error: Exception) -> bool:
+    """Whether an error comes from Spark's own side of the bridge to Java."""
+    return type(error).__module__.startswith("py4j.")
+
+
+def explained(error: Exception, encoding: str) -> SfumatoError:
+    """Our error for one of Spark's, without a word of its text."""
+    text = str(error)
+    if "MALFORMED_RECORD" in text or "MALFORMED_CSV" in text:
+        return DataError(
+            "a row has too many or too few fields.", "Mend the file, or give its separator and quote.", "ragged"
+        )
+    if "CharConversionException" in text or "MalformedInputException" in text or "MALFORMED_CHARACTER" in text:
+        return wrong_encoding(encoding)
+    if "No space left" in text or "Disk quota" in text:
+        return EngineError("the disk is full.", "Give Spark more room: data.temp_folder, or another disk.", "disk")
+    if "OutOfMemoryError" in text or "maxResultSize" in text:
+        return EngineError("the memory does not suffice.", "Give Spark more: data.memory_limit.", "memory")
+    if "PATH_NOT_FOUND" in text or "FILE_NOT_EXIST" in text or "FileNotFoundException" in text:
+        return DataError("the files are not there.", "Check the path; in a plan it starts from the plan.", "no-file")
+    return EngineError(
+        f"the Spark job ended early ({_condition(error)}).",
+        "Nothing was published; look at Spark's own log for the reason and run again.",
+        "spark",
+    )
+
+
+def _condition(error: Exception) -> str:
+    """The name that Spark has for an error, or its kind."""
+    condition = getattr(error, "getCondition", lambda: None)()
+    return str(condition or type(error).__name__)

@@ -1,0 +1,175 @@
+"""Spark's sources: a frame, or files that Spark reads; columns go by their place, so that any name will do."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+from sfumato.engines.files import sources
+from sfumato.engines.files.csv_files import head_of
+from sfumato.engines.names import check_names
+from sfumato.engines.values import no_text
+from sfumato.errors import EngineError
+from sfumato.microdata.data_plan import DataPlan
+
+ROW = "sfumato_row"
+# Types without a text that is the same on every engine.
+TEXTLESS = ("binary", "array", "map", "struct", "variant")
+INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
+
+
+@dataclass(frozen=True)
+class SparkSource:
+    """Rows that Spark can read.
+
+    Attributes:
+        frame: The rows, their columns named s0, s1, ….
+        columns: The columns' own names.
+        separator: Of a CSV file, for writing the release alike.
+        number: Makes the same rows with their numbers (from 1) in the column `sfumato_row`; None where rows of this
+            source have no lasting order.
+    """
+
+    frame: Any
+    columns: tuple[str, ...]
+    separator: str = ","
+    number: Callable[[], Any] | None = None
+
+    def numbered(self) -> Any:
+        """The rows with their numbers.
+
+        Raises:
+            EngineError: They have none.
+        """
+        if self.number is None:
+            raise EngineError(
+                "the rows of a Spark frame have no lasting order, by which they could be told apart.",
+                "Give the path of a Parquet or CSV file, or use a method that does not divide equal rows "
+                "(mondrian with mode: strict).",
+                "no-row-number",
+            )
+        return self.number()
+
+    def kind(self, place: int) -> Any:
+        """The type of a column."""
+        return self.frame.schema.fields[place].dataType
+
+
+def of_frame(frame: Any) -> SparkSource:
+    """The source for a frame."""
+    columns = tuple(frame.columns)
+    return SparkSource(_checked(frame), columns)
+
+
+def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
+    """The source for files; a path may be an address that Spark's file systems know (s3a://, hdfs://)."""
+    folder = "://" in path or Path(path).is_dir()
+    form = plan.format or ("parquet" if folder else sources.format_of(Path(path), plan))
+    if form == "parquet":
+        return _parquet(spark, path)
+    if form == "csv":
+        return _csv(spark, Path(path), plan, names)
+    raise EngineError(
+        f"the engine spark does not read {form}.",
+        "It reads Parquet and CSV; hand other rows over as a frame.",
+        "format",
+    )
+
+
+def of_published(spark: Any, path: Path, columns: Sequence[str], separator: str) -> SparkSource:
+    """The source for what was just written."""
+    if path.suffix == ".csv":
+        frame = _read_csv(spark, [path], columns, separator, DataPlan())
+        return SparkSource(frame.toDF(*_places(columns)), tuple(columns), separator)
+    return _parquet(spark, str(path))
+
+
+def _parquet(spark: Any, path: str) -> SparkSource:
+    with _partitions_are_texts(spark):
+        # One file's columns would be taken for those of all: what others have more would not be seen.
+        frame = spark.read.option("mergeSchema", "true").parquet(path)
+    columns = tuple(frame.columns)
+    return SparkSource(_checked(frame), columns, number=lambda: _by_file(frame, columns))
+
+
+@contextmanager
+def _partitions_are_texts(spark: Any) -> Iterator[None]:
+    """Folder names such as zip=00712 are read as texts, like on the other engines."""
+    before = spark.conf.get(INFERENCE)
+    spark.conf.set(INFERENCE, "false")
+    try:
+        yield
+    finally:
+        spark.conf.set(INFERENCE, before)
+
+
+def _by_file(frame: Any, columns: Sequence[str]) -> Any:
+    """The rows of Parquet files numbered through the files in the order of their names."""
+    from urllib.parse import unquote
+
+    from pyspark.sql import functions as F  # noqa: N812
+
+    located = frame.select("*", F.col("_metadata.file_path"), F.col("_metadata.row_index"))
+    rows = located.toDF(*_places(columns), "sfumato_file", "sfumato_index")
+    lengths = rows.groupBy("sfumato_file").agg((F.max("sfumato_index") + 1).alias("n")).collect()
+    begins, begin = [], 1
+    for file, length in sorted(lengths, key=lambda entry: unquote(entry[0])):
+        begins.append((file, begin))
+        begin += length
+    known = frame.sparkSession.createDataFrame(begins or [("", 1)], "sfumato_file string, sfumato_begin bigint")
+    found = rows.join(F.broadcast(known), "sfumato_file")
+    number = (F.col("sfumato_begin") + F.col("sfumato_index")).alias(ROW)
+    return found.select(*_places(columns), number)
+
+
+def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkSource:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    files = sources.files_in(path, "csv")
+    head = head_of(files, plan, names)
+    read = _read_csv(spark, files, head.columns, head.separator, plan)
+    places = _places(head.columns)
+    # In the source an empty field means missing, whether or not it stands in quotes.
+    empty = [F.when(F.col(place) != "", F.col(place)).alias(place) for place in places]
+    frame = read.toDF(*places).select(*empty)
+    number = (F.monotonically_increasing_id() + 1).alias(ROW)
+    # A file whose values may hold line breaks is read by one task: its rows come in the file's order.
+    one = len(files) == 1
+    return SparkSource(frame, head.columns, head.separator, (lambda: frame.select("*", number)) if one else None)
+
+
+def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separator: str, plan: DataPlan) -> Any:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    schema = StructType([StructField(name, StringType()) for name in columns])
+    return (
+        spark.read.schema(schema)
+        .option("header", str(plan.header).lower())
+        .option("sep", separator)
+        .option("quote", plan.quote)
+        .option("escape", plan.quote)
+        .option("encoding", plan.encoding)
+        .option("multiLine", "true")
+        .option("mode", "FAILFAST")
+        # A row with too many fields shows only when all of it is read.
+        .option("columnPruning", "false")
+        .option("enforceSchema", "true")
+        .option("maxCharsPerColumn", "-1")
+        .csv([escape(str(file)) for file in files])
+    )
+
+
+def _checked(frame: Any) -> Any:
+    """The frame with its columns named by their places, when every one has a name and a text."""
+    columns = tuple(frame.columns)
+    check_names(columns)
+    for field in frame.schema.fields:
+        if str(field.dataType.typeName()) in TEXTLESS or "interval" in field.dataType.simpleString():
+            raise no_text(field.name)
+    return frame.toDF(*_places(columns))
+
+
+def _places(columns: Sequence[str]) -> list[str]:
+    return [f"s{place}" for place in range(len(columns))]

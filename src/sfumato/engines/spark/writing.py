@@ -1,0 +1,60 @@
+"""Writing Spark frames: Parquet as a folder of files, CSV as one file; nothing is left behind when it fails."""
+
+import csv
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sfumato.engines.spark.publishing import text_of
+
+
+def write(frame: Any, target: Path, separator: str) -> None:
+    """Write a frame.
+
+    Args:
+        target: A path whose ending tells the format; all executors must be able to reach it.
+        separator: Of a CSV file.
+    """
+    parts = target.with_name(f".{target.name}.parts")
+    try:
+        if target.suffix == ".parquet":
+            frame.write.option("compression", "zstd").parquet(str(parts))
+            parts.rename(target)
+        else:
+            _write_texts(frame, parts, separator)
+            _join(frame.columns, parts, target, separator)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
+
+
+def _write_texts(frame: Any, parts: Path, separator: str) -> None:
+    """Every value as the text that it has on all engines."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    fields = frame.schema.fields
+    places = [f"s{place}" for place in range(len(fields))]
+    texts = [text_of(F.col(place), field.dataType, False) for place, field in zip(places, fields, strict=True)]
+    options = {
+        "sep": separator,
+        "quote": '"',
+        "escape": '"',
+        "nullValue": "",
+        "emptyValue": '""',
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
+        "header": "false",
+    }
+    frame.toDF(*places).select(*texts).write.options(**options).csv(str(parts))
+
+
+def _join(columns: list[str], parts: Path, target: Path, separator: str) -> None:
+    """One file of all parts, under a header."""
+    with target.open("w", encoding="utf-8", newline="") as head:
+        csv.writer(head, delimiter=separator, lineterminator="\n").writerow(columns)
+    with target.open("ab") as whole:
+        for part in sorted(parts.glob("part-*")):
+            with part.open("rb") as rows:
+                shutil.copyfileobj(rows, whole, 1 << 20)

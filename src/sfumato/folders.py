@@ -1,0 +1,72 @@
+"""A folder appears under its name when it is whole."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sfumato.errors import EngineError, PlanError
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Path]:
+    """A folder that appears under its name only when everything in it was written."""
+    if folder.exists():
+        raise PlanError(f"the folder {folder.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    try:
+        yield stage
+        stage.chmod(0o755)
+        os.rename(stage, folder)  # noqa: PTH104  (Path.rename would overwrite an empty folder just the same)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+@contextmanager
+def workspace_for(folder: Path) -> Iterator[Path]:
+    """The place where a release for a folder is prepared: beside it, so that large files need not be moved."""
+    made = not folder.parent.exists()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    try:
+        yield folder.parent
+    finally:
+        if made and not any(folder.parent.iterdir()):
+            folder.parent.rmdir()
+
+
+def unwritable(folder: Path, error: OSError) -> EngineError:
+    """The error for a disk or folder that takes no more."""
+    why = error.strerror or type(error).__name__
+    return EngineError(
+        f"{folder.name} cannot be written: {why}.", "Check the folder, its rights and the free space.", "unwritable"
+    )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text so that it is on the disk."""
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def link(source: Path, target: Path) -> None:
+    """Put a file, or a folder of them, under a further name, without copying it where that can be."""
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=lambda old, new: link(Path(old), Path(new)))
+        return
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)

@@ -1,0 +1,1 @@
+"""The frequency table, and how it is grouped."""

@@ -1,0 +1,264 @@
+"""The frequency table: the distinct combinations of quasi-identifiers, coded, with counts and sensitive counts.
+
+Here, and only here, it is decided what a missing or an invalid value is; every engine hands over texts alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.any import AnyValue
+from sfumato.hierarchies.ladder import Codes, Ladder
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.packing import Packing, Words, packing_of
+from sfumato.microdata.data_plan import OnInvalid
+from sfumato.microdata.models.classes import Classes, Counts, Histogram, histogram
+from sfumato.microdata.plan.model import ColumnPlan, Plan
+
+DROPPED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What an engine counted: distinct combinations of columns as texts, and how often each stands in the rows.
+
+    Attributes:
+        columns: The columns counted.
+        values: For each column, its distinct texts; None is the missing value.
+        codes: For each combination and column, the place of its text. Shape (combinations, columns).
+        counts: For each combination, its rows.
+        rows: All rows of the source, also those that were left out because a value is missing.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[tuple[str | None, ...], ...]
+    codes: npt.NDArray[np.int32]
+    counts: Counts
+    rows: int
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How the texts of a column become values of its ladder; `DROPPED` marks a text whose rows are dropped."""
+
+    texts: tuple[str | None, ...]
+    codes: Codes
+    ladder: Ladder
+
+    @cached_property
+    def places(self) -> dict[str | None, int]:
+        return {text: int(code) for text, code in zip(self.texts, self.codes, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Texts of a column that its type or hierarchy does not accept."""
+
+    column: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FrequencyTable:
+    """The distinct combinations of quasi-identifiers, sorted by their codes.
+
+    Attributes:
+        columns: The quasi-identifiers.
+        codings: For each of them, how texts are coded and its ladder.
+        codes: Value codes, shape (combinations, columns).
+        counts: Rows of each combination.
+        sensitive: For each sensitive column that is judged, what each combination holds.
+        sensitive_values: The texts behind the codes of each sensitive column.
+        spellings: For each sensitive column the code of each text as it was read: texts of one value have one code.
+        dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
+        population: The population from which the rows were taken, coded alike, where a model asks for it.
+    """
+
+    columns: tuple[str, ...]
+    codings: tuple[Coding, ...]
+    codes: npt.NDArray[np.int32]
+    counts: Counts
+    sensitive: Mapping[str, Histogram]
+    sensitive_values: Mapping[str, tuple[str | None, ...]]
+    dropped_rows: int = 0
+    population: "FrequencyTable | None" = None
+    spellings: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
+
+    @property
+    def ladders(self) -> tuple[Ladder, ...]:
+        return tuple(coding.ladder for coding in self.codings)
+
+    @property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    def holding(self, names: Sequence[str]) -> "FrequencyTable":
+        """The same table with some of its sensitive columns alone."""
+        if tuple(self.sensitive) == tuple(names):
+            return self
+        return replace(
+            self,
+            sensitive={name: self.sensitive[name] for name in names},
+            sensitive_values={name: self.sensitive_values[name] for name in names},
+        )
+
+    @cached_property
+    def whole(self) -> Classes:
+        """The raw table as classes, one a combination."""
+        return Classes(self.counts, self.sensitive)
+
+    def marginal(self, column: int) -> Counts:
+        """Rows of each value of a column."""
+        if column not in self._marginals:
+            size = self.ladders[column].size
+            self._marginals[column] = kernels.marginal(self.codes, self.counts, column, size)
+        return self._marginals[column]
+
+    @cached_property
+    def _marginals(self) -> dict[int, Counts]:
+        """Marginals that were asked for before."""
+        return {}
+
+
+def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+    """The frequency table of what an engine counted, and the texts that were not accepted."""
+    read = counted
+    counted, untyped = typed(counted, plan)
+    names = plan.quasi_identifiers
+    places = [counted.columns.index(name) for name in names]
+    coded = [
+        code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)
+    ]
+    rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
+    table = with_codings(counted, tuple(coding for coding, _ in coded), plan)
+    spellings = {name: _spellings(name, read, counted, table, plan) for name in table.sensitive}
+    return replace(table, spellings=spellings), (*rejected, *untyped)
+
+
+def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable, plan: Plan) -> dict[str | None, int]:
+    """The code of each text of a sensitive column, as the texts were read."""
+    place = counted.columns.index(name)
+    codes = {text: code for code, text in enumerate(table.sensitive_values[name])}
+    forms = [told(form, plan.data.missing) for form in counted.values[place]]
+    return {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
+
+
+def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
+    """What an engine counted, judged columns in the one text that their type has for a value, and texts not of it.
+
+    `7` and `007` of an integer column are one value to whoever reads the release; so they are to every promise.
+    """
+    values, rejected = list(counted.values), []
+    for name in plan.judged:
+        if plan.columns[name].type == "text":
+            continue
+        place = counted.columns.index(name)
+        present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
+        forms, wrong = canonical(present, plan.columns[name].type)
+        known = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
+        values[place] = tuple(known.get(text, text) if text is not None else None for text in values[place])
+        if wrong:
+            rejected.append(Rejected(name, tuple(present[at] for at in wrong)))
+    return replace(counted, values=tuple(values)), tuple(rejected)
+
+
+def with_codings(counted: Counted, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
+    """The frequency table of what an engine counted, with codings that are given."""
+    names = plan.quasi_identifiers
+    packing = packing_of([coding.ladder.size for coding in codings])
+    keys = np.zeros((packing.words, len(counted.counts)), np.uint64)
+    stays = np.ones(len(counted.counts), bool)
+    for column, (name, coding) in enumerate(zip(names, codings, strict=True)):
+        if not len(coding.codes):
+            continue
+        places = counted.codes[:, counted.columns.index(name)]
+        keys[packing.word[column]] |= (coding.codes.astype(np.uint64) << packing.shift[column])[places]
+        if (coding.codes == DROPPED).any():
+            stays &= (coding.codes != DROPPED)[places]
+    kept = np.flatnonzero(stays)
+    return _grouped(names, codings, packing, keys[:, kept], kept, counted, plan)
+
+
+def _grouped(
+    names: tuple[str, ...],
+    codings: tuple[Coding, ...],
+    packing: Packing,
+    keys: Words,
+    kept: Counts,
+    counted: Counted,
+    plan: Plan,
+) -> FrequencyTable:
+    """The frequency table from packed codes; combinations that are coded alike become one.
+
+    Args:
+        kept: The counted combination behind each of the keys.
+    """
+    order = packing.order_of(keys)
+    keys, kept = keys[:, order], kept[order]
+    counts = counted.counts[kept]
+    first = np.ones(len(kept), bool)
+    first[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+    owners = np.cumsum(first) - 1
+    sizes = np.bincount(owners, weights=counts, minlength=int(first.sum())).astype(np.int64)
+    held = {name: _held(name, counted, kept, owners, counts, len(sizes), plan) for name in plan.counted}
+    return FrequencyTable(
+        names,
+        codings,
+        packing.unpack(keys[:, first]),
+        sizes,
+        {name: entry[0] for name, entry in held.items()},
+        {name: entry[1] for name, entry in held.items()},
+        counted.rows - int(sizes.sum()),
+    )
+
+
+def _held(
+    name: str, counted: Counted, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
+) -> tuple[Histogram, tuple[str | None, ...]]:
+    """What each combination holds of a sensitive column; its missing values are one value of their own."""
+    place = counted.columns.index(name)
+    texts = [told(text, plan.data.missing) for text in counted.values[place]]
+    domain = sorted(set(texts), key=lambda text: (text is None, text or ""))
+    places = {text: code for code, text in enumerate(domain)}
+    recode = np.array([places[text] for text in texts], np.int32)
+    values = recode[counted.codes[kept, place]] if texts else np.zeros(0, np.int32)
+    held = histogram(owners, values, counts, classes, max(len(domain), 1))
+    return replace(held, texts=tuple(domain)), tuple(domain)
+
+
+def told(text: str | None, missing: Sequence[str]) -> str | None:
+    """The value that a text of a judged column tells: an empty one none, since a CSV file has one form for both."""
+    return None if not text or text in missing else text
+
+
+def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:
+    """How a column's texts are coded, and the texts that are not accepted."""
+    missing = {None, *plan.data.missing}
+    present = [text for text in texts if text is not None and text not in missing]
+    forms, _ = canonical(present, column.type)
+    accepted = list(dict.fromkeys(form for form in forms if form is not None))
+    binding = (column.hierarchy or AnyValue()).bind(accepted)
+    outside = set(binding.rejected)
+    known = {text: None if form in outside else form for text, form in zip(present, forms, strict=True)}
+    rejected = tuple(text for text in present if known[text] is None)
+    ladder = binding.ladder
+    if plan.data.on_missing != "drop" and (
+        len(present) < len(texts) or (rejected and plan.data.on_invalid == "missing")
+    ):
+        ladder = ladder.with_missing()
+    codes = np.fromiter((_code(text, known, ladder, plan.data.on_invalid) for text in texts), np.int32, len(texts))
+    return Coding(tuple(texts), codes, ladder), rejected
+
+
+def _code(text: str | None, known: Mapping[str, str | None], ladder: Ladder, on_invalid: OnInvalid) -> int:
+    """The code of a text: of its value, or of the missing value, or that its rows are dropped."""
+    form = known.get(text) if text is not None else None
+    if form is not None:
+        return ladder.places[form]
+    if text in known and on_invalid != "missing":
+        return DROPPED
+    return ladder.places.get(None, DROPPED)

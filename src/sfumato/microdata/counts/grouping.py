@@ -1,0 +1,194 @@
+"""Grouping: the classes of a frequency table at any node of its lattice, rolled up from the nearest table at hand."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts import grouping_kernels, kernels
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.packing import Words, packing_of
+from sfumato.microdata.counts.steps import Steps
+from sfumato.microdata.models.classes import Classes, Counts, Histogram
+
+Node = tuple[int, ...]
+MAX_KEPT_CLASSES = 32_000_000
+# Smaller tables stay in the processor's cache anyway.
+LEAST_IN_RUNS = 100_000
+MAX_STAMP = 1 << 31
+
+
+def hash_capacity(rows: int) -> int:
+    """How long the hash table of `grouping_kernels.group` is for so many rows: a power of two, at most half full."""
+    return 1 << max((2 * rows).bit_length(), 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The classes at one node: packed labels, sizes, sensitive counts."""
+
+    node: Node
+    keys: Words
+    classes: Classes
+
+    @property
+    def sizes(self) -> Counts:
+        return self.classes.sizes
+
+
+class Grouper:
+    """Computes the classes at nodes, and keeps them for nodes above.
+
+    A node is a level for each column. Grouped nodes are kept, those used last, as long as they hold no more than
+    `MAX_KEPT_CLASSES` classes together; the raw table is always there.
+    """
+
+    def __init__(self, table: FrequencyTable) -> None:
+        self.table = table
+        self.packing = packing_of([ladder.size for ladder in table.ladders])
+        self.base = Grouped((0,) * len(table.columns), self.packing.pack(table.codes), table.whole)
+        keys = self.base.keys[0]
+        self._sorted = self.packing.words == 1 and bool((keys[1:] > keys[:-1]).all())
+        self._kept: list[Grouped] = []
+        self._places: dict[Node, int] = {}
+        self._kept_classes = 0
+        self._widest = sorted(range(len(table.columns)), key=lambda column: -table.ladders[column].size)
+        self._nodes = np.empty((64, len(table.columns)), np.int16)
+        self._sizes = np.empty(64, np.int64)
+        self._last_use = np.empty(64, np.int64)
+        self.steps = Steps(table.ladders, self.packing)
+        self._hashed = np.zeros(hash_capacity(len(table.counts)), np.int64)
+        self._stamp = 0
+        self._relabeled = np.empty_like(self.base.keys)
+        self._out_keys = np.empty_like(self.base.keys)
+        self._out_counts = np.empty_like(table.counts)
+        self._owner = np.empty(len(table.counts), np.int32)
+
+    def at(self, node: Node) -> Grouped:
+        """The classes at a node."""
+        if node in self._places:
+            return self._kept[self._places[node]]
+        stone = self._stone(node)
+        if stone != node:
+            self.at(stone)
+        grouped = self.rolled(self._nearest(node), node)
+        self._keep(grouped)
+        return grouped
+
+    def rolled(self, source: Grouped, node: Node) -> Grouped:
+        """The classes at a node, from those of a node that is nowhere coarser."""
+        if node == source.node:
+            return source
+        return self._grouped(source, node, self._roll(source, node))
+
+    def rolled_with_owners(self, node: Node) -> tuple[Grouped, npt.NDArray[np.int32]]:
+        """The classes at a node, from the raw table, and the class of each combination."""
+        grouped = self._grouped(self.base, node, self._roll(self.base, node))
+        return grouped, self._owner.copy()
+
+    def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
+        """The classes that were just rolled up."""
+        sensitive = {
+            name: self._regrouped(held, len(source.sizes), count) for name, held in source.classes.sensitive.items()
+        }
+        return Grouped(node, self._out_keys[:, :count].copy(), Classes(self._out_counts[:count].copy(), sensitive))
+
+    def owners(self, node: Node) -> npt.NDArray[np.int32]:
+        """The class of each combination of the raw table at a node."""
+        self._roll(self.base, node)
+        return self._owner.copy()
+
+    def labels(self, grouped: Grouped) -> np.ndarray:
+        """The label codes of each class, shape (classes, columns)."""
+        return self.packing.unpack(grouped.keys)
+
+    def _roll(self, source: Grouped, node: Node) -> int:
+        rows = len(source.sizes)
+        relabeled = self._relabeled[:, :rows]
+        packing, steps = self.packing, self.steps
+        steps.know(source.node, node)
+        low, high = np.array(source.node, np.int16), np.array(node, np.int16)
+        grouping_kernels.relabel(
+            source.keys, packing.word, packing.shift, packing.mask, low, high, steps.labels, steps.begins, relabeled
+        )
+        out = (self._out_keys, self._out_counts, self._owner)
+        shift = self._untouched(node)
+        if shift is None or rows < LEAST_IN_RUNS:
+            hashed, stamp = self._table(rows, 1)
+            return int(grouping_kernels.group(relabeled, source.sizes, hashed, stamp, *out))
+        many, longest = grouping_kernels.runs(relabeled[0], shift)
+        hashed, stamp = self._table(longest, many)
+        keys, counts, owner = out
+        return int(
+            grouping_kernels.group_runs(relabeled[0], source.sizes, shift, hashed, stamp, keys[0], counts, owner)
+        )
+
+    def _table(self, rows: int, stamps: int) -> tuple[Counts, int]:
+        """A hash table for so many rows, no larger than needed so that it stays in the processor's cache; and the first
+        of so many new stamps."""
+        if self._stamp + stamps >= MAX_STAMP:
+            self._hashed[:] = 0
+            self._stamp = 0
+        first = self._stamp + 1
+        self._stamp += stamps
+        return self._hashed[: hash_capacity(rows)], first
+
+    def _untouched(self, node: Node) -> np.uint64 | None:
+        """From which bit on no key at a node is generalized: None where all are, or where there is no order.
+
+        The raw table is sorted, and classes are numbered as they come. So in all tables at hand, keys that are equal
+        in the columns behind the last generalized one stand together.
+        """
+        last = max((column for column, level in enumerate(node) if level), default=-1)
+        if not self._sorted or last + 1 == len(node):
+            return None
+        return np.uint64(self.packing.shift[last + 1])
+
+    def _regrouped(self, held: Histogram, rows: int, classes: int) -> Histogram:
+        owner = self._owner[:rows]
+        starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, classes, held.size)
+        return Histogram(starts, values, counts, held.size)
+
+    def _stone(self, node: Node) -> Node:
+        """A stepping stone below a node, on which other nodes are likely to stand too.
+
+        The columns with most values are generalized first: that leaves few classes for the steps that differ.
+        """
+        columns = [column for column in self._widest if node[column]]
+        lifted = columns[: len(columns) // 2]
+        return tuple(level if column in lifted else 0 for column, level in enumerate(node)) if lifted else node
+
+    def _nearest(self, node: Node) -> Grouped:
+        """The smallest table at hand that is nowhere coarser."""
+        place = int(grouping_kernels.nearest(self._nodes, self._sizes, len(self._kept), np.array(node, np.int16)))
+        if place < 0:
+            return self.base
+        self._last_use[place] = self._stamp
+        return self._kept[place]
+
+    def _keep(self, grouped: Grouped) -> None:
+        """Keep a table for nodes above it; when there is no more room, forget those not used for longest."""
+        if self._kept_classes + len(grouped.sizes) > MAX_KEPT_CLASSES:
+            self._forget()
+        place = len(self._kept)
+        if place == len(self._nodes):
+            self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
+            self._sizes = np.concatenate([self._sizes, np.empty_like(self._sizes)])
+            self._last_use = np.concatenate([self._last_use, np.empty_like(self._last_use)])
+        self._nodes[place] = grouped.node
+        self._sizes[place] = len(grouped.sizes)
+        self._last_use[place] = self._stamp
+        self._kept.append(grouped)
+        self._places[grouped.node] = place
+        self._kept_classes += len(grouped.sizes)
+
+    def _forget(self) -> None:
+        """Make half of the room free."""
+        many = len(self._kept)
+        recent = np.argsort(-self._last_use[:many], kind="stable")
+        recent = np.sort(recent[np.cumsum(self._sizes[recent]) <= MAX_KEPT_CLASSES // 2])
+        for array in (self._nodes, self._sizes, self._last_use):
+            array[: len(recent)] = array[recent]
+        self._kept = [self._kept[place] for place in recent.tolist()]
+        self._places = {grouped.node: place for place, grouped in enumerate(self._kept)}
+        self._kept_classes = int(self._sizes[: len(recent)].sum())

@@ -1,0 +1,71 @@
+"""Packing: the codes of a combination in as few 64-bit words as hold them, exactly, for any number of columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts import grouping_kernels
+
+Words = npt.NDArray[np.uint64]
+WORD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Where each column's code lies: its word, the shift within it, and the mask of its bits.
+
+    No code is cut over two words and none overflows: a word takes columns as long as their bits fit.
+    """
+
+    word: npt.NDArray[np.int64]
+    shift: npt.NDArray[np.uint64]
+    mask: npt.NDArray[np.uint64]
+    words: int
+
+    def pack(self, codes: npt.NDArray[np.int32]) -> Words:
+        """The packed keys of combinations, shape (words, combinations)."""
+        keys = np.zeros((self.words, len(codes)), np.uint64)
+        grouping_kernels.pack(codes, self.word, self.shift, keys)
+        return keys
+
+    def unpack(self, keys: Words) -> npt.NDArray[np.int32]:
+        """The codes behind packed keys, shape (combinations, columns)."""
+        codes = np.empty((keys.shape[1], len(self.word)), np.int32)
+        grouping_kernels.unpack(keys, self.word, self.shift, self.mask, codes)
+        return codes
+
+    def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """The order that sorts combinations by their codes, last column first to decide; equal ones stay in order."""
+        return self.order_of(self.pack(codes))
+
+    def order_of(self, keys: Words) -> npt.NDArray[np.int64]:
+        """The same from packed keys."""
+        if self.words > 1:
+            return np.lexsort(keys)
+        width = keys.shape[1].bit_length()
+        if len(self.word) and int(self.shift[-1]) + int(self.mask[-1]).bit_length() + width <= WORD_BITS:
+            # Keys that carry their own places are all different, so the quickest sort keeps equal ones in order.
+            placed = np.sort(keys[0] << np.uint64(width) | np.arange(keys.shape[1], dtype=np.uint64))
+            return (placed & np.uint64((1 << width) - 1)).astype(np.int64)
+        return np.argsort(keys[0], kind="stable")
+
+
+def packing_of(sizes: Sequence[int]) -> Packing:
+    """The packing for columns with so many codes each.
+
+    >>> packing_of([1000] * 30).words
+    5
+    """
+    word, shift, mask = [], [], []
+    at, used = 0, 0
+    for size in sizes:
+        bits = max(int(size - 1).bit_length(), 1)
+        if used + bits > WORD_BITS:
+            at, used = at + 1, 0
+        word.append(at)
+        shift.append(used)
+        mask.append((1 << bits) - 1)
+        used += bits
+    return Packing(np.array(word, np.int64), np.array(shift, np.uint64), np.array(mask, np.uint64), at + 1)

@@ -1,0 +1,78 @@
+"""Tallies: the rows of each combination of texts, and in what two of them differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.models.classes import Counts
+
+Texts = Sequence[str | None]
+Codes = npt.NDArray[np.signedinteger[Any]]
+MOST = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many rows each combination of texts has; one that stands there twice has the rows of both.
+
+    Attributes:
+        texts: The texts of each column; None is the missing value.
+        codes: The places of each combination's texts, (combinations, columns).
+    """
+
+    texts: tuple[Texts, ...]
+    codes: Codes
+    rows: Counts
+
+    @property
+    def total(self) -> int:
+        return int(self.rows.sum())
+
+    def differing(self, other: "Tally") -> int:
+        """How many combinations have other rows there than here.
+
+        >>> one, two = np.array([[0], [1]]), np.array([5, 7])
+        >>> Tally((["a", "b"],), one, two).differing(Tally((["b", "a", "c"],), np.array([[1], [2]]), np.array([5, 7])))
+        2
+        """
+        columns = [_together(*texts) for texts in zip(self.texts, other.texts, strict=True)]
+        parts = [
+            np.column_stack([places[codes[:, at]] for at, places in enumerate(luts)])
+            for codes, luts in (
+                (self.codes, [here for _, here, _ in columns]),
+                (other.codes, [there for _, _, there in columns]),
+            )
+        ]
+        owners, _ = numbers_of(np.concatenate(parts), [size for size, _, _ in columns])
+        sums = np.bincount(owners, weights=np.concatenate([self.rows, -other.rows]))
+        return int(np.count_nonzero(sums))
+
+
+def _together(here: Texts, there: Texts) -> tuple[int, Codes, Codes]:
+    """How many different texts two lists have, and the number of each text of both."""
+    numbers: dict[str | None, int] = {}
+    found = [np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64) for texts in (here, there)]
+    return len(numbers), found[0], found[1]
+
+
+def numbers_of(codes: Codes, sizes: Sequence[int]) -> tuple[Counts, Counts]:
+    """A number for each combination, equal ones the same, in the order of their codes; and where each stands first.
+
+    Args:
+        sizes: How many codes each column has.
+
+    >>> numbers_of(np.array([[1, 0], [0, 2], [1, 0]]), [2, 3])
+    (array([1, 0, 1]), array([1, 0]))
+    """
+    keys, span = np.zeros(len(codes), np.int64), 1
+    for column, size in enumerate(sizes):
+        if span * size > MOST:
+            unique, keys = np.unique(keys, return_inverse=True)
+            span = len(unique)
+        keys = keys * size + codes[:, column]
+        span *= max(size, 1)
+    _, first, owners = np.unique(keys, return_index=True, return_inverse=True)
+    return owners.reshape(-1), first

@@ -1,0 +1,97 @@
+"""Missing values that match anything: how many rows match a combination in which some values are not known.
+
+Two combinations match when they agree in every column in which both are known (the reading of missing values in the
+statistical offices' tools). So classes overlap, and suppressing a row takes its support from others: the rows that can
+stay are the largest set in which every row still has k matches.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.models.classes import Counts, Mask
+
+Codes = npt.NDArray[np.int32]
+# So many pairs of patterns take as long as going through all combinations once.
+MANY_PATTERNS = 20
+
+
+def matching_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
+    """For each combination, the rows that match it, itself included.
+
+    Args:
+        codes: (combinations, columns); unknown: which of them are missing; counts: rows of each.
+
+    >>> matching_rows(np.array([[0], [1], [2]]), np.array([[False], [False], [True]]), np.array([1, 2, 4])).tolist()
+    [5, 6, 7]
+    """
+    vague = np.flatnonzero(unknown.any(axis=1))
+    patterns, owners = np.unique(unknown, axis=0, return_inverse=True)
+    if len(patterns) ** 2 > len(vague) * MANY_PATTERNS:
+        return by_rows(codes, unknown, counts)
+    return by_patterns(codes, patterns, owners.reshape(-1), counts)
+
+
+def by_patterns(codes: Codes, patterns: Mask, owners: Counts, counts: Counts) -> Counts:
+    """The matches from pairs of patterns: in which columns values are missing. Few patterns take little time.
+
+    Args:
+        patterns: (patterns, columns); owners: the pattern of each combination.
+    """
+    matches = np.zeros(len(counts), np.int64)
+    sizes = codes.max(axis=0, initial=0) + 1
+    places = [np.flatnonzero(owners == pattern) for pattern in range(len(patterns))]
+    for one in range(len(patterns)):
+        for other in range(one, len(patterns)):
+            known = np.flatnonzero(~patterns[one] & ~patterns[other])
+            here, there = places[one], places[other]
+            both = np.concatenate([here, there])
+            numbers, first = numbers_of(codes[np.ix_(both, known)], sizes[known].tolist())
+            left, right = numbers[: len(here)], numbers[len(here) :]
+            matches[here] += _sums(right, counts[there], len(first))[left]
+            if one != other:
+                matches[there] += _sums(left, counts[here], len(first))[right]
+    return matches
+
+
+def _sums(numbers: Counts, counts: Counts, many: int) -> Counts:
+    return np.bincount(numbers, weights=counts, minlength=many).astype(np.int64)
+
+
+def by_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
+    """The matches from going through all combinations for each in which a value is missing."""
+    matches = _equal_rows(codes, unknown, counts)
+    for place in np.flatnonzero(unknown.any(axis=1)).tolist():
+        agrees = ((codes == codes[place]) | unknown | unknown[place]).all(axis=1)
+        agrees &= ~_same(codes, unknown, place)
+        matches[place] += int(counts[agrees].sum())
+        others = agrees & ~unknown.any(axis=1)
+        matches[others] += counts[place]
+    return matches
+
+
+def _equal_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
+    """Rows that are equal, missing values included."""
+    marked = np.where(unknown, -1, codes)
+    _, owners = np.unique(marked, axis=0, return_inverse=True)
+    owners = owners.reshape(-1)
+    sizes = np.bincount(owners, weights=counts).astype(np.int64) if len(counts) else np.zeros(0, np.int64)
+    return sizes[owners]
+
+
+def _same(codes: Codes, unknown: Mask, place: int) -> Mask:
+    """Combinations equal to one, missing values included: they are counted already."""
+    same: Mask = (unknown == unknown[place]).all(axis=1)
+    same &= ((codes == codes[place]) | unknown).all(axis=1)
+    return same
+
+
+def failing_classes(codes: Codes, unknown: Mask, counts: Counts, k: int) -> Mask:
+    """The classes that must be suppressed so that every row left has k matches among the rows left."""
+    failing = np.zeros(len(counts), bool)
+    while True:
+        left = np.flatnonzero(~failing)
+        short = matching_rows(codes[left], unknown[left], counts[left]) < k
+        if not short.any():
+            return failing
+        failing[left[short]] = True

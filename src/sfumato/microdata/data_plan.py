@@ -1,0 +1,63 @@
+"""How the rows of a plan are read: source, separator, missing and invalid values."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+OnInvalid = Literal["error", "missing", "drop"]
+
+
+OnMissing = Literal["category", "any", "drop"]
+
+
+MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)")
+
+
+@dataclass(frozen=True, slots=True)
+class DataPlan:
+    """Where the rows lie and how they are read.
+
+    Attributes:
+        source: A path, relative to the plan; None when the caller hands the rows over.
+        separator: Of a CSV file; found out from the header when None.
+        header: Whether a CSV file has a header; otherwise the plan's columns name its columns in their order.
+        strip: Whether white space around values of a CSV file is taken off.
+        missing: Texts that mean "missing", besides an empty field.
+        on_invalid: What to do with a value that its type or hierarchy does not accept.
+        on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
+        table: Table of a database file, or sheet of a workbook.
+        memory_limit: The most memory that the engine may use, for example 2GB; what exceeds it goes to
+        temp_folder: The folder for rows that do not fit in memory, relative to the plan; by default the system's.
+    """
+
+    source: str | None = None
+    format: Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb"] | None = None
+    separator: str | None = None
+    encoding: str = "utf-8"
+    quote: str = '"'
+    header: bool = True
+    strip: bool = False
+    missing: tuple[str, ...] = ()
+    on_invalid: OnInvalid = "error"
+    on_missing: OnMissing = "category"
+    table: str | None = None
+    memory_limit: str | None = None
+    temp_folder: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.memory_limit is not None and not self.memory_bytes:
+            raise ValueError("the memory limit must be a number and MB or GB, for example 2GB.")
+        if self.separator is not None and len(self.separator) != 1:
+            raise ValueError("the separator must be one character.")
+        if len(self.quote) != 1:
+            raise ValueError("the quote must be one character.")
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory limit in bytes; 0 for none.
+
+        >>> DataPlan(memory_limit="1.5 GB").memory_bytes
+        1500000000
+        """
+        found = MEMORY.fullmatch(self.memory_limit or "")
+        return int(float(found[1]) * {"MB": 10**6, "GB": 10**9}[found[2]]) if found else 0

@@ -1,0 +1,1 @@
+"""Full-domain generalization: one level a column."""

@@ -1,0 +1,84 @@
+"""The trade-off: what other budgets and neighboring levels would have cost in a full-domain release."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.full_domain import optimal
+from sfumato.microdata.methods.full_domain.problem import Judged, Problem
+from sfumato.microdata.methods.full_domain.search import full_domain_problem
+from sfumato.microdata.plan.methods import FullDomain, Suppression
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+
+BUDGETS = (0.0, 0.01, 0.02, 0.05, 0.10)
+# Beyond this many cells (nodes times combinations) other budgets are not searched: a report must not cost minutes.
+MOST_WORK = 300_000_000
+MOST_COMBINATIONS = 1_000_000
+NEAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A release that was not chosen.
+
+    Attributes:
+        levels: Of each column; loss: what it would lose; suppressed_rows: how many rows it would suppress.
+        changed: The column that is one level finer than in the release, for a neighbor; None for another budget.
+        budget: The share of rows that may be suppressed, for another budget.
+    """
+
+    levels: dict[str, int]
+    loss: float
+    suppressed_rows: int
+    changed: str | None = None
+    budget: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        more = {"finer": self.changed} if self.changed is not None else {"budget": self.budget}
+        return {"levels": self.levels, "loss": self.loss, "suppressed_rows": self.suppressed_rows} | more
+
+
+def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple[Alternative, ...]:
+    """Other budgets and finer neighbors; nothing for methods without levels, or where the work would be too much."""
+    method = plan.method
+    if not isinstance(method, FullDomain) or not isinstance(recoding, LevelRecoding):
+        return ()
+    problem = full_domain_problem(plan, method, table)
+    if len(table.counts) > MOST_COMBINATIONS:
+        return ()
+    found = _neighbors(problem, recoding)
+    if problem.size * len(table.counts) <= MOST_WORK:
+        found = [*_budgets(table, problem), *found]
+    return tuple(found)
+
+
+def _neighbors(problem: Problem, recoding: LevelRecoding) -> list[Alternative]:
+    """The nodes one step finer in one column."""
+    node = recoding.node
+    found = []
+    for column, level in enumerate(node):
+        if level > problem.lowest[column]:
+            judged = problem.judge((*node[:column], level - 1, *node[column + 1 :]))
+            found.append(_alternative(problem, judged, changed=problem.table.columns[column]))
+    return found
+
+
+def _budgets(table: FrequencyTable, problem: Problem) -> list[Alternative]:
+    """The best node for each of a few budgets besides the one asked for."""
+    found = []
+    for share in BUDGETS:
+        limit = Suppression(share=share).limit(table.rows)
+        if limit != problem.limit:
+            other = replace(problem, limit=limit)
+            try:
+                found.append(_alternative(problem, optimal.search(other).best, budget=share))
+            except UnattainableError:
+                continue
+    return found
+
+
+def _alternative(problem: Problem, judged: Judged, **more: Any) -> Alternative:
+    levels = dict(zip(problem.table.columns, judged.node, strict=True))
+    return Alternative(levels, judged.loss, judged.suppressed_rows, **more)

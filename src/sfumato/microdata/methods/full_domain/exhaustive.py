@@ -1,0 +1,87 @@
+"""Exhaustive: every node of the lattice is judged; the answer includes the table of all of them.
+
+For k-anonymity alone the lattice is swept in compiled loops; other promises are judged node by node. Either way nodes
+are taken by height, each rolled up from the smallest of its finer neighbors.
+"""
+
+from collections.abc import Iterator
+
+from sfumato.microdata.counts.grouping import Grouped, Node
+from sfumato.microdata.losses.loss import Sweepable, Swept, Terms
+from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem, Sizes
+from sfumato.microdata.methods.full_domain.sweep import by_height, sweep
+from sfumato.microdata.methods.full_domain.unattainable import unattainable
+
+
+def judge_all(problem: Problem) -> tuple[Judged, ...]:
+    """Every node judged, in the order of their levels."""
+    loss = problem.loss
+    if problem.sizes_alone and isinstance(loss, Sweepable):
+        judged = _swept(problem, loss)
+    else:
+        judged = _one_by_one(problem)
+    return tuple(judged[node] for node in problem.nodes())
+
+
+def _swept(problem: Problem, loss: Sweepable) -> dict[Node, Judged]:
+    judged: dict[Node, Judged] = {}
+    for swept in sweep(problem.grouper, by_height(problem.nodes()), problem.k, loss.charges()):
+        judged.update((node.node, node) for node in _judged(problem, loss, swept))
+        problem.progress(len(judged), problem.size)
+    return judged
+
+
+def _judged(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judged]:
+    """The nodes of a height as a search sees them."""
+    generalization, suppression = loss.swept_terms(swept)
+    figures = (swept.suppressed_rows, swept.classes, swept.smallest, swept.largest)
+    before = (swept.all_classes, swept.all_smallest, swept.all_largest)
+    rows = zip(
+        swept.levels.tolist(),
+        generalization.tolist(),
+        suppression.tolist(),
+        *(figure.tolist() for figure in (*figures, *before)),
+        strict=True,
+    )
+    for levels, plain, added, suppressed, kept, smallest, largest, *sizes in rows:
+        terms = Terms(plain, added)
+        value = loss.value(terms.total)
+        holds = suppressed <= problem.limit and kept > 0
+        classes = (suppressed, suppressed, kept, smallest, largest, holds)
+        yield Judged(tuple(levels), terms, value, *classes, before=Sizes(*sizes))
+
+
+def _one_by_one(problem: Problem) -> dict[Node, Judged]:
+    judged: dict[Node, Judged] = {}
+    below: dict[Node, Grouped] = {}
+    for nodes in by_height(problem.nodes()):
+        here = {}
+        for node in nodes:
+            here[node] = problem.grouper.rolled(_smallest(problem, below, node), node)
+            judged[node] = problem.judged(here[node])
+        below = here
+        problem.progress(len(judged), problem.size)
+    return judged
+
+
+def search(problem: Problem) -> Found:
+    """The best of all nodes.
+
+    Raises:
+        UnattainableError: No node keeps the promises within the budget.
+    """
+    nodes = judge_all(problem)
+    best = problem.best(nodes)
+    if best is None:
+        raise unattainable(problem)
+    return Found(best, True, len(nodes), problem.size, nodes)
+
+
+def _smallest(problem: Problem, below: dict[Node, Grouped], node: Node) -> Grouped:
+    """The finer neighbor with the fewest classes, or the raw table for the lowest node."""
+    best = problem.grouper.base
+    for column, level in enumerate(node):
+        neighbor = below.get((*node[:column], level - 1, *node[column + 1 :]))
+        if neighbor is not None and len(neighbor.sizes) < len(best.sizes):
+            best = neighbor
+    return best

@@ -1,0 +1,88 @@
+"""Greedy: one step of one column at a time, the step that looks best; quick on any lattice, and proves nothing.
+
+Top-down starts where every column has its highest level and refines, each time to the releasable neighbor of least
+loss, as long as the loss falls. Bottom-up starts from the lowest levels and generalizes, each time the column that
+saves most rows from suppression for the loss it adds, until the node may be released; then it refines what it can
+(in the spirit of Sweeney, L. (2002). Datafly, https://doi.org/10.1142/S021848850200165X, which generalizes the column
+with most values instead). Both stop at a node that no single step improves; a better one may lie elsewhere.
+"""
+
+from collections.abc import Sequence
+
+from sfumato.microdata.counts.grouping import Node
+from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem
+from sfumato.microdata.methods.full_domain.unattainable import unattainable
+
+REMARK = "Greedy search: no single step improves this result, but a better one may exist; method optimal proves."
+
+
+def search(problem: Problem) -> Found:
+    """A good node.
+
+    Raises:
+        UnattainableError: Not even the highest levels keep the promises within the budget, or no node on the way does.
+    """
+    walk = Walk(problem)
+    best = walk.up() if problem.upwards else walk.down()
+    if best is None:
+        raise unattainable(problem)
+    return Found(best, False, walk.checked, problem.size, remarks=(REMARK,))
+
+
+class Walk:
+    """Steps through a lattice, each node judged once."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._judged: dict[Node, Judged] = {}
+
+    @property
+    def checked(self) -> int:
+        return len(self._judged)
+
+    def down(self, start: Node | None = None) -> Judged | None:
+        """From a node that may be released to one that no finer neighbor improves; None where the start may not be."""
+        best = self._judge(start or self.problem.highest)
+        if not best.holds:
+            return None
+        while True:
+            finer = [self._judge(node) for node in self._neighbors(best.node, -1)]
+            next_best = self.problem.best([best, *finer])
+            if next_best is None or next_best is best:
+                return best
+            best = next_best
+
+    def up(self) -> Judged | None:
+        """From the lowest levels to a node that may be released, then down again; None where the way leads nowhere."""
+        here = self._judge(self.problem.lowest)
+        while not here.holds:
+            coarser = [self._judge(node) for node in self._neighbors(here.node, 1)]
+            if not coarser:
+                return None
+            here = _most_worth(here, coarser)
+        return self.down(here.node)
+
+    def _judge(self, node: Node) -> Judged:
+        if node not in self._judged:
+            self._judged[node] = self.problem.judge(node)
+        return self._judged[node]
+
+    def _neighbors(self, node: Node, by: int) -> list[Node]:
+        """The nodes one step up (1) or down (-1)."""
+        bounds = zip(self.problem.lowest, self.problem.highest, strict=True)
+        return [
+            (*node[:column], level + by, *node[column + 1 :])
+            for column, (level, (low, high)) in enumerate(zip(node, bounds, strict=True))
+            if low <= level + by <= high
+        ]
+
+
+def _most_worth(before: Judged, steps: Sequence[Judged]) -> Judged:
+    return max(steps, key=lambda after: _worth(before, after))
+
+
+def _worth(before: Judged, after: Judged) -> tuple[bool, float, float]:
+    """Whether a step reaches its aim, and the rows that it saves for what generalization costs more."""
+    saved = before.suppressed_rows - after.suppressed_rows
+    cost = max(after.terms.generalization - before.terms.generalization, 1e-12)
+    return (after.holds, -after.loss if after.holds else saved / cost, -after.loss)

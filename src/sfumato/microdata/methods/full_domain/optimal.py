@@ -1,0 +1,97 @@
+"""Optimal: the node of least loss in the whole lattice that keeps every promise within the budget, proved.
+
+The search keeps, for every node not yet ruled out, a lower bound of its loss, and ends when none is left that could be
+better than the best found. What one judged node v tells about others:
+
+- rows that fail at v under a model that is monotone under suppression fail at every finer node (with no budget,
+  monotone under generalization is enough): when they are more than the budget, all finer nodes are ruled out
+  (predictive tagging; Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
+- the generalization part of the loss at v bounds that of every coarser node from below;
+- the suppression part at v bounds that of every finer node from below, where loss and models are monotone; for other
+  models, what it would be if only the rows that finer nodes are certain to lose were suppressed.
+
+Where a model or a loss lacks a property, its rule is simply not used, so the answer stays exact. The next node is taken
+from the upper part of what is open: a coarse node is cheap to group, and rules out much below it.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.grouping import Node
+from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods.full_domain import bounded
+from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem
+from sfumato.microdata.methods.full_domain.screening import screened
+from sfumato.microdata.methods.full_domain.unattainable import unattainable
+from sfumato.microdata.models.classes import Floats, Mask
+
+# How far up the open part of the lattice the next node is taken: 0 its finest node, 1 its coarsest.
+WHERE = 0.8
+# Larger lattices are searched choice by choice (bounded.py), where a level's cost is known before it is tried.
+MAX_MARKED = 500_000
+# Larger lattices are never written down: bounded.py searches them within the time limit.
+MAX_NODES = 10_000_000
+TIE = 1e-9
+
+
+def search(problem: Problem) -> Found:
+    """The best node.
+
+    Raises:
+        UnattainableError: No node keeps the promises within the budget.
+    """
+    if problem.size > MAX_NODES:
+        return bounded.search(problem)
+    if problem.size > MAX_MARKED and isinstance(problem.loss, Marginal) and problem.prunes_suppression:
+        return bounded.search(replace(problem, time_limit=float("inf")))
+    frontier = _Frontier(problem)
+    frontier.visit(problem.highest)
+    while (node := frontier.next()) is not None:
+        frontier.visit(node)
+    if frontier.best is None:
+        raise unattainable(problem)
+    return Found(frontier.best, True, frontier.checked, problem.size)
+
+
+class _Frontier:
+    """The nodes that may still be better than the best found."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.best: Judged | None = None
+        self.checked = 0
+        self._ranks: Floats = np.ascontiguousarray(problem.loss.ranks(problem.window()))
+        self._floors: Floats = problem.loss.floors(problem.window())
+        self._added: Floats = np.zeros_like(self._floors)
+        self._open: Mask = np.ascontiguousarray(screened(problem))
+
+    def next(self) -> Node | None:
+        """The node to visit next, or None when nothing is open."""
+        place = kernels.pick(self._open.reshape(-1), self._ranks.reshape(-1), WHERE)
+        if place < 0:
+            return None
+        levels = np.unravel_index(place, self._open.shape)
+        return tuple(int(level) + low for level, low in zip(levels, self.problem.lowest, strict=True))
+
+    def visit(self, node: Node) -> None:
+        """Judge a node and rule out what it makes impossible."""
+        at = tuple(level - low for level, low in zip(node, self.problem.lowest, strict=True))
+        finer = tuple(slice(0, place + 1) for place in at)
+        coarser = tuple(slice(place, None) for place in at)
+        self._open[at] = False
+        bounded = self.problem.sizes_alone or bool(self._open[finer].any())
+        judged = self.problem.judge(node, priced=False, bounded=bounded)
+        self.checked += 1
+        if judged.certain_rows > self.problem.limit:
+            self._open[finer] = False
+        if judged.terms.generalization > self._floors[at]:
+            np.maximum(self._floors[coarser], judged.terms.generalization, out=self._floors[coarser])
+        if judged.certain_suppression > 0:
+            np.maximum(self._added[finer], judged.certain_suppression, out=self._added[finer])
+        if self.problem.better(judged, self.best):
+            self.best = judged
+        if self.best is not None and self.problem.offers(self.best):
+            most = self.best.terms.total + TIE * max(1.0, self.best.terms.total)
+            kernels.rule_out(self._open.reshape(-1), self._floors.reshape(-1), self._added.reshape(-1), most)

@@ -1,0 +1,254 @@
+"""The problem of a full-domain search: a table, promises, a loss and a budget; and the judgment of one node."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
+from sfumato.microdata.counts.wildcards import failing_classes
+from sfumato.microdata.losses.loss import Prepared, Terms
+from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods.assessment import ALL, Assessed, assess
+from sfumato.microdata.models.classes import Classes, Counts, Mask
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.recoding.population import with_persons
+
+DIGITS = 10
+# Where all failing rows are lost, nobody asks which class lost how many.
+NONE_APART: Counts = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The classes of a node before any is suppressed."""
+
+    classes: int
+    smallest: int
+    largest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is known of a node once its classes are there.
+
+    Attributes:
+        terms: The parts of its loss.
+        loss: Its loss.
+        suppressed_rows: Rows in classes that fail some model.
+        certain_rows: Rows of which it is certain that every finer node must suppress them too.
+        classes: Classes that are kept; smallest and largest are their sizes.
+        holds: Whether it may be released: the promises hold and the budget is kept.
+        certain_suppression: What suppression adds, at least, to the loss of every finer node.
+        before: Its classes before any is suppressed.
+    """
+
+    node: Node
+    terms: Terms
+    loss: float
+    suppressed_rows: int
+    certain_rows: int
+    classes: int
+    smallest: int
+    largest: int
+    holds: bool
+    certain_suppression: float = 0.0
+    before: Sizes = Sizes(0, 0, 0)
+
+    @property
+    def tells(self) -> bool:
+        """Whether it tells rows apart at all."""
+        return self.before.classes > 1
+
+    @property
+    def rank(self) -> tuple[float, bool, int, int, Node]:
+        """Least loss first; a tie goes to the smaller gap between class sizes, the larger k, the lower levels.
+
+        What tells nothing at all has no gap, and would win every tie: it comes after all others of its loss.
+        """
+        return (round(self.loss, DIGITS), not self.tells, self.largest - self.smallest, -self.smallest, self.node)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table, the promises asked for, a loss, and how many rows may be suppressed.
+
+    Attributes:
+        lowest, highest: The levels that each column may have.
+        missing_matches: Whether a missing value matches anything, instead of being a value of its own.
+        time_limit: Seconds after which a search that cannot be finished hands over the best found.
+        upwards: Whether a greedy search starts from the lowest levels.
+    """
+
+    table: FrequencyTable
+    models: tuple[Model, ...]
+    loss: Prepared
+    limit: int
+    lowest: Node
+    highest: Node
+    missing_matches: bool = False
+    progress: Callable[[int, int], None] = field(default=lambda _done, _all: None)
+    time_limit: float = 60.0
+    upwards: bool = False
+
+    @cached_property
+    def grouper(self) -> Grouper:
+        return Grouper(self.table)
+
+    @cached_property
+    def k(self) -> int:
+        """The least size that a kept class must have."""
+        return max((model.least_rows for model in self.models), default=1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Levels of each column that may be used."""
+        return tuple(high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True))
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return int(np.prod(self.shape, dtype=object))
+
+    def window(self) -> tuple[slice, ...]:
+        """The part of the whole lattice whose nodes may be used."""
+        return tuple(slice(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True))
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, the last column's level changing fastest."""
+        return product(*(range(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True)))
+
+    @cached_property
+    def prunes_suppression(self) -> bool:
+        """Whether rows in failing classes only shrink towards coarser nodes."""
+        return all(model.monotone_suppression for model in self.models)
+
+    @cached_property
+    def must_tell(self) -> bool:
+        """Whether a release must tell rows apart: a promise about a sensitive column is empty where all look alike."""
+        return any(model.column for model in self.models) and len(self.table.counts) > 1
+
+    def offers(self, judged: Judged) -> bool:
+        """Whether a node may be released, and tells something where that is asked for."""
+        return judged.holds and (judged.tells or not self.must_tell)
+
+    def better(self, new: Judged, old: Judged | None) -> bool:
+        """Whether a node that holds is to be released rather than another: one that tells nothing is the last resort.
+
+        It is kept nevertheless where nothing else holds, so that the search can say so.
+        """
+        if old is None or not new.holds:
+            return new.holds
+        return (not self.offers(new), new.rank) < (not self.offers(old), old.rank)
+
+    def best(self, nodes: Iterable[Judged]) -> Judged | None:
+        """The node to be released; None where none holds."""
+        found: Judged | None = None
+        for node in nodes:
+            found = node if self.better(node, found) else found
+        return found
+
+    def failing(self, grouped: Grouped) -> Mask:
+        """Which classes fail some model."""
+        return self._assessed(grouped).failing
+
+    def _assessed(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> Assessed:
+        """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
+        if self.sizes_alone:
+            return Assessed(grouped.sizes < self.k, NONE_APART)
+        if self.missing_matches:
+            failing = self._failing_with_matches(grouped)
+            return Assessed(failing, np.where(failing, grouped.sizes, 0))
+        return assess(self.classes(grouped), self.table.whole, self.models, enough, bounded)
+
+    @cached_property
+    def sizes_alone(self) -> bool:
+        """Whether the promises are about class sizes alone: k-anonymity, the usual case, judged in one step."""
+        return not self.missing_matches and all(isinstance(model, KAnonymity) for model in self.models)
+
+    def classes(self, grouped: Grouped) -> Classes:
+        """The classes of a node as the models judge them: with the population that each stands for, where known."""
+        if self._population is None:
+            return grouped.classes
+        return with_persons(grouped, self._population.at(grouped.node))
+
+    @cached_property
+    def _population(self) -> Grouper | None:
+        return None if self.table.population is None else Grouper(self.table.population)
+
+    def _failing_with_matches(self, grouped: Grouped) -> Mask:
+        """Which classes have too few matching rows; only k-anonymity goes with this reading of missing values."""
+        labels = self.grouper.labels(grouped)
+        unknown = np.column_stack(
+            [
+                np.array([label is None for label in ladder.labels[level]], bool)[labels[:, column]]
+                for column, (ladder, level) in enumerate(zip(self.table.ladders, grouped.node, strict=True))
+            ]
+        )
+        return failing_classes(labels, unknown, grouped.sizes, self.k)
+
+    def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> Judged:
+        """Everything about one node."""
+        return self.judged(self.grouper.at(node), priced, bounded)
+
+    def judged(self, grouped: Grouped, priced: bool = True, bounded: bool = True) -> Judged:
+        """Everything about one node whose classes are at hand.
+
+        Args:
+            priced: Whether suppression is counted and priced even where it exceeds the budget (a search does without).
+            bounded: Whether it matters what finer nodes lose at least.
+        """
+        assessed = self._assessed(grouped, ALL if priced else self.limit, bounded)
+        failing = assessed.failing
+        suppressed, kept, smallest, largest, least, most = kernels.tally(grouped.sizes, failing)
+        certain = suppressed if self.sizes_alone else assessed.certain_rows
+        holds = suppressed <= self.limit and kept > 0
+        terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
+        loss = self.loss.value(terms.total)
+        added = self._added_at_least(grouped, assessed, terms)
+        before = Sizes(len(grouped.sizes), least, most)
+        return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before)
+
+    def _added_at_least(self, grouped: Grouped, assessed: Assessed, terms: Terms) -> float:
+        """What suppression adds at least at finer nodes.
+
+        Where promises are monotone under suppression, what it adds here. Else the rows that finer nodes are certain to
+        lose, each at what it would cost here: a finer label costs a row less, so losing the row costs more. That is
+        known for losses that are sums over columns.
+        """
+        if not self.loss.suppression_falls:
+            return 0.0
+        if self.prunes_suppression:
+            return terms.suppression
+        if not isinstance(self.loss, Marginal) or not 0 < assessed.certain_rows <= self.limit:
+            return 0.0
+        lost = Grouped(grouped.node, grouped.keys, Classes(assessed.lost))
+        return self.loss.terms(lost, assessed.lost > 0, assessed.certain_rows).suppression
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found.
+
+    Attributes:
+        proved_optimal: No node that may be released has a smaller loss.
+        checked: Nodes whose classes were computed; total: all nodes.
+        nodes: All judged nodes, where the method's answer includes them.
+        better: A node of less loss, which the method does not choose but another would.
+        remarks: What a reader should know, in sentences.
+        bound: The least loss that any node can have, where the optimum is not proved but this is.
+    """
+
+    best: Judged
+    proved_optimal: bool
+    checked: int
+    total: int
+    nodes: tuple[Judged, ...] = ()
+    better: Judged | None = None
+    remarks: tuple[str, ...] = ()
+    bound: float | None = None

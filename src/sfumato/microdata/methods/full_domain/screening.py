@@ -1,0 +1,57 @@
+"""Screening: nodes that two columns alone already make unattainable.
+
+Rows that are rare in two columns are at least as rare in all of them. So when, at some levels of two columns, more rows
+than the budget lie in pairs rarer than k, no node with these levels can be released, whatever the other columns do.
+(The idea of pruning by subsets: LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164.)
+The tables of pairs are tiny beside the frequency table, and they cut most of a lattice when little may be suppressed.
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import numpy as np
+
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.models.classes import Counts, Mask
+
+MAX_PAIR_CELLS = 200_000
+# From so many combinations on, threads are worth starting.
+MANY = 200_000
+
+
+def screened(problem: Problem) -> Mask:
+    """Which nodes two columns do not rule out, one axis a column."""
+    ladders = problem.table.ladders
+    window = problem.window()
+    alive = np.ones(problem.shape, bool)
+    # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
+    if problem.k > 1 and not problem.missing_matches:
+        pairs = [
+            (first, second)
+            for first, second in combinations(range(alive.ndim), 2)
+            if ladders[first].size * ladders[second].size <= MAX_PAIR_CELLS
+        ]
+        for (first, second), rare in zip(pairs, _rare_rows(problem, pairs), strict=True):
+            shape = [1] * alive.ndim
+            seen = rare[window[first], window[second]]
+            shape[first], shape[second] = seen.shape
+            alive &= (seen <= problem.limit).reshape(shape)
+    return alive
+
+
+def _rare_rows(problem: Problem, pairs: Sequence[tuple[int, int]]) -> Iterable[Counts]:
+    """For each pair of columns the rows that are rare at each pair of their levels; large tables on both cores."""
+    levels = [np.array(ladder.codes) for ladder in problem.table.ladders]
+
+    def rare(pair: tuple[int, int]) -> Counts:
+        codes, counts = problem.table.codes, problem.table.counts
+        first, second = pair
+        found: Counts = kernels.rare_rows(codes, counts, first, second, levels[first], levels[second], problem.k)
+        return found
+
+    if len(problem.table.counts) < MANY:
+        return map(rare, pairs)
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(rare, pairs))

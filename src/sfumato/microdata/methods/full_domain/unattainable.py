@@ -1,0 +1,122 @@
+"""The error for promises that no node can keep, with the nearest that could be kept instead."""
+
+import math
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.grouping import Node
+from sfumato.microdata.methods.full_domain.problem import Judged, Problem
+from sfumato.microdata.models.model import Model
+
+# How many nodes are looked at to find what would be attainable.
+MAX_NODES = 2_000
+
+
+def unattainable(problem: Problem) -> UnattainableError:
+    """Says why nothing can be released, and what could be."""
+    for model in problem.models:
+        why = model.limits(problem.table.whole)
+        if why:
+            return UnattainableError(why, "Ask for less, or add rows.", model.name)
+    nearest = least_suppression(problem, problem.highest)
+    if nearest is not None and nearest.suppressed_rows < problem.table.rows:
+        return UnattainableError(
+            f"With {_share(problem.limit, problem)} suppression nothing satisfies {_asked(problem)}; "
+            f"{_share(nearest.suppressed_rows, problem)} would.",
+            f"Allow {nearest.suppressed_rows} rows to be suppressed, raise max_level, or ask for less"
+            f"{_reachable(problem, problem.highest)}.",
+            "budget",
+        )
+    return UnattainableError(
+        f"Not even the highest levels allowed satisfy {_asked(problem)}.",
+        f"Raise max_level, or ask for less{_reachable(problem, problem.highest)}.",
+        "top",
+    )
+
+
+def only_top(problem: Problem, best: Judged) -> UnattainableError | None:
+    """The error for a promise about a sensitive column that is kept only where all rows look alike."""
+    if problem.offers(best):
+        return None
+    what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
+    nearest = least_suppression(problem, problem.highest)
+    if nearest is None or nearest.suppressed_rows >= problem.table.rows:
+        return UnattainableError(f"{what}.", "Ask for less, or leave the quasi-identifiers out of the release.", "top")
+    return UnattainableError(
+        f"{what}; {_share(nearest.suppressed_rows, problem)} would.",
+        f"Allow {nearest.suppressed_rows} rows to be suppressed, or ask for less{_reachable(problem, nearest.node)}.",
+        "top",
+    )
+
+
+def least_suppression(problem: Problem, top: Node) -> Judged | None:
+    """The node that suppresses the fewest rows, from a top node down, among those that tell rows apart.
+
+    A node is passed over when finer nodes are certain to lose more rows than the best found.
+    """
+    waiting, seen = [top], {top}
+    best: Judged | None = None
+    for node in waiting:
+        judged = problem.judge(node)
+        fewer = best is None or judged.suppressed_rows < best.suppressed_rows
+        if fewer and judged.classes and judged.tells:
+            best = judged
+        if best is not None and judged.certain_rows >= best.suppressed_rows:
+            continue
+        finer = [below for below in _below(problem, node) if below not in seen]
+        seen.update(finer)
+        waiting.extend(finer[: max(MAX_NODES - len(waiting), 0)])
+    return best
+
+
+def _below(problem: Problem, node: Node) -> list[Node]:
+    """The nodes one step finer."""
+    return [
+        (*node[:column], level - 1, *node[column + 1 :])
+        for column, level in enumerate(node)
+        if level > problem.lowest[column]
+    ]
+
+
+def _share(rows: int, problem: Problem) -> str:
+    """Rows as a share of all, rounded up to what would suffice."""
+    if rows == 0:
+        return "0 %"
+    percent = 100 * rows / problem.table.rows
+    for digits in (0, 1, 2, 3):
+        step = 10**-digits
+        up = -(-percent // step) * step
+        if up <= 1.1 * percent or digits == 3:
+            return f"{up:.{digits}f} %"
+    raise AssertionError
+
+
+def _asked(problem: Problem) -> str:
+    return " and ".join(f"{_symbol(model)} = {model.asked:g} ({model.name})" for model in problem.models)
+
+
+def _symbol(model: Model) -> str:
+    """The letter or word that a plan has for what a model asks."""
+    from dataclasses import fields
+
+    numbers = [part.name for part in fields(model) if getattr(model, part.name) == model.asked]  # type: ignore[arg-type]
+    return numbers[0] if numbers else "the limit"
+
+
+def _reachable(problem: Problem, node: Node) -> str:
+    """What could be asked instead: what each promise that fails at a node reaches there with nothing suppressed."""
+    classes = problem.classes(problem.grouper.at(node))
+    whole = problem.table.whole
+    reached = [
+        f"{_symbol(model)} = {_rounded(model.reached(classes, whole), model.asked)}"
+        for model in problem.models
+        if model.failing(classes, whole).any() and math.isfinite(model.reached(classes, whole))
+    ]
+    return f" ({' and '.join(reached)} needs no suppression)" if reached else ""
+
+
+def _rounded(reached: float, asked: float) -> str:
+    """A figure in few digits, on the side of it that is still attainable."""
+    if reached == int(reached):
+        return str(int(reached))
+    scaled = reached * 10_000
+    return f"{(math.ceil(scaled) if reached > asked else math.floor(scaled)) / 10_000:g}"

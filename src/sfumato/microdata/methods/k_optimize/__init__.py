@@ -1,0 +1,1 @@
+"""K-Optimize: the best set of cuts."""

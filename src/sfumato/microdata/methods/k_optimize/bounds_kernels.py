@@ -1,0 +1,237 @@
+# mypy: ignore-errors
+"""Lower bounds of K-Optimize: what nothing below a node can cost less than, and what that rules out.
+
+A node has a head H and a tail T; below it are all sets S with H ⊆ S ⊆ H ∪ T. Its rows are the atoms: combinations that
+H ∪ T tells apart. N is the number of all rows. Each rule is followed by why no better set is lost by it.
+
+1. *Suppressed stays suppressed.* A class of H smaller than k pays for suppression in every S: its rows only get into
+   smaller classes. So such classes are settled at once; and when more rows than the limit are suppressed, no S may be
+   released (the paper's).
+2. *A row pays at least its atom.* In S the row's class holds its atom. Discernibility: at least max(atom, k) (the
+   paper's). Classification: the rows that are not of the most frequent label of a merged class are at least those of
+   its atoms together. Loss metric: its labels cover at least what they cover in H ∪ T.
+3. *Few classes are large classes* (discernibility). Of p rows that share a class of H, with s rows in atoms smaller
+   than k and the squares q of the other atoms, S makes classes of k rows or more, each around a large atom or of small
+   atoms only, of the latter at most g = ⌊s/k⌋. For c rows in a class, c² ≥ a² + 2k(c - a) with a ≥ k its large atom,
+   and c² ≥ 2kc - k²; a suppressed row pays N ≥ 2k. Together at least q + 2ks - gk² = q + ks + k(s mod k).
+   And at most ⌊p/k⌋ classes share p rows: at least p²/⌊p/k⌋ by the inequality of the means. Suppressing x of the rows
+   changes that by Nx - (2p - x)x/⌊p/k⌋ ≥ 0 when there is room for two classes, since then 2p/⌊p/k⌋ ≤ p ≤ N; with
+   room for one, c rows kept of p cost c² + N(p - c), least at c = N/2 or at the end nearest to it.
+4. *The best split.* A class E of H either stays whole in S and pays for that exactly, or some feature of T splits it;
+   then each part pays at least what rules 1 to 3 say of it. So E pays at least the least of all these. A class that no
+   feature of T can split into parts of k rows or more is as good as final: its whole cost is the least. (For the
+   loss metric whole classes still gain by finer labels, so rule 2 stands for them.)
+5. *Costly features.* With v in the head, E pays at least the parts that v makes of it. A v with which all classes
+   together pay as much as the incumbent, or suppress too many rows, leaves T (the paper's, with the bounds above).
+6. *Needed features.* Without v, a class whose best split is by v pays at least its second best. When that adds up to
+   the incumbent's cost, no S without v is better, and v goes into the head.
+7. *Features that tell nothing.* A v that splits no class of H splits none of S either: with and without it the classes
+   are the same. It leaves T; for the loss metric, where it makes labels finer at no price, it goes into the head. So
+   of symmetric features (the last value of a column to be isolated, equal or complementary values) one remains.
+
+Each bound of a node is also one of all nodes below, so that a bound once proved is never given up.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sfumato.microdata.methods.k_optimize.kernels import (
+    BASE,
+    CLASSIFICATION,
+    DISCERNIBILITY,
+    FIRST,
+    KIND,
+    LIMIT,
+    LOSS_METRIC,
+    MASK,
+    ORDERED,
+    ROWS,
+    SHIFT,
+    SIZE,
+    TAIL,
+    VALUE,
+    WORD,
+    K,
+    code_of,
+    minority,
+    penalties,
+    suppressed_cost,
+)
+
+NEVER = 1e300
+WITH, WITHOUT, PARTS = 0, 1, 2
+SPLITS, HIDES, KEEPS = 0, 1, 2
+
+
+class Verdicts(NamedTuple):
+    """What a node says of the features of its tail: f features, v codes.
+
+    bounds (3, f): what all sets WITH and WITHOUT a feature cost at least, and the PARTS it makes of one class.
+    counts (3, f): the classes it SPLITS, the rows suppressed with it (HIDES), and the classes of which it KEEPS both
+        parts, since they have k rows or more.
+    sizes, small, floors (v,): of each code in one class: its rows, those in small atoms, what they pay at least.
+    penalty (v,): what each code loses.
+    """
+
+    bounds: Any
+    counts: Any
+    sizes: Any
+    small: Any
+    floors: Any
+    penalty: Any
+
+
+@njit(cache=True, nogil=True)
+def atom_floors(inst, state, keys, counts, held, start, stop, penalty, out):
+    """What each atom pays at least by itself (rule 2); small atoms of discernibility are left to rule 3."""
+    if inst.params[KIND] == LOSS_METRIC:
+        penalties(inst, state, TAIL, penalty)
+    for row in range(start, stop):
+        if inst.params[KIND] == DISCERNIBILITY:
+            out[row] = np.float64(counts[row]) * counts[row] if counts[row] >= inst.params[K] else 0.0
+        elif inst.params[KIND] == CLASSIFICATION:
+            out[row] = minority(held, row, row + 1)
+        else:
+            loss = 0.0
+            for column in range(len(inst.weights)):
+                loss += penalty[inst.columns[column, BASE] + code_of(inst, keys, row, column)]
+            out[row] = counts[row] * loss
+
+
+@njit(cache=True, nogil=True)
+def part_floor(inst, size, small, floor, hidden):
+    """What rows that share a class pay at least (rules 1 to 3).
+
+    Args:
+        size: How many they are; small: of them in small atoms; floor: what the others pay; hidden: suppressed so far.
+    """
+    k, rows = inst.params[K], inst.params[ROWS]
+    if size < k:
+        return suppressed_cost(inst, size) if hidden + size <= inst.params[LIMIT] else NEVER
+    if inst.params[KIND] != DISCERNIBILITY:
+        return floor
+    atoms = floor + np.float64(k) * small
+    if small < size and rows >= 2 * k:
+        atoms += np.float64(k) * (small % k)
+    most = size // k
+    if most > 1:
+        return max(atoms, np.float64(size) * size / most)
+    kept = max(min(rows / 2.0, np.float64(size)), np.float64(k))
+    return max(atoms, kept * kept + (size - kept) * rows)
+
+
+@njit(cache=True, nogil=True)
+def whole_cost(inst, size, held, start, stop, floor):
+    """What a class pays when it stays whole."""
+    if inst.params[KIND] == DISCERNIBILITY:
+        return np.float64(size) * size
+    if inst.params[KIND] == CLASSIFICATION:
+        return np.float64(minority(held, start, stop))
+    return floor
+
+
+@njit(cache=True, nogil=True)
+def tail_of(inst, state, features, starts):
+    """List the features of the tail column by column; the answer is how many they are."""
+    count = 0
+    for column in range(len(inst.weights)):
+        starts[column] = count
+        for feature in range(inst.columns[column, FIRST], inst.columns[column + 1, FIRST]):
+            if state[feature] == TAIL:
+                features[count] = feature
+                count += 1
+    starts[len(inst.weights)] = count
+    return count
+
+
+@njit(cache=True, nogil=True)
+def tally(inst, keys, counts, floors, start, stop, column, out):
+    """Add up the atoms of a class by their codes in a column."""
+    size = inst.columns[column, SIZE]
+    for code in range(size + 1):
+        out.sizes[code] = out.small[code] = 0
+        out.floors[code] = 0.0
+    word, shift, mask = inst.columns[column, WORD], inst.columns[column, SHIFT], inst.columns[column, MASK]
+    k = inst.params[K]
+    for row in range(start, stop):
+        code = (keys[row, word] >> shift) & mask
+        out.sizes[code] += counts[row]
+        out.floors[code] += floors[row]
+        if counts[row] < k:
+            out.small[code] += counts[row]
+
+
+@njit(cache=True, nogil=True)
+def judge(inst, state, keys, counts, held, floors, start, ends, first, last, settled, hidden, out):
+    """Bound a node, and what each feature of its tail would make of it.
+
+    Args:
+        keys, counts, held, floors: The atoms, from `start` on; ends: where classes end, from `first` to `last`.
+        settled: What classes pay that are no longer there; hidden: rows suppressed so far.
+
+    Returns:
+        What nothing below the node can cost less than.
+    """
+    k, ordered = inst.params[K], inst.params[ORDERED]
+    bounds, tallied = out.bounds, out.counts
+    for feature in range(len(state)):
+        bounds[WITH, feature] = bounds[WITHOUT, feature] = 0.0
+        tallied[SPLITS, feature], tallied[HIDES, feature], tallied[KEEPS, feature] = 0, hidden, 0
+    features, starts = np.empty(len(state), np.int64), np.empty(len(inst.weights) + 1, np.int64)
+    count = tail_of(inst, state, features, starts)
+    total = settled
+    for place in range(first, last):
+        stop = ends[place]
+        size, small, floor = 0, 0, 0.0
+        for row in range(start, stop):
+            size += counts[row]
+            floor += floors[row]
+            if counts[row] < k:
+                small += counts[row]
+        least = whole_cost(inst, size, held, start, stop, floor)
+        second, which = least, -1
+        for column in range(len(inst.weights)):
+            if starts[column] == starts[column + 1]:
+                continue
+            tally(inst, keys, counts, floors, start, stop, column, out)
+            one, one_small, one_floor, at = 0, 0, 0.0, 0
+            for index in range(starts[column], starts[column + 1]):
+                feature = features[index]
+                value = inst.features[feature, VALUE]
+                if ordered:
+                    while at < value:
+                        one += out.sizes[at]
+                        one_small += out.small[at]
+                        one_floor += out.floors[at]
+                        at += 1
+                else:
+                    one, one_small, one_floor = out.sizes[value], out.small[value], out.floors[value]
+                two = size - one
+                if one == 0 or two == 0:
+                    bounds[PARTS, feature] = 0.0
+                    continue
+                tallied[SPLITS, feature] += 1
+                tallied[HIDES, feature] += (one if one < k else 0) + (two if two < k else 0)
+                tallied[KEEPS, feature] += 1 if min(one, two) >= k else 0
+                cost = part_floor(inst, one, one_small, one_floor, hidden)
+                cost += part_floor(inst, two, small - one_small, max(floor - one_floor, 0.0), hidden)
+                bounds[PARTS, feature] = cost
+                if cost < least:
+                    second, least, which = least, cost, feature
+                elif cost < second:
+                    second = cost
+        own = part_floor(inst, size, small, floor, hidden)
+        bound = max(least, own)
+        total += bound
+        for index in range(count):
+            if bounds[PARTS, features[index]] > bound:
+                bounds[WITH, features[index]] += bounds[PARTS, features[index]] - bound
+        if which >= 0:
+            bounds[WITHOUT, which] += max(second, own) - bound
+        start = stop
+    for index in range(count):
+        bounds[WITH, features[index]] += total
+        bounds[WITHOUT, features[index]] += total
+    return total

@@ -1,0 +1,219 @@
+"""The alphabet of K-Optimize: what each column contributes to it, and the frequency table in the words of the kernels.
+
+A column contributes its labels at the plan's `min_level`: with `isolate` one feature a label that the data hold ("the
+value is v"), with `ordered` a cut before every label but the first ("the value is v or later"), from the first to the
+last label that the data hold, in the order of the hierarchy. Cuts with no row between them are the same feature; the
+search knows them once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.packing import Packing, packing_of
+from sfumato.microdata.methods.k_optimize.kernels import (
+    BASE,
+    CLASSIFICATION,
+    DISCERNIBILITY,
+    DOMAIN,
+    FIRST,
+    HEAD,
+    LOSS_METRIC,
+    MASK,
+    MISSING,
+    ORDERED,
+    OUT,
+    SHIFT,
+    SIZE,
+    WORD,
+    Instance,
+)
+from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.plan.methods import KOptimize
+from sfumato.microdata.plan.model import Plan
+
+State = npt.NDArray[np.int8]
+Codes = npt.NDArray[np.int64]
+KINDS = {"discernibility": DISCERNIBILITY, "classification": CLASSIFICATION, "loss-metric": LOSS_METRIC}
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The labels of one column that the data hold, in order.
+
+    Attributes:
+        level: The level whose labels they are.
+        present: The labels' codes at that level.
+    """
+
+    name: str
+    ladder: Ladder
+    level: int
+    present: Codes
+    weight: float
+
+    @property
+    def labels(self) -> tuple[str | None, ...]:
+        return tuple(self.ladder.labels[self.level][code] for code in self.present.tolist())
+
+    @cached_property
+    def leaves(self) -> Counts:
+        """For each label of the level the values of the domain under it; the missing value is none."""
+        known = np.array([value is not None for value in self.ladder.values], bool)
+        return np.bincount(self.ladder.codes[self.level][known], minlength=len(self.ladder.labels[self.level]))
+
+    @property
+    def spans(self) -> tuple[Counts, Counts]:
+        """For each label held, the values of the domain before it, and those up to it."""
+        ends = np.cumsum(self.leaves)
+        return (ends - self.leaves)[self.present], ends[self.present]
+
+    @property
+    def missing(self) -> int:
+        """The place of the missing value among the labels held, -1 when it is not there."""
+        return self.labels.index(None) if None in self.labels else -1
+
+    @property
+    def cuts(self) -> int:
+        """Cuts from the first to the last label held, also those that no row tells apart from others."""
+        return int(self.present[-1] - self.present[0])
+
+
+@dataclass(frozen=True)
+class Space:
+    """What K-Optimize searches: the alphabets, and the distinct combinations of labels.
+
+    Attributes:
+        codes: For each combination the place of its label among those held, (combinations, columns).
+        owners: The combination of each row of the frequency table.
+    """
+
+    alphabets: tuple[Alphabet, ...]
+    codes: Codes
+    owners: Codes
+    instance: Instance
+
+    @property
+    def features(self) -> int:
+        """The size of the alphabet that the plan describes."""
+        if self.instance.params[ORDERED]:
+            return sum(alphabet.cuts for alphabet in self.alphabets)
+        return len(self.instance.features)
+
+    def empty(self) -> State:
+        """The head without features."""
+        return np.full(len(self.instance.features), OUT, np.int8)
+
+    def blocks(self, state: State, column: int) -> Codes:
+        """For each label held of a column, the number of its block under a head, in order."""
+        first, last = self.instance.columns[column : column + 2, FIRST]
+        chosen = state[first:last] == HEAD
+        if self.instance.params[ORDERED]:
+            return np.concatenate([[0], np.cumsum(chosen)]).astype(np.int64)
+        names = np.where(chosen, np.arange(len(chosen)), len(chosen))
+        return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
+    """The space of a plan and its table."""
+    alphabets = tuple(_alphabet(plan, table, column) for column in range(len(table.columns)))
+    codes = np.column_stack([_coded(alphabet, table, column) for column, alphabet in enumerate(alphabets)])
+    unique, owners = np.unique(codes, axis=0, return_inverse=True)
+    owners = owners.reshape(-1)
+    counts = np.bincount(owners, weights=table.counts, minlength=len(unique)).astype(np.int64)
+    held = _held(table, method, owners, len(unique))
+    return Space(alphabets, unique, owners, _instance(plan, method, alphabets, unique, counts, held))
+
+
+def _alphabet(plan: Plan, table: FrequencyTable, column: int) -> Alphabet:
+    name, ladder = table.columns[column], table.ladders[column]
+    asked = plan.columns[name]
+    if asked.min_level >= ladder.height:
+        raise PlanError(
+            f"columns.{name}.min_level: the hierarchy's highest level is {ladder.height - 1}.", code="level"
+        )
+    present = np.unique(ladder.codes[asked.min_level][table.codes[:, column]]).astype(np.int64)
+    return Alphabet(name, ladder, asked.min_level, present, asked.weight)
+
+
+def _coded(alphabet: Alphabet, table: FrequencyTable, column: int) -> Codes:
+    labels = alphabet.ladder.codes[alphabet.level][table.codes[:, column]]
+    return np.searchsorted(alphabet.present, labels).astype(np.int64)
+
+
+def _held(table: FrequencyTable, method: KOptimize, owners: Codes, combinations: int) -> Counts:
+    """For each combination its rows with each value of the class column, where the loss looks at one."""
+    if method.class_column is None:
+        return np.zeros((combinations, 0), np.int64)
+    held = table.sensitive[method.class_column]
+    rows = np.zeros((combinations, held.size), np.int64)
+    np.add.at(rows, (owners[held.owners], held.values), held.counts)
+    return rows
+
+
+def _instance(
+    plan: Plan, method: KOptimize, alphabets: Sequence[Alphabet], codes: Codes, counts: Counts, held: Counts
+) -> Instance:
+    sizes = [len(alphabet.present) for alphabet in alphabets]
+    packing = packing_of([size + 1 for size in sizes])
+    ordered = method.features == "ordered"
+    asked = [np.arange(1 if ordered else 0, size) for size in sizes]
+    rows = int(counts.sum())
+    k = max((model.least_rows for model in plan.privacy), default=1)
+    features = np.repeat(np.arange(len(sizes)), [len(part) for part in asked])
+    params = [KINDS[method.loss], int(ordered), k, rows, method.suppression.limit(rows)]
+    return Instance(
+        np.ascontiguousarray(packing.pack(codes.astype(np.int32)).T).view(np.int64),
+        counts,
+        held,
+        _columns(alphabets, packing, [len(part) for part in asked]),
+        np.column_stack([features, np.concatenate(asked), _turns(features, codes, counts)]).astype(np.int64),
+        _values(alphabets),
+        np.array([alphabet.weight for alphabet in alphabets], np.float64),
+        np.array(params, np.int64),
+    )
+
+
+def _turns(columns: Codes, codes: Codes, counts: Counts) -> Codes:
+    """The features in the order in which a search takes them: column by column, the most telling column first.
+
+    Features of one column stand in for each other, so that only leaving out all of them coarsens a table; and the more
+    a column tells (its entropy), the more that does.
+    """
+    entropies = np.array([_entropy(codes[:, column], counts) for column in range(codes.shape[1])])
+    return np.argsort(-entropies[columns], kind="stable")
+
+
+def _entropy(codes: Codes, counts: Counts) -> float:
+    shares = np.bincount(codes, weights=counts) / counts.sum()
+    return float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum())
+
+
+def _columns(alphabets: Sequence[Alphabet], packing: Packing, features: Sequence[int]) -> Codes:
+    """The table of columns, with a last row for where features and codes end."""
+    table = np.zeros((len(alphabets) + 1, MISSING + 1), np.int64)
+    table[:-1, WORD] = packing.word
+    table[:-1, SHIFT] = packing.shift.astype(np.int64)
+    table[:-1, MASK] = packing.mask.astype(np.int64)
+    table[1:, FIRST] = np.cumsum(features)
+    table[:-1, SIZE] = [len(alphabet.present) for alphabet in alphabets]
+    table[1:, BASE] = np.cumsum(table[:-1, SIZE] + 1)
+    table[:-1, DOMAIN] = [alphabet.leaves.sum() for alphabet in alphabets]
+    table[:-1, MISSING] = [alphabet.missing for alphabet in alphabets]
+    return table
+
+
+def _values(alphabets: Sequence[Alphabet]) -> Codes:
+    """For each code of each column what it covers of the domain; the rest of a column has nothing here."""
+    parts = []
+    for alphabet in alphabets:
+        low, high = alphabet.spans
+        parts.append(np.column_stack([low, high, alphabet.leaves[alphabet.present]]))
+        parts.append(np.zeros((1, 3), np.int64))
+    return np.ascontiguousarray(np.concatenate(parts), np.int64)

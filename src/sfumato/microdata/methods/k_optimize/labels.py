@@ -1,0 +1,115 @@
+"""What K-Optimize publishes: a label for each block of values, and the recoding that a head describes.
+
+- A single value is published as it is; so is a rest of `isolate` that is a single value.
+- All values together, the rest of `isolate`, and a block of the missing value and others are `*`.
+- Neighbors of an ordered scale are an interval from the first to the last: `20-34`, `[55, 199)`, `none..mild`.
+- Other blocks have the hierarchy's name, when one of its labels stands for just these values, else they are a set:
+  `{Divorced, Widowed}`.
+"""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.types import numerals
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.k_optimize.features import Alphabet, Codes, Space, State
+from sfumato.microdata.methods.k_optimize.kernels import ORDERED, K
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
+
+_BRACKETS = re.compile(r"([\[(])([^,]+), ([^,]+)([\])])")
+_DASH = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
+
+
+def published(space: Space, state: State) -> tuple[Labels, ...]:
+    """For each column the labels of its blocks, in the order of the blocks."""
+    return tuple(_column_labels(space, state, column) for column in range(len(space.alphabets)))
+
+
+def recoding_of(space: Space, state: State, table: FrequencyTable) -> ClassRecoding:
+    """The recoding that publishes a head; classes are numbered by their labels, small ones are suppressed."""
+    columns = range(len(space.alphabets))
+    blocks = np.column_stack([space.blocks(state, column)[space.codes[:, column]] for column in columns])
+    classes, owners = np.unique(blocks, axis=0, return_inverse=True)
+    owners = owners.reshape(-1)[space.owners]
+    sizes = np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64)
+    return ClassRecoding(
+        table.columns,
+        table.codings,
+        table.codes,
+        owners.astype(np.int32),
+        published(space, state),
+        classes.astype(np.int32),
+        sizes < space.instance.params[K],
+        sizes,
+    )
+
+
+def _column_labels(space: Space, state: State, column: int) -> Labels:
+    alphabet, blocks = space.alphabets[column], space.blocks(state, column)
+    members = [np.flatnonzero(blocks == block) for block in range(int(blocks.max()) + 1)]
+    scale = bool(space.instance.params[ORDERED]) and _is_scale(alphabet.ladder)
+    rest = -1 if space.instance.params[ORDERED] else len(members) - 1
+    labels = [_label(alphabet, places, scale, block == rest) for block, places in enumerate(members)]
+    return tuple(
+        _set(alphabet, members[block]) if labels.count(label) > 1 and len(members[block]) > 1 else label
+        for block, label in enumerate(labels)
+    )
+
+
+def _label(alphabet: Alphabet, places: Codes, scale: bool, rest: bool) -> str | None:
+    """The label of one block."""
+    labels = alphabet.labels
+    if len(places) == 1:
+        return labels[int(places[0])]
+    if rest or len(places) == len(labels) or alphabet.missing in places:
+        return STAR
+    if scale:
+        return joined(str(labels[places[0]]), str(labels[places[-1]]))
+    return _name(alphabet, places) or _set(alphabet, places)
+
+
+def _is_scale(ladder: Ladder) -> bool:
+    """Whether the values are numbers or dates in ascending order."""
+    if ladder.numbers is not None:
+        return True
+    numbers = numerals([value for value in ladder.values if value is not None])
+    return bool((np.diff(numbers) > 0).all()) and not np.isnan(numbers).any()
+
+
+def joined(first: str, last: str) -> str:
+    """The interval from one label to another.
+
+    >>> joined("20-24", "30-34"), joined("17", "19"), joined("[55, 127)", "[199, 272]"), joined("<20", "20-39")
+    ('20-34', '17-19', '[55, 272]', '<20..20-39')
+    """
+    low, high = _BRACKETS.fullmatch(first), _BRACKETS.fullmatch(last)
+    if low and high:
+        return f"{low[1]}{low[2]}, {high[3]}{high[4]}"
+    start, end = _ends(first), _ends(last)
+    return f"{start[0]}-{end[1]}" if start and end else f"{first}..{last}"
+
+
+def _ends(label: str) -> tuple[str, str] | None:
+    """The ends of a whole number or of an interval of whole numbers."""
+    dashed = _DASH.fullmatch(label)
+    if dashed:
+        return dashed[1], dashed[2]
+    return (label, label) if label.isdigit() else None
+
+
+def _name(alphabet: Alphabet, places: Codes) -> str | None:
+    """The hierarchy's label that stands for just these values of the data, the lowest if there are several."""
+    ladder = alphabet.ladder
+    for level in range(alphabet.level + 1, ladder.height):
+        above: npt.NDArray[np.int32] = ladder.step(alphabet.level, level)[alphabet.present]
+        if np.array_equal(np.flatnonzero(above == above[places[0]]), places):
+            return ladder.labels[level][int(above[places[0]])]
+    return None
+
+
+def _set(alphabet: Alphabet, places: Sequence[int] | Codes) -> str:
+    return "{" + ", ".join(str(alphabet.labels[place]) for place in places) + "}"

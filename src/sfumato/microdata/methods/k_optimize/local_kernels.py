@@ -1,0 +1,321 @@
+# mypy: ignore-errors
+"""Compiled loops of the local search for K-Optimize: what a set of features costs, and what each further one would."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from sfumato.microdata.methods.k_optimize.kernels import (
+    BASE,
+    CLASSIFICATION,
+    COLUMN,
+    DISCERNIBILITY,
+    FIRST,
+    HEAD,
+    KIND,
+    LIMIT,
+    LOSS_METRIC,
+    ORDERED,
+    OUT,
+    SIZE,
+    K,
+    blocks,
+    penalties,
+    suppressed_cost,
+)
+
+Flag = npt.NDArray[np.int64]
+NEVER = 1e300
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+GAIN = 1.0 - 1e-12
+OWNER, ORDER, SIZES, START, LEADER = 0, 1, 2, 3, 4
+
+
+class Desk(NamedTuple):
+    """Room to work in: n rows, m columns, f features, v codes of all columns.
+
+    codes (n, m): the rows unpacked; marks (v,): a random word for each code; block, penalty (v,): of each code.
+    rows (5, n + 2): OWNER: the class of each row; ORDER: the rows by class, the first of a class at its START; SIZES of
+        classes; LEADER: one row of it.
+    tallies (v, c + 1): rows of each code of one class with each label, and in all.
+    costs, hidden (f,): with each feature added. table (2, 2^b), clock (1,): a hash table of classes, its last stamp.
+    """
+
+    codes: Any
+    marks: Any
+    block: Any
+    penalty: Any
+    rows: Any
+    tallies: Any
+    costs: Any
+    hidden: Any
+    table: Any
+    clock: Any
+
+
+@njit(cache=True, nogil=True)
+def group(inst, desk, state):
+    """Find the classes of a head: owners, sizes, and the number of classes."""
+    columns = len(inst.weights)
+    for column in range(columns):
+        base = inst.columns[column, BASE]
+        blocks(inst, state, HEAD, column, desk.block, base)
+    desk.clock[0] += 1
+    last = np.uint64(desk.table.shape[1] - 1)
+    count = 0
+    for row in range(len(inst.counts)):
+        mixed = np.uint64(0)
+        for column in range(columns):
+            base = inst.columns[column, BASE]
+            mixed += desk.marks[base + desk.block[base + desk.codes[row, column]]]
+        place = ((mixed * _MIX) >> np.uint64(20)) & last
+        found = -1
+        while desk.table[1, place] == desk.clock[0]:
+            other = desk.table[0, place]
+            leader = desk.rows[LEADER, other]
+            same = True
+            for column in range(columns):
+                base = inst.columns[column, BASE]
+                if desk.block[base + desk.codes[row, column]] != desk.block[base + desk.codes[leader, column]]:
+                    same = False
+                    break
+            if same:
+                found = other
+                break
+            place = (place + np.uint64(1)) & last
+        if found < 0:
+            desk.table[0, place], desk.table[1, place] = count, desk.clock[0]
+            desk.rows[LEADER, count], desk.rows[SIZES, count] = row, 0
+            found = count
+            count += 1
+        desk.rows[OWNER, row] = found
+        desk.rows[SIZES, found] += inst.counts[row]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def arrange(inst, desk, count):
+    """Order the rows by class."""
+    for place in range(count + 1):
+        desk.rows[START, place] = 0
+    for row in range(len(inst.counts)):
+        desk.rows[START, desk.rows[OWNER, row] + 1] += 1
+    for place in range(count):
+        desk.rows[START, place + 1] += desk.rows[START, place]
+    for row in range(len(inst.counts) - 1, -1, -1):
+        owner = desk.rows[OWNER, row]
+        desk.rows[START, owner + 1] -= 1
+        desk.rows[ORDER, desk.rows[START, owner + 1]] = row
+    for place in range(count):
+        desk.rows[START, place] = desk.rows[START, place + 1]
+    desk.rows[START, count] = len(inst.counts)
+
+
+@njit(cache=True, nogil=True)
+def labels_of(inst, desk, place, total):
+    """Rows of a class with each label."""
+    for label in range(len(total)):
+        total[label] = 0
+    for index in range(desk.rows[START, place], desk.rows[START, place + 1]):
+        for label in range(inst.held.shape[1]):
+            total[label] += inst.held[desk.rows[ORDER, index], label]
+
+
+@njit(cache=True, nogil=True)
+def price(inst, size, total, one):
+    """What a part of a class costs: `one` are its labels, or what it lacks of `total` when that is given."""
+    if size < inst.params[K]:
+        return suppressed_cost(inst, size)
+    if inst.params[KIND] == DISCERNIBILITY:
+        return np.float64(size) * size
+    most = 0
+    for label in range(len(one)):
+        most = max(most, total[label] - one[label])
+    return np.float64(size - most)
+
+
+@njit(cache=True, nogil=True)
+def cost_of(inst, desk, state):
+    """What a head costs, and how many classes it has; more than `NEVER` when it suppresses too many rows."""
+    count = group(inst, desk, state)
+    arrange(inst, desk, count)
+    hidden, cost = 0, 0.0
+    total, none = np.zeros(inst.held.shape[1], np.int64), np.zeros(inst.held.shape[1], np.int64)
+    for place in range(count):
+        size = desk.rows[SIZES, place]
+        if size < inst.params[K]:
+            hidden += size
+        elif inst.params[KIND] == DISCERNIBILITY:
+            cost += np.float64(size) * size
+        elif inst.params[KIND] == CLASSIFICATION:
+            labels_of(inst, desk, place, total)
+            cost += price(inst, size, total, none)
+    if inst.params[KIND] == LOSS_METRIC:
+        cost += label_losses(inst, desk, state)
+    return cost + suppressed_cost(inst, hidden) if hidden <= inst.params[LIMIT] else NEVER, count, hidden
+
+
+@njit(cache=True, nogil=True)
+def label_losses(inst, desk, state):
+    """The loss metric of the rows that are kept."""
+    penalties(inst, state, HEAD, desk.penalty)
+    cost = 0.0
+    for row in range(len(inst.counts)):
+        if desk.rows[SIZES, desk.rows[OWNER, row]] >= inst.params[K]:
+            for column in range(len(inst.weights)):
+                cost += inst.counts[row] * desk.penalty[inst.columns[column, BASE] + desk.codes[row, column]]
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def additions(inst, desk, state, cost, count, hidden):
+    """What the head costs with each further feature, from its classes as `cost_of` left them."""
+    for feature in range(len(state)):
+        desk.costs[feature], desk.hidden[feature] = cost, hidden
+    labels = inst.held.shape[1]
+    total, one, none = np.zeros(labels, np.int64), np.zeros(labels, np.int64), np.zeros(labels, np.int64)
+    tallies = desk.tallies
+    for place in range(count):
+        size, start, stop = desk.rows[SIZES, place], desk.rows[START, place], desk.rows[START, place + 1]
+        if size < inst.params[K] or stop - start == 1:
+            continue
+        labels_of(inst, desk, place, total)
+        whole = price(inst, size, total, none)
+        for column in range(len(inst.weights)):
+            values = inst.columns[column, SIZE]
+            low, high = values, 0
+            for index in range(start, stop):
+                code = desk.codes[desk.rows[ORDER, index], column]
+                low, high = min(low, code), max(high, code)
+            if low == high:
+                continue
+            for code in range(low, high + 1):
+                for label in range(labels + 1):
+                    tallies[code, label] = 0
+            for index in range(start, stop):
+                row = desk.rows[ORDER, index]
+                code = desk.codes[row, column]
+                tallies[code, labels] += inst.counts[row]
+                for label in range(labels):
+                    tallies[code, label] += inst.held[row, label]
+            seen = 0
+            for label in range(labels):
+                one[label] = 0
+            for code in range(low, high + (0 if inst.params[ORDERED] else 1)):
+                seen = tallies[code, labels] + (seen if inst.params[ORDERED] else 0)
+                for label in range(labels):
+                    one[label] = tallies[code, label] + (one[label] if inst.params[ORDERED] else 0)
+                feature = inst.columns[column, FIRST] + code
+                if state[feature] == HEAD or seen == 0 or seen == size:
+                    continue
+                desk.costs[feature] += price(inst, seen, one, none) + price(inst, size - seen, total, one) - whole
+                if seen < inst.params[K]:
+                    desk.hidden[feature] += seen
+                if size - seen < inst.params[K]:
+                    desk.hidden[feature] += size - seen
+    for feature in range(len(state)):
+        if desk.hidden[feature] > inst.params[LIMIT]:
+            desk.costs[feature] = NEVER
+
+
+@njit(cache=True, nogil=True)
+def additions_one_by_one(inst, desk, state, choices, stop):
+    """As `additions`, for costs that are not sums over classes."""
+    costs = np.full(len(state), NEVER)
+    for feature in choices:
+        if state[feature] != HEAD and stop[0] == 0:
+            state[feature] = HEAD
+            costs[feature] = cost_of(inst, desk, state)[0]
+            state[feature] = OUT
+    for feature in range(len(state)):
+        desk.costs[feature] = costs[feature]
+
+
+@njit(cache=True, nogil=True)
+def best_addition(inst, desk, state, choices, stop):
+    """What a set costs, the best of the features that may be added to it, and the cost with that one."""
+    cost, count, hidden = cost_of(inst, desk, state)
+    if hidden > inst.params[LIMIT]:
+        return cost, -1, NEVER
+    if inst.params[KIND] == LOSS_METRIC:
+        additions_one_by_one(inst, desk, state, choices, stop)
+    else:
+        additions(inst, desk, state, cost, count, hidden)
+    best, least = -1, NEVER
+    for feature in choices:
+        if state[feature] != HEAD and desk.costs[feature] < least:
+            best, least = feature, desk.costs[feature]
+    return cost, best, least
+
+
+@njit(cache=True, nogil=True)
+def shuffle(items, count, random):
+    """Shuffle the first items in place."""
+    for place in range(count - 1, 0, -1):
+        other = draw(random, place + 1)
+        items[place], items[other] = items[other], items[place]
+
+
+@njit(cache=True, nogil=True)
+def draw(random, below):
+    """A number from 0 to below, from a generator of our own: the same on every machine."""
+    random[0] ^= random[0] << np.uint64(13)
+    random[0] ^= random[0] >> np.uint64(7)
+    random[0] ^= random[0] << np.uint64(17)
+    return np.int64((random[0] >> np.uint64(11)) % np.uint64(below))
+
+
+@njit(cache=True, nogil=True)
+def climb(inst, desk, state, choices, random, stop):
+    """Improve a set by additions, removals and exchanges until none helps; the answer is its cost.
+
+    Args:
+        choices: The features that may be taken: those of columns that have more than one value here.
+    """
+    features = choices.copy()
+    cost, added, least = best_addition(inst, desk, state, choices, stop)
+    while stop[0] == 0:
+        if added >= 0 and least < cost * GAIN:
+            state[added] = HEAD
+            cost, added, least = best_addition(inst, desk, state, choices, stop)
+            continue
+        improved = False
+        shuffle(features, len(features), random)
+        for place in range(len(features)):
+            feature = features[place]
+            if state[feature] != HEAD or stop[0] != 0:
+                continue
+            state[feature] = OUT
+            fewer, other, swapped = best_addition(inst, desk, state, choices, stop)
+            if min(fewer, swapped) < cost * GAIN:
+                if swapped < fewer:
+                    state[other] = HEAD
+                improved = True
+                break
+            state[feature] = HEAD
+        if not improved:
+            return cost
+        cost, added, least = best_addition(inst, desk, state, choices, stop)
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def relieve(inst, desk, state, random):
+    """Drop features of a head that suppresses too many rows, until it may be released."""
+    while cost_of(inst, desk, state)[0] >= NEVER:
+        state[draw(random, len(state))] = OUT
+
+
+@njit(cache=True, nogil=True)
+def shake(inst, state, choices, random, strength):
+    """Change a set at random: drop all features of one column, or turn a few features."""
+    if draw(random, 3) == 0:
+        column = inst.features[choices[draw(random, len(choices))], COLUMN]
+        for feature in range(inst.columns[column, FIRST], inst.columns[column + 1, FIRST]):
+            state[feature] = OUT
+        return
+    for _ in range(1 + draw(random, strength)):
+        feature = choices[draw(random, len(choices))]
+        state[feature] = OUT if state[feature] == HEAD else HEAD

@@ -1,0 +1,216 @@
+"""K-Optimize: the set of published values, or of cuts between values, of least loss among all sets, proved.
+
+An anonymization is a set of features (see k_optimize_features.py); rows that agree in all of them are a class, and the
+rows of classes smaller than k are suppressed. The search goes through the tree of sets: a node is a head, which its
+whole subtree has, and a tail, from which the subtree takes more. Bayardo, R., Agrawal, R. (2005). Data privacy through
+optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in k_optimize_bounds_kernels.py.
+
+Nodes are taken from a queue, the least bound first, a few at a time, and each is searched in depth for a small number
+of nodes; what that leaves open goes back into the queue. So the least bound in the queue, which only rises, bounds the
+optimum at any time. Beside it a local search (k_optimize_walks.py) looks for strong sets; with the least bound first,
+few nodes are searched in vain before it has found them. Both go on in rounds of the same jobs on every machine, so that
+the answer depends neither on the number of threads nor on their pace, unless the time runs out.
+
+It protects as k-anonymity does, and against nothing more.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from heapq import heappop, heappush
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.k_optimize.features import Space, space_of
+from sfumato.microdata.methods.k_optimize.incumbent import Incumbent
+from sfumato.microdata.methods.k_optimize.kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, penalties
+from sfumato.microdata.methods.k_optimize.labels import published, recoding_of
+from sfumato.microdata.methods.k_optimize.walks import Walks
+from sfumato.microdata.methods.k_optimize.workers import Crew, Dived, Open, Worker
+from sfumato.microdata.methods.result import Result
+from sfumato.microdata.plan.methods import KOptimize
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import ClassRecoding
+
+Progress = Callable[[int, int], None]
+T = TypeVar("T")
+# The first dive sees so many nodes, so that a small problem is solved at once. Then rounds follow, each of jobs of the
+# local search and of dives below the nodes of least bound. The fewer nodes a dive sees, the sooner the least bound
+# rises; with much fewer, most of the time would go into making the nodes where dives begin.
+FIRST_NODES = 1000
+DIVE_NODES = 60
+# The more jobs of the local search a round has, the fewer dives: at first a good set is worth more than a bound.
+FEWEST_DIVES = 6
+MOST_DIVES = 32
+LOCAL_JOBS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """What the search found.
+
+    Attributes:
+        best: The best head, and its cost.
+        bound: What no head can cost less than; the cost itself when it is proved.
+        nodes: Nodes searched; left: nodes still open.
+    """
+
+    best: Incumbent
+    bound: float
+    nodes: int
+    left: int
+    interrupted: bool = False
+
+    @property
+    def proved(self) -> bool:
+        return self.left == 0
+
+    @property
+    def gap(self) -> float:
+        """How much less than the cost the optimum may be, as a share of the cost."""
+        return 0.0 if self.best.cost <= 0 else max(0.0, 1.0 - self.bound / self.best.cost)
+
+
+def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """The best recoding that can be found in time.
+
+    Raises:
+        UnattainableError: There are fewer rows than a class needs.
+    """
+    for model in plan.privacy:
+        why = model.limits(table.whole)
+        if why:
+            raise UnattainableError(why, "Ask for less, or add rows.", model.name)
+    space = space_of(plan, method, table)
+    optimum = optimize(space, method.time_limit, progress)
+    recoding = recoding_of(space, optimum.best.state, table)
+    scale = table.rows if method.loss == "loss-metric" else 1
+    return Result(
+        recoding,
+        method.loss,
+        optimum.best.cost / scale,
+        _per_column(space, optimum, recoding),
+        optimum.proved,
+        optimum.nodes,
+        optimum.nodes + optimum.left,
+        remarks=(_remark(optimum, method, scale),),
+        details=_details(space, optimum, method, scale),
+    )
+
+
+def optimize(space: Space, seconds: float, progress: Progress | None = None) -> Optimum:
+    """The head of least cost, or the best found in so many seconds."""
+    crew = Crew(space, seconds)
+    try:
+        with crew.interruptible():
+            return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
+    finally:
+        crew.close()
+
+
+class _Queue:
+    """The nodes still to be searched, the least bound first."""
+
+    def __init__(self, space: Space, crew: Crew, progress: Progress) -> None:
+        self.space = space
+        self.crew = crew
+        self.progress = progress
+        self.walks = Walks(space, crew)
+        self.bound = crew.root.bound
+        self.nodes = 0
+        self._serial = 0
+        self._open: list[tuple[float, int, Open]] = []
+        self._push(crew.root)
+
+    def optimum(self) -> Optimum:
+        """Search until nothing is open or the time is over."""
+        self.walks.take(self._run(self.walks.deal(1)))
+        self._round(FIRST_NODES, local_jobs=0)
+        while self._open and not self.crew.stopped:
+            self._round(DIVE_NODES, LOCAL_JOBS)
+        return Optimum(self.best, self.bound, self.nodes, len(self._open), self.crew.interrupted)
+
+    @property
+    def best(self) -> Incumbent:
+        return self.walks.best
+
+    def _run(self, jobs: Sequence[Callable[[Worker], T]]) -> list[T]:
+        return self.crew.run(jobs, self._tell)
+
+    def _tell(self) -> None:
+        """Tell what is proved and what is the best so far, also in the midst of a local search."""
+        best = min(self.best.cost, self.crew.watch.least)
+        if best < np.inf:
+            self.progress(int(min(self.bound, best)), int(best))
+
+    def _push(self, node: Open) -> None:
+        self._serial += 1
+        heappush(self._open, (node.bound, self._serial, node))
+
+    def _round(self, nodes: int, local_jobs: int) -> None:
+        """Search below the nodes of least bound, and go on with the local search beside it."""
+        walks = self.walks.deal(local_jobs)
+        dives = min(max(FEWEST_DIVES, MOST_DIVES - 2 * len(walks)), len(self._open))
+        taken = [heappop(self._open)[2] for _ in range(dives)]
+        dive = partial(Worker.dive, best=self.best.cost, nodes=nodes, stop=self.crew.watch.stop)
+        jobs: list[Callable[[Worker], Any]] = [*walks, *(partial(dive, node=node) for node in taken)]
+        found = self._run(jobs)
+        self.walks.take(found[: len(walks)])
+        for dived in found[len(walks) :]:
+            self._take(dived)
+        self._forget()
+        self.bound = min(self._open[0][0], self.best.cost) if self._open else self.best.cost
+        self._tell()
+
+    def _take(self, dived: Dived) -> None:
+        self.nodes += dived.nodes
+        self.walks.improve(*([dived.better] if dived.better else []))
+        for node in dived.left:
+            self._push(node)
+
+    def _forget(self) -> None:
+        """Drop nodes that cannot hold anything better than what is known."""
+        if self._open and max(entry[0] for entry in self._open) >= self.best.cost:
+            self._open = sorted(entry for entry in self._open if entry[0] < self.best.cost)
+
+
+def _per_column(space: Space, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
+    """The loss metric of each column, when that is the loss."""
+    inst = space.instance
+    if inst.params[KIND] != LOSS_METRIC:
+        return {}
+    penalty = np.zeros(len(inst.values))
+    penalties(inst._replace(weights=np.ones(len(inst.weights))), optimum.best.state, HEAD, penalty)
+    owners = np.zeros(len(space.codes), np.int64)
+    owners[space.owners] = recoding.owners
+    hidden = recoding.suppressed[owners]
+    losses = {}
+    for column, alphabet in enumerate(space.alphabets):
+        kept = penalty[inst.columns[column, BASE] + space.codes[:, column]]
+        losses[alphabet.name] = float((np.where(hidden, 1.0, kept) * inst.counts).sum() / inst.params[ROWS])
+    return losses
+
+
+def _remark(optimum: Optimum, method: KOptimize, scale: int) -> str:
+    if optimum.proved:
+        return f"No other choice of {method.features} features costs less: every one was searched or ruled out."
+    why = "It was interrupted" if optimum.interrupted else f"The time limit of {method.time_limit:g} s was reached"
+    return (
+        f"{why}: the loss is the best found; the optimum is at least {optimum.bound / scale:.6g}, "
+        f"so that it may lie {optimum.gap:.1%} lower."
+    )
+
+
+def _details(space: Space, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:
+    """What else the report says: the proof, and what each column is published as."""
+    labels = published(space, optimum.best.state)
+    return {
+        "bound": optimum.bound / scale,
+        "gap": optimum.gap,
+        "interrupted": optimum.interrupted,
+        "features": {"kind": method.features, "count": space.features},
+        "published": {alphabet.name: list(names) for alphabet, names in zip(space.alphabets, labels, strict=True)},
+    }

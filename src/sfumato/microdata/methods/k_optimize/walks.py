@@ -1,0 +1,113 @@
+"""The plan of the local search for K-Optimize: which sets are improved next, a few at a time beside the search proper.
+
+First from nothing, in all columns. Then the best sets of each single column, of these with one column more, and so on
+as long as that helps; from the best of them walks in all columns; and at last, from the best set known, one walk after
+the other: each time for a while, and less often when they no longer find anything.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+
+from sfumato.microdata.methods.k_optimize.features import Space, State
+from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, columns_of
+from sfumato.microdata.methods.k_optimize.workers import Crew, Worker
+
+Job = Callable[[Worker], Incumbent]
+Batches = Generator[list[Job], list[Incumbent], None]
+# How many sets of columns are carried on from each size to the next, and how many columns they may have at most.
+CARRIED = 6
+MOST_COLUMNS = 5
+# From how many sets walks in all columns begin, how often each is shaken, and how many walks follow at a time.
+FIRST_WALKS = 4
+SHAKES = 6
+WALKS = 2
+# After so many walks that found nothing better, they are dealt once in so many times only.
+PATIENCE = 60
+REST = 4
+
+
+class Walks:
+    """Deals the jobs of the local search; the next batch is planned when all of the last one have come back.
+
+    Attributes:
+        best: The best set known, and its cost.
+    """
+
+    def __init__(self, space: Space, crew: Crew) -> None:
+        self.space = space
+        self.crew = crew
+        self.best = Incumbent(np.inf, space.empty())
+        self._number = 0
+        self._dealt = 0
+        self._fruitless = -np.inf
+        self._plan = self._batches()
+        self._waiting = deque(next(self._plan))
+        self._expected = len(self._waiting)
+        self._found: list[Incumbent] = []
+
+    def deal(self, most: int) -> list[Job]:
+        """The next jobs, at most so many; what they find is to be given to `take` before more are dealt."""
+        self._dealt += 1
+        if self._fruitless >= PATIENCE and self._dealt % REST:
+            return []
+        return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+
+    def take(self, found: Sequence[Incumbent]) -> None:
+        """Take what the jobs dealt last have found, in their order."""
+        better = min((one.cost for one in found), default=np.inf) < self.best.cost
+        self._fruitless = min(self._fruitless, 0) if better else self._fruitless + len(found)
+        self.improve(*found)
+        self._found += found
+        if len(self._found) == self._expected:
+            done, self._found = self._found, []
+            self._waiting.extend(self._plan.send(done))
+            self._expected = len(self._waiting)
+
+    def improve(self, *found: Incumbent) -> None:
+        """Keep the best of these sets and the one known; of equal ones the one known first."""
+        self.best = min((self.best, *found), key=lambda one: one.cost)
+
+    def _batches(self) -> Batches:
+        first = yield [self._wander(self.space.empty())]
+        grown = yield from self._grown()
+        walks = yield [self._wander(found.state) for found in (*first, *grown)[:FIRST_WALKS]]
+        for _ in range(SHAKES):
+            walks = yield [self._stray(found) for found in walks]
+        self._fruitless = 0
+        while True:
+            yield [self._stray(self.best) for _ in range(WALKS)]
+
+    def _grown(self) -> Generator[list[Job], list[Incumbent], list[Incumbent]]:
+        """The best sets with features of few columns, in more and more columns as long as that helps."""
+        carried = grown = [Incumbent(np.inf, self.space.empty())]
+        for _ in range(min(MOST_COLUMNS, len(self.space.alphabets))):
+            found = yield list(self._wider(carried))
+            carried = sorted(found, key=lambda one: one.cost)[:CARRIED]
+            if carried[0].cost >= grown[0].cost:
+                break
+            grown = carried
+        return grown
+
+    def _wider(self, carried: Sequence[Incumbent]) -> Iterator[Job]:
+        """Jobs that improve each set by features of one column more; each set of columns once."""
+        known: set[frozenset[int]] = set()
+        for found in carried:
+            used = columns_of(self.space, found.state)
+            for column in sorted(set(range(len(self.space.alphabets))) - used):
+                columns = used | {column}
+                if columns not in known:
+                    known.add(columns)
+                    yield partial(Worker.settle, start=found.state, columns=columns, watch=self.crew.watch)
+
+    def _wander(self, start: State) -> Job:
+        return partial(Worker.wander, start=start, number=self._next(), watch=self.crew.watch)
+
+    def _stray(self, start: Incumbent) -> Job:
+        return partial(Worker.stray, start=start, number=self._next(), watch=self.crew.watch)
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number

@@ -1,0 +1,207 @@
+"""The workers of K-Optimize: each has its own room to search in, and searches below a node for so many nodes."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import SimpleQueue
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+
+from sfumato.microdata.methods.k_optimize import search_kernels as kernels
+from sfumato.microdata.methods.k_optimize.bounds_kernels import Verdicts
+from sfumato.microdata.methods.k_optimize.features import Space, State
+from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, Watch, place_of, settle, stray, wander
+from sfumato.microdata.methods.k_optimize.kernels import TAIL
+from sfumato.microdata.methods.k_optimize.local_kernels import Flag
+from sfumato.microdata.methods.k_optimize.search_kernels import Stack
+
+T = TypeVar("T")
+# How many levels of a dive with all rows the stack holds; a deeper dive is cut there and taken up again later.
+ROOM = 12
+PATIENCE_SECONDS = 0.05
+MOST_WORKERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A node that is still to be searched, and what nothing below it can cost less than."""
+
+    bound: float
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Dived:
+    """What a dive below a node found: nodes left open, a better head if there is one, and how many nodes it saw."""
+
+    left: tuple[Open, ...]
+    better: Incumbent | None
+    nodes: int
+
+
+class Worker:
+    """Room for one search at a time."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._place = place_of(space)
+        self._stack = _stack(space)
+        self._verdicts = _verdicts(space)
+        features = len(space.instance.features)
+        self._states = np.zeros((features + 2, features), np.int8)
+        self._bounds = np.zeros(features + 2)
+
+    def dive(self, node: Open, best: float, nodes: int, stop: Flag) -> Dived:
+        """Search below a node for heads that cost less than `best`."""
+        return Dived((node,), None, 0) if stop[0] else self._dived(node, best, nodes, stop)
+
+    def look(self, node: Open) -> Dived:
+        """Bound a node, and no more."""
+        return self._dived(node, np.inf, 1, np.ones(1, np.int64))
+
+    def _dived(self, node: Open, best: float, nodes: int, stop: Flag) -> Dived:
+        cost, state = np.array([best]), self.space.empty()
+        inst, room, left_open = self.space.instance, (self._stack, self._verdicts), (self._states, self._bounds)
+        left, seen = kernels.dive(inst, *room, node.state, cost, state, nodes, stop, *left_open)
+        opened = tuple(
+            Open(max(node.bound, float(self._bounds[place])), self._states[place].copy()) for place in range(left)
+        )
+        return Dived(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
+
+    def settle(self, start: State, columns: frozenset[int], watch: Watch) -> Incumbent:
+        """Improve a set by features of some columns."""
+        return settle(self.space, start, columns, watch)
+
+    def wander(self, start: State, number: int, watch: Watch) -> Incumbent:
+        """Improve a set by features of all columns."""
+        return wander(self._place, start, number, watch)
+
+    def stray(self, start: Incumbent, number: int, watch: Watch) -> Incumbent:
+        """Shake a set, and improve it by features of all columns."""
+        return stray(self._place, start, number, watch)
+
+
+class Watcher:
+    """Ends searches by its flag, and keeps the least cost that any of them has told of."""
+
+    def __init__(self) -> None:
+        self.stop = np.zeros(1, np.int64)
+        self.least = np.inf
+        self._lock = threading.Lock()
+
+    def tell(self, cost: float) -> None:
+        with self._lock:
+            self.least = min(self.least, cost)
+
+
+def _stack(space: Space) -> Stack:
+    inst = space.instance
+    rows, features = len(inst.counts), len(inst.features)
+    room, deep = ROOM * rows + 1, features + 3
+    return Stack(
+        np.zeros((room, inst.keys.shape[1]), np.int64),
+        np.zeros(room, np.int64),
+        np.zeros((room, inst.held.shape[1]), np.int64),
+        np.zeros(room),
+        np.zeros(room + 1, np.int64),
+        np.zeros((deep, features), np.int8),
+        np.zeros((6, deep), np.int64),
+        np.zeros((2, deep)),
+        np.zeros((2, 1 << (2 * rows).bit_length()), np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+def _verdicts(space: Space) -> Verdicts:
+    features, values = len(space.instance.features), len(space.instance.values)
+    return Verdicts(
+        np.zeros((3, features)),
+        np.zeros((3, features), np.int64),
+        np.zeros(values, np.int64),
+        np.zeros(values, np.int64),
+        np.zeros(values),
+        np.zeros(values),
+    )
+
+
+class Crew:
+    """Workers on threads; what they are given comes back in the order given, whoever was first.
+
+    Attributes:
+        watch: Its flag ends all searches; it is set when the time is over or the user interrupts.
+        interrupted: Whether the user did.
+        root: The node below which everything lies.
+    """
+
+    def __init__(self, space: Space, seconds: float) -> None:
+        self.watch = Watcher()
+        self.interrupted = False
+        self._free: SimpleQueue[Worker] = SimpleQueue()
+        workers = min(os.cpu_count() or 1, MOST_WORKERS)
+        for _ in range(workers):
+            self._free.put(Worker(space))
+        self._threads = ThreadPoolExecutor(workers, "k-optimize")
+        self.root = self._first(space)
+        self._deadline = perf_counter() + seconds
+
+    def _first(self, space: Space) -> Open:
+        """The first node with its bound; this compiles the loops, before the clock starts."""
+        worker, stopped = self._free.get(), Watcher()
+        stopped.stop[0] = 1
+        worker.wander(space.empty(), 0, stopped)
+        root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
+        dived = worker.look(root)
+        self._free.put(worker)
+        return dived.left[0] if dived.left else root
+
+    @property
+    def stopped(self) -> bool:
+        if perf_counter() > self._deadline:
+            self.watch.stop[0] = 1
+        return bool(self.watch.stop[0])
+
+    def run(self, jobs: Sequence[Callable[[Worker], T]], meanwhile: Callable[[], None]) -> list[T]:
+        """Do all jobs; when time or patience ends, they end early with what they have.
+
+        Args:
+            meanwhile: Called again and again until they are done.
+        """
+        futures = [self._threads.submit(self._do, job) for job in jobs]
+        while wait(futures, None if self.stopped else PATIENCE_SECONDS).not_done:
+            meanwhile()
+        return [future.result() for future in futures]
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """While it lasts, the first Ctrl-C ends the search with what it has; a second one ends the program."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _interrupt(self, _number: int, _frame: object) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        self.interrupted = True
+        self.watch.stop[0] = 1
+
+    def _do(self, job: Callable[[Worker], T]) -> T:
+        worker = self._free.get()
+        try:
+            return job(worker)
+        finally:
+            self._free.put(worker)
+
+    def close(self) -> None:
+        self.watch.stop[0] = 1
+        self._threads.shutdown()

@@ -1,0 +1,1 @@
+"""Local recoding: each class at its own level."""

@@ -1,0 +1,138 @@
+"""The classes of local recoding: their levels, what they cost, and where rows find company that no node gave any."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+
+# How many of the cheapest classes are tried for rows that found no company by themselves.
+TRIES = 64
+
+
+def levels_of(sweep: Sweep, owners: Ints, number: int) -> npt.NDArray[np.int32]:
+    """For each class and column the lowest level, of those allowed, at which all its rows have one label."""
+    table = sweep.table
+    order = np.argsort(owners, kind="stable")
+    order = order[np.searchsorted(owners[order], 0) :]
+    starts = np.searchsorted(owners[order], np.arange(number))
+    found = np.empty((number, len(table.columns)), np.int32)
+    for column, ladder in enumerate(table.ladders):
+        level = np.full(number, ladder.height - 1, np.int32)
+        for at in range(ladder.height - 2, sweep.problem.lowest[column] - 1, -1):
+            labels = ladder.codes[at][table.codes[order, column]]
+            one = np.minimum.reduceat(labels, starts) == np.maximum.reduceat(labels, starts)
+            level[one] = at
+        found[:, column] = level
+    return found
+
+
+def firsts_of(owners: Ints, number: int) -> Ints:
+    """A combination of each class."""
+    first = np.zeros(number, np.int64)
+    placed = np.flatnonzero(owners >= 0)
+    first[owners[placed[::-1]]] = placed[::-1]
+    return first
+
+
+@dataclass
+class Company:
+    """Puts rows that are in no class into the class where they add least to the loss.
+
+    Attributes:
+        owners: The class of each combination, or UNPLACED.
+        levels: Levels of each class; costs: what a row of it loses; sizes: its rows; first: one of its combinations.
+    """
+
+    sweep: Sweep
+    owners: Ints
+    levels: npt.NDArray[np.int32]
+    costs: Floats
+    sizes: Counts
+    first: Ints
+
+    def join(self, row: int, may_suppress: bool) -> bool:
+        """Put a combination into the best class, or nowhere where suppressing it costs less; whether it has a place."""
+        rows = int(self.sweep.table.counts[row])
+        levels, costs, allowed = self._joined(row)
+        added = (self.sizes + rows) * costs - self.sizes * self.costs
+        added[~allowed] = np.inf
+        order = np.argsort(added, kind="stable")[:TRIES]
+        suppressing = rows * _suppressed_cost(self.sweep, row)
+        for chosen in order.tolist():
+            if not np.isfinite(added[chosen]) or (may_suppress and suppressing <= added[chosen]):
+                return False
+            if self._holds(row, chosen):
+                self.owners[row] = chosen
+                self.levels[chosen], self.costs[chosen] = levels[chosen], costs[chosen]
+                self.sizes[chosen] += rows
+                return True
+        return False
+
+    def _joined(self, row: int) -> tuple[npt.NDArray[np.int32], Floats, Mask]:
+        """Levels and costs of every class if a combination joined it, and whether such levels are allowed."""
+        table, prices = self.sweep.table, self.sweep.prices
+        levels, costs = self.levels.copy(), np.zeros(len(self.sizes))
+        for column, ladder in enumerate(table.ladders):
+            code, others = table.codes[row, column], table.codes[self.first, column]
+            apart = sum((labels[others] != labels[code]).astype(np.int32) for labels in ladder.codes[:-1])
+            levels[:, column] = np.maximum(levels[:, column], apart)
+            costs += prices.costs[column, levels[:, column], code]
+        allowed: Mask = np.all(levels <= np.array(self.sweep.problem.highest), axis=1)
+        return levels, costs, allowed
+
+    def _holds(self, row: int, chosen: int) -> bool:
+        """Whether a class keeps every promise with a combination more."""
+        owners = np.where(self.owners == chosen, 0, UNPLACED)
+        owners[row] = 0
+        return not self.sweep.failing(self.sweep.classes(owners, 1)).any()
+
+
+def _suppressed_cost(sweep: Sweep, row: int) -> float:
+    """What suppressing a row of a combination costs."""
+    total = 0.0
+    for column in range(len(sweep.table.columns)):
+        total += float(sweep.shares[column] * sweep.suppressed(column)[sweep.table.codes[row, column]])
+    return total
+
+
+def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
+    """Every row in a class, save at most `limit` rows; None where that cannot be.
+
+    Args:
+        limit: How many rows may be suppressed: they stay UNPLACED.
+    """
+    left = np.flatnonzero(owners < 0)
+    if not len(left):
+        return owners
+    number = int(owners.max(initial=-1)) + 1
+    if not number:
+        return None
+    budget = limit
+    company = made(sweep, owners, number)
+    for row in left.tolist():
+        rows = int(sweep.table.counts[row])
+        if not company.join(row, rows <= budget):
+            budget -= rows
+            if budget < 0:
+                return None
+    return company.owners
+
+
+def made(sweep: Sweep, owners: Ints, number: int) -> Company:
+    """The classes as they are."""
+    levels = levels_of(sweep, owners, number)
+    first = firsts_of(owners, number)
+    classes: Classes = sweep.classes(owners, number)
+    return Company(sweep, owners.copy(), levels, costs_of(sweep, levels, first), classes.sizes, first)
+
+
+def costs_of(sweep: Sweep, levels: npt.NDArray[np.int32], first: Ints) -> Floats:
+    """What a row of each class loses, all columns together."""
+    codes = sweep.table.codes[first]
+    columns = range(levels.shape[1])
+    return sum(
+        (sweep.prices.costs[column, levels[:, column], codes[:, column]] for column in columns), np.zeros(len(first))
+    )

@@ -1,0 +1,269 @@
+"""Local recoding: what one node of the lattice would suppress is generalized again, with the next best node, and so on.
+
+One outlier no longer makes a column vanish for everybody: each row is published at the least generalized node at which
+it has company among the rows still left. The loss is never larger than that of `optimal` with the same plan: where the
+sweep over the nodes is not better than the best single node, it starts over from that node.
+
+Prasser, F., Bild, R., Kuhn, K. (2016). A generic method for assessing the quality of de-identified health data,
+https://doi.org/10.3233/978-1-61499-678-1-312; the greedy order by cost is ours. It is a heuristic: not the least loss
+of all local recodings. Published labels of one column may lie at different levels and contain each other.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.grouping import Grouped, Node
+from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.losses.coverage import aggregated
+from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods.full_domain import optimal
+from sfumato.microdata.methods.full_domain.problem import Judged, Problem
+from sfumato.microdata.methods.full_domain.screening import screened
+from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
+from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.plan.methods import Local, Optimal
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
+
+if TYPE_CHECKING:
+    from sfumato.microdata.counts.frequencies import FrequencyTable
+    from sfumato.microdata.methods.result import Progress, Result
+
+
+def search(plan: Plan, method: Local, table: "FrequencyTable", progress: "Progress | None" = None) -> "Result":
+    """The recoding that the sweep finds, never worse than the best node.
+
+    Raises:
+        UnattainableError: No recoding of this kind keeps the promises within the budget.
+    """
+    from sfumato.microdata.methods.full_domain.search import full_domain_problem
+    from sfumato.microdata.methods.search import search as search_plan
+
+    problem = full_domain_problem(plan, method, table)
+    # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
+    # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
+    # again, and one that mixes levels stands for no combination that the population could be counted by.
+    equal_rows = replace(problem, missing_matches=False, table=replace(table, population=None))
+    sweep = Sweep(equal_rows, method.nodes, plan.seed, **({"tell": progress} if progress else {}))
+    best = _swept(sweep, method)
+    node = better_node(problem, best.loss if best else None)
+    if node is not None:
+        best = _best(best, _from_node(sweep, node))
+        if best is None or best.loss > node.loss:
+            return search_plan(replace(plan, method=_as_optimal(method)), table, progress)
+    assert best is not None
+    return _result(best, method)
+
+
+def _as_optimal(method: Local) -> Optimal:
+    return Optimal(method.loss, method.aggregate, method.suppression, method.class_column)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A recoding as the class of each combination; UNPLACED ones are suppressed."""
+
+    sweep: Sweep
+    owners: Ints
+
+    @cached_property
+    def number(self) -> int:
+        return int(self.owners.max(initial=-1)) + 1
+
+    @cached_property
+    def levels(self) -> npt.NDArray[np.int32]:
+        return levels_of(self.sweep, self.owners, self.number)
+
+    @cached_property
+    def first(self) -> Ints:
+        return firsts_of(self.owners, self.number)
+
+    @cached_property
+    def per_column(self) -> Mapping[str, float]:
+        """The loss of each column, where the loss is made of columns."""
+        sweep, table = self.sweep, self.sweep.table
+        if not isinstance(sweep.problem.loss, Marginal):
+            return {}
+        kept = self.owners >= 0
+        found = {}
+        for column, name in enumerate(table.columns):
+            ladder, codes = table.ladders[column], table.codes[:, column]
+            of_class = np.stack([sweep.column_loss.kept(column, at)[ladder.codes[at]] for at in range(ladder.height)])
+            lost = sweep.suppressed(column)[codes]
+            lost[kept] = of_class[self.levels[self.owners[kept], column], codes[kept]]
+            found[name] = float((lost * table.counts).sum() / table.rows)
+        return found
+
+    @cached_property
+    def loss(self) -> float:
+        loss = self.sweep.problem.loss
+        if isinstance(loss, Marginal):
+            return aggregated(list(self.per_column.values()), loss.weights, loss.aggregate)
+        owners = np.where(self.owners < 0, self.number, self.owners)
+        suppresses = bool((self.owners < 0).any())
+        classes = self.sweep.classes(owners, self.number + suppresses)
+        failing: Mask = np.arange(len(classes.sizes)) >= self.number
+        grouped = Grouped(self.sweep.problem.highest, np.zeros((1, len(failing)), np.uint64), classes)
+        return loss.value(loss.terms(grouped, failing, int(classes.sizes[failing].sum())).total)
+
+    def row_costs(self) -> Floats:
+        """What each row of the table loses, ascending, all columns together."""
+        kept = self.owners >= 0
+        costs = costs_of(self.sweep, self.levels, self.first)[self.owners[kept]]
+        return np.sort(np.repeat(costs, self.sweep.table.counts[kept]))
+
+
+def _swept(sweep: Sweep, method: Local) -> Answer | None:
+    """The best answer of all rounds; None where some rows find no place."""
+    start = _start(sweep, method.weight)
+    nobody = np.full(len(sweep.table.counts), UNPLACED, np.int64)
+    best = _placed(sweep, sweep.spread(nobody, np.array([np.inf]), start))
+    if method.rounds > 1 and best is not None:
+        costs = best.row_costs()
+        steps = (np.arange(1, method.rounds) * len(costs)) // method.rounds
+        limits = np.append(np.unique(costs[steps]), np.inf)
+        best = _best(best, _placed(sweep, sweep.spread(nobody, limits, start)))
+    return best
+
+
+def _start(sweep: Sweep, weight: float) -> int:
+    """The node to begin with: the first, or one as far on the way to the best single node as the weight says."""
+    if not weight:
+        return 0
+    node = optimal.search(sweep.problem).best.node
+    nodes, averages = sweep.nodes
+    prices, table = sweep.prices, sweep.table
+    cost = sum(
+        float((prices.costs[column, level, : len(rows)] * rows).sum()) / table.rows
+        for column, level in enumerate(node)
+        for rows in [table.marginal(column)]
+    )
+    return min(int(np.searchsorted(averages, weight * cost * (1 - 1e-12))), len(nodes) - 1)
+
+
+def _placed(sweep: Sweep, owners: Ints) -> Answer | None:
+    """An answer in which every row has a place or is suppressed within the budget."""
+    placed = with_company(sweep, owners, sweep.problem.limit)
+    return None if placed is None or placed.max(initial=-1) < 0 else Answer(sweep, placed)
+
+
+def _best(one: Answer | None, other: Answer | None) -> Answer | None:
+    if one is None or other is None:
+        return one or other
+    return other if other.loss < one.loss else one
+
+
+def _from_node(sweep: Sweep, judged: Judged) -> Answer | None:
+    """What a node keeps, with the rows that it suppresses generalized again."""
+    grouper = sweep.problem.grouper
+    failing = sweep.problem.failing(grouper.rolled(grouper.base, judged.node))
+    numbers = np.where(failing, UNPLACED, np.cumsum(~failing) - 1)
+    return _placed(sweep, sweep.spread(numbers[grouper.owners(judged.node)], np.array([np.inf])))
+
+
+def better_node(problem: Problem, loss: float | None) -> Judged | None:
+    """The best node, if it loses less than what is at hand; with nothing at hand, the best node.
+
+    Raises:
+        UnattainableError: Nothing is at hand, and no node keeps the promises within the budget.
+    """
+    if loss is None or not isinstance(problem.loss, Marginal):
+        best = _optimal_or_none(problem, loss)
+        return best if best is not None and (loss is None or best.loss < loss) else None
+    floors = problem.loss.floors(problem.window())
+    total = float(np.log1p(loss)) if problem.loss.aggregate == "geometric" else loss
+    open_nodes = floors < total
+    if not open_nodes.any():
+        return None
+    open_nodes &= screened(problem)
+    return _judged_down(problem, open_nodes, floors, loss)
+
+
+def _optimal_or_none(problem: Problem, loss: float | None) -> Judged | None:
+    from sfumato.errors import UnattainableError
+
+    try:
+        return optimal.search(problem).best
+    except UnattainableError:
+        if loss is None:
+            raise
+        return None
+
+
+def _judged_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judged | None:
+    """The best of some nodes that loses less than `loss`; coarse nodes first, for they rule out the finer ones."""
+    best: Judged | None = None
+    while open_nodes.any():
+        place = int(np.where(open_nodes, floors, -1.0).argmax())
+        at = np.unravel_index(place, open_nodes.shape)
+        node: Node = tuple(int(level) + low for level, low in zip(at, problem.lowest, strict=True))
+        judged = problem.judge(node)
+        open_nodes[at] = False
+        if judged.certain_rows > problem.limit:
+            open_nodes[tuple(slice(0, int(level) + 1) for level in at)] = False
+        if problem.offers(judged) and judged.loss < (loss if best is None else best.loss):
+            best = judged
+    return best
+
+
+def _result(answer: Answer, method: Local) -> "Result":
+    from sfumato.microdata.methods.result import Result
+
+    problem = answer.sweep.problem
+    return Result(
+        _recoding(answer),
+        method.loss,
+        answer.loss,
+        answer.per_column,
+        proved_optimal=False,
+        checked=len(answer.sweep.nodes[0]),
+        total=problem.size,
+    )
+
+
+def _recoding(answer: Answer) -> ClassRecoding:
+    """The recoding; classes that are published alike are one, suppressed rows are one of their own, the last."""
+    table = answer.sweep.table
+    columns = [_labels(answer, column) for column in range(len(table.columns))]
+    codes = np.column_stack([codes for _, codes in columns]).astype(np.int32)
+    order = packing_of([len(labels) for labels, _ in columns]).order(codes)
+    first = np.ones(len(order), bool)
+    first[1:] = (codes[order][1:] != codes[order][:-1]).any(axis=1)
+    numbers = np.empty(len(order), np.int32)
+    numbers[order] = np.cumsum(first) - 1
+    kept = int(first.sum())
+    hidden = answer.owners < 0
+    owners = np.where(hidden, kept, numbers[np.maximum(answer.owners, 0)]).astype(np.int32)
+    classes = codes[order][first]
+    if hidden.any():
+        stars = [labels.index(STAR) if STAR in labels else 0 for labels, _ in columns]
+        classes = np.vstack([classes, np.array(stars, np.int32)])
+    return ClassRecoding(
+        table.columns,
+        table.codings,
+        table.codes,
+        owners,
+        tuple(labels for labels, _ in columns),
+        np.ascontiguousarray(classes),
+        np.arange(len(classes)) >= kept,
+        np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64),
+    )
+
+
+def _labels(answer: Answer, column: int) -> tuple[Labels, npt.NDArray[np.int64]]:
+    """The labels of a column, and each class's label."""
+    table = answer.sweep.table
+    ladder = table.ladders[column]
+    level, codes = answer.levels[:, column], table.codes[answer.first, column]
+    own = np.stack(ladder.codes)[level, codes].astype(np.int64)
+    keys, inverse = np.unique(level.astype(np.int64) * ladder.size + own, return_inverse=True)
+    texts = [ladder.labels[key // ladder.size][key % ladder.size] for key in keys.tolist()]
+    distinct = tuple(dict.fromkeys(texts))
+    place = {text: code for code, text in enumerate(distinct)}
+    return distinct, np.array([place[text] for text in texts], np.int64)[inverse.reshape(-1)]

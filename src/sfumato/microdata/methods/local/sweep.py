@@ -1,0 +1,208 @@
+"""The sweep of local recoding: node after node, from the least generalized on, each for the rows still left.
+
+A cell of a node is kept as a class when its rows that are still left keep the promises. So every row is published at
+the first, and by the order of nodes the cheapest, node at which it has company. In several rounds, each takes only
+cells up to a certain cost: then a cheap cell of a dear node comes before a dear cell of a cheap one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.losses.loss_metric import LossMetric
+from sfumato.microdata.losses.marginal import ColumnLoss, Marginal
+from sfumato.microdata.losses.steps import Steps
+from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.methods.local import kernels as local_kernels
+from sfumato.microdata.methods.local.kernels import Cells, Prices
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import Model
+
+Ints = npt.NDArray[np.int64]
+UNPLACED = -1
+# Lattices of more nodes are not listed; so many nodes are drawn from them instead.
+MOST_LISTED = 4_000_000
+# Combinations times nodes of a round: beyond it, fewer nodes are gone through.
+MOST_WORK = 2_000_000_000
+FEWEST_NODES = 200
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A table, the promises, and what each label costs.
+
+    Attributes:
+        most_nodes: The most nodes that are gone through in a round; seed: for drawing them from a large lattice.
+    """
+
+    problem: Problem
+    most_nodes: int
+    seed: int
+    tell: Callable[[int, int], None] = field(default=lambda _done, _all: None)
+
+    @property
+    def table(self) -> FrequencyTable:
+        return self.problem.table
+
+    @cached_property
+    def _others(self) -> tuple[Model, ...]:
+        return tuple(model for model in self.problem.models if not isinstance(model, KAnonymity))
+
+    @cached_property
+    def column_loss(self) -> ColumnLoss:
+        """What labels lose; losses that know no labels are stood in for by the loss metric."""
+        loss = self.problem.loss
+        return loss.losses if isinstance(loss, Marginal) else LossMetric(self.table.ladders)
+
+    def suppressed(self, column: int) -> Floats:
+        """What a suppressed row loses, for each value of a column; as at the root where a loss does not charge it."""
+        loss, top = self.column_loss, self.table.ladders[column].height - 1
+        codes = self.table.ladders[column].codes
+        if isinstance(loss, Steps) and not loss.charges_suppression:
+            return loss.kept(column, top)[codes[top]]
+        return loss.suppressed(column, 0)[codes[0]].astype(np.float64)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The weight of each column in the loss."""
+        loss = self.problem.loss
+        return loss.shares if isinstance(loss, Marginal) else np.full(len(self.table.columns), 1.0)
+
+    @cached_property
+    def prices(self) -> Prices:
+        ladders = self.table.ladders
+        shape = (len(ladders), max(ladder.height for ladder in ladders), max(ladder.size for ladder in ladders))
+        labels, costs = np.zeros(shape, np.int32), np.zeros(shape)
+        widths = np.ones(shape[:2], np.int64)
+        for column, ladder in enumerate(ladders):
+            for level, codes in enumerate(ladder.codes):
+                labels[column, level, : ladder.size] = codes
+                costs[column, level, : ladder.size] = self.shares[column] * self.column_loss.kept(column, level)[codes]
+                widths[column, level] = len(ladder.labels[level])
+        return Prices(labels, costs, widths)
+
+    @cached_property
+    def nodes(self) -> tuple[npt.NDArray[np.int32], Floats]:
+        """The nodes in the order in which they are tried, by what they cost on average, and that cost."""
+        nodes = self._listed()
+        means = self._per_level(lambda costs, rows: float((costs * rows).sum() / max(rows.sum(), 1)))
+        average = sum(means[column, nodes[:, column]] for column in range(nodes.shape[1]))
+        order = np.argsort(average, kind="stable")
+        most = max(min(self.most_nodes, MOST_WORK // max(len(self.table.counts), 1)), FEWEST_NODES)
+        if len(order) > most:
+            order = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
+        return np.ascontiguousarray(nodes[order]), average[order]
+
+    def _listed(self) -> npt.NDArray[np.int32]:
+        """All nodes that may be used, or some of them where there are too many; always the highest."""
+        problem = self.problem
+        if problem.size <= MOST_LISTED:
+            spans = [np.arange(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
+            return np.stack(np.meshgrid(*spans, indexing="ij"), -1).reshape(-1, len(spans)).astype(np.int32)
+        random = np.random.default_rng(self.seed)
+        drawn = random.integers(
+            problem.lowest, np.array(problem.highest) + 1, (4 * self.most_nodes, len(problem.lowest))
+        )
+        return np.unique(np.vstack([drawn, problem.highest]), axis=0).astype(np.int32)
+
+    def _per_level(self, of: Callable[[Floats, Counts], float]) -> Floats:
+        """A number for each column and level, from what its values cost and how many rows hold them."""
+        prices = self.prices
+        found = np.zeros(prices.widths.shape)
+        for column, ladder in enumerate(self.table.ladders):
+            rows = self.table.marginal(column)
+            for level in range(ladder.height):
+                found[column, level] = of(prices.costs[column, level, : ladder.size], rows)
+        return found
+
+    def floors(self) -> Floats:
+        """The least that a cell of each node costs."""
+        nodes, _ = self.nodes
+        least = self._per_level(lambda costs, rows: float(costs[rows > 0].min(initial=np.inf)))
+        found: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
+        return found
+
+    def failing(self, classes: Classes) -> Mask:
+        """Which classes fail some promise."""
+        failing: Mask = classes.sizes < self.problem.k
+        for model in self._others:
+            failing = failing | model.failing(classes, self.table.whole)
+        return failing
+
+    def classes(self, owners: Ints, number: int) -> Classes:
+        """The classes of combinations; those owned by none (UNPLACED) are left out."""
+        placed = owners >= 0
+        sizes = np.bincount(owners[placed], weights=self.table.counts[placed], minlength=number).astype(np.int64)
+        if not self.table.sensitive:
+            return Classes(sizes)
+        owner = np.where(placed, owners, number)
+        return Classes(sizes, {name: _rolled(held, owner, number) for name, held in self.table.sensitive.items()})
+
+    def spread(self, owners: Ints, limits: Floats, start: int = 0) -> Ints:
+        """Give rows that are in no class yet a class at the first node where they have company, if there is one.
+
+        Args:
+            owners: The class of each combination, or UNPLACED.
+            limits: For each round, the most that a row of a new class may cost.
+            start: The node with which every round begins.
+        """
+        owners = owners.copy()
+        floors = self.floors() if len(limits) > 1 else np.zeros(len(self.nodes[0]))
+        for done, limit in enumerate(limits.tolist()):
+            self._round(owners, floors, limit, start)
+            self.tell(done + 1, len(limits))
+        return owners
+
+    def _round(self, owners: Ints, floors: Floats, limit: float, at: int) -> None:
+        nodes, _ = self.nodes
+        left = np.flatnonzero(owners < 0)
+        cells = _room(len(left))
+        number = int(owners.max(initial=-1)) + 1
+        k = self.problem.k
+        while len(left):
+            at, found = local_kernels.next_node(
+                self.table.codes, self.table.counts, left, nodes, floors, at, k, limit, self.prices, cells
+            )
+            if at == len(nodes):
+                return
+            owner, good = cells.owner[: len(left)], cells.good[:found].copy()
+            if self._others:
+                good &= self._judged(left, owner, found)
+            numbers = number + np.cumsum(good) - 1
+            kept = good[owner]
+            owners[left[kept]] = numbers[owner[kept]]
+            number += int(good.sum())
+            left = left[~kept]
+            at += 1
+
+    def _judged(self, left: Ints, owner: Ints, found: int) -> Mask:
+        owners = np.full(len(self.table.counts), UNPLACED, np.int64)
+        owners[left] = owner
+        return ~self.failing(self.classes(owners, found))
+
+
+def _rolled(held: Histogram, owner: Ints, number: int) -> Histogram:
+    """The histogram of classes; combinations of the class `number` belong to none."""
+    starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, number + 1, held.size)
+    end = int(starts[number])
+    return Histogram(starts[: number + 1], values[:end], counts[:end], held.size)
+
+
+def _room(size: int) -> Cells:
+    slots = 1 << max((2 * size).bit_length(), 4)
+    return Cells(
+        np.zeros(slots, np.int64),
+        np.zeros(slots, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(size, np.uint64),
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int64),
+        np.zeros(size, bool),
+    )

@@ -1,0 +1,1 @@
+"""Mondrian: classes by cutting."""

@@ -1,0 +1,164 @@
+"""The axes along which Mondrian cuts: for each quasi-identifier the order of its values, and how wide a class is in it.
+
+- numbers and dates lie by size; a class covers (max - min) / (range over the file), published as `[min–max]`;
+- the values of a hierarchy lie so that every branch is one run, the branches and values with most rows first; a class
+  covers the values below their lowest common ancestor, which is published;
+- other values lie by their rows, most first; a class covers the values it holds, published as `{a, b}`.
+
+The missing value stands last. A class that holds it beside others is published as `*` and covers everything.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.types import numbers_of
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, TREE, Axes
+from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.plan.model import ColumnPlan, Plan
+
+Kind = Literal["numbers", "tree", "set"]
+Places = npt.NDArray[np.int32]
+_CODES = {"numbers": NUMBERS, "tree": TREE, "set": SET}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One quasi-identifier in order.
+
+    Attributes:
+        order: The value codes in order.
+        numbers: The number of each value code, where the axis has numbers.
+        rows: Rows of each value code.
+        weight: Of the column in the loss.
+    """
+
+    kind: Kind
+    ladder: Ladder
+    order: npt.NDArray[np.int64]
+    numbers: Floats | None
+    rows: Counts
+    weight: float = 1.0
+
+    @cached_property
+    def places(self) -> Places:
+        """The place of each value code in the order."""
+        places = np.empty(len(self.order), np.int32)
+        places[self.order] = np.arange(len(self.order), dtype=np.int32)
+        return places
+
+    @property
+    def missing(self) -> int:
+        """The place of the missing value, -1 when there is none."""
+        return int(self.places[self.ladder.places[None]]) if None in self.ladder.places else -1
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """For each value code whether rows hold it; the missing value is none."""
+        held: npt.NDArray[np.bool_] = self.rows > 0
+        held[[value is None for value in self.ladder.values]] = False
+        return held
+
+    @cached_property
+    def positions(self) -> Floats:
+        """The number at each place; infinite for the missing value."""
+        if self.numbers is None:
+            return np.zeros(len(self.order))
+        return np.where(np.isnan(self.numbers), np.inf, self.numbers)[self.order]
+
+    @cached_property
+    def scale(self) -> float:
+        """One over the range of the numbers in the file, or over the number of values less one."""
+        if self.numbers is None:
+            return 1.0 / max(int(self.present.sum()) - 1, 1)
+        held = self.numbers[self.present]
+        span = float(held.max() - held.min()) if len(held) else 0.0
+        return 1.0 / span if span > 0 else 1.0
+
+    def levels(self) -> tuple[list[npt.NDArray[np.int64]], list[Floats]]:
+        """For each level, the label at each place and what it loses; other axes than trees have raw values alone."""
+        if self.kind != "tree":
+            return [np.arange(len(self.order))], [np.zeros(len(self.order))]
+        codes = [level[self.order].astype(np.int64) for level in self.ladder.codes]
+        return codes, [penalty[code] for penalty, code in zip(self.ladder.penalties, codes, strict=True)]
+
+
+def axes_of(table: FrequencyTable, plan: Plan) -> tuple[Axis, ...]:
+    """The axes of a table."""
+    return tuple(
+        axis_of(ladder, plan.columns[name], table.marginal(column))
+        for column, (name, ladder) in enumerate(zip(table.columns, table.ladders, strict=True))
+    )
+
+
+def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
+    """The axis of a column.
+
+    >>> from sfumato.hierarchies.ladder import make_ladder
+    >>> column = ColumnPlan("quasi-identifier", "integer")
+    >>> axis_of(make_ladder(["10", "9"], []), column, np.array([1, 1])).order.tolist()
+    [1, 0]
+    """
+    numbers = _numbers(ladder, column)
+    if numbers is not None:
+        return Axis("numbers", ladder, np.argsort(numbers, kind="stable"), numbers, rows, column.weight)
+    absent = np.array([value is None for value in ladder.values], bool)
+    if column.hierarchy is None:
+        return Axis("set", ladder, np.lexsort((-rows, absent)), None, rows, column.weight)
+    return Axis("tree", ladder, np.lexsort((*_by_branch(ladder, rows), absent)), None, rows, column.weight)
+
+
+def _by_branch(ladder: Ladder, rows: Counts) -> list[npt.NDArray[np.int64]]:
+    """Keys that sort values branch by branch, the fullest first; the key that decides first stands last."""
+    keys: list[npt.NDArray[np.int64]] = []
+    for codes in ladder.codes:
+        held = np.bincount(codes, weights=rows).astype(np.int64)
+        keys += [codes.astype(np.int64), -held[codes]]
+    return keys
+
+
+def _numbers(ladder: Ladder, column: ColumnPlan) -> Floats | None:
+    """The values as numbers, where they are; NaN for the missing value."""
+    if ladder.numbers is not None or column.type not in ("integer", "decimal", "date"):
+        return ladder.numbers
+    present = [value for value in ladder.values if value is not None]
+    try:
+        found = numbers_of(present, column.type)
+    except ValueError:
+        return None
+    if found is None or np.isnan(found).any():
+        return None
+    numbers = np.full(ladder.size, np.nan)
+    numbers[[value is not None for value in ladder.values]] = found
+    return numbers
+
+
+def compiled(axes: Sequence[Axis]) -> Axes:
+    """The axes as the kernels take them."""
+    labels: list[npt.NDArray[np.int64]] = []
+    costs: list[Floats] = []
+    steps: list[int] = []
+    for axis in axes:
+        steps.append(sum(map(len, labels)))
+        level_labels, level_costs = axis.levels()
+        labels += level_labels
+        costs += level_costs
+    sizes = np.array([len(axis.order) for axis in axes], np.int64)
+    return Axes(
+        np.array([_CODES[axis.kind] for axis in axes], np.int64),
+        sizes,
+        np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64),
+        np.concatenate([axis.positions for axis in axes]),
+        np.array([axis.scale for axis in axes]),
+        np.array([axis.missing for axis in axes], np.int64),
+        np.array(steps, np.int64),
+        np.concatenate(labels),
+        np.concatenate(costs),
+        np.array([axis.weight for axis in axes], np.float64),
+    )

@@ -1,0 +1,240 @@
+"""Cutting: the classes into which Mondrian divides a table, as runs of items in order.
+
+The fast way divides strictly by rows alone, in place, both cores at work on different branches. The way for every other
+wish goes level by level: a cut is proposed for every open class, all parts are judged together by the models, and a
+class whose cut was refused is cut along the next column.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.methods.mondrian import division_kernels as division
+from sfumato.microdata.methods.mondrian.axes import Places
+from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch
+from sfumato.microdata.models.classes import Counts
+
+Ints = npt.NDArray[np.int64]
+Accepts = Callable[[npt.NDArray[np.int32], Counts, Ints, int], npt.NDArray[np.bool_]]
+THREADS = 2
+# Below this many items a second thread costs more than it saves; above it, branches of this part of all are handed out.
+LEAST_ITEMS = 4_000
+BRANCHES = 16
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """Items in the order of their classes.
+
+    Attributes:
+        places: (items, columns) the place of each value; counts: rows of each item; ids: what each item is a piece of.
+        starts: Where each class begins.
+        boxes: (2, classes, columns) the lowest and highest place that its cuts leave a class; nothing where not asked.
+    """
+
+    places: Places
+    counts: Counts
+    ids: npt.NDArray[np.int32]
+    starts: Ints
+    boxes: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How to cut: see plan/methods.py; choice and mode as the kernels name them."""
+
+    k: int
+    axes: Axes
+    choice: int
+    mode: int
+    seed: int
+    boxed: bool
+
+
+def whole(places: Places, counts: Counts, wish: Wish) -> Cutting:
+    """All items as one class."""
+    boxes = np.zeros((2, 1 if wish.boxed else 0, places.shape[1]), np.int32)
+    if wish.boxed:
+        boxes[1, 0] = wish.axes.sizes - 1
+    ids = np.arange(len(counts), dtype=np.int32)
+    return Cutting(places.copy(), counts.copy(), ids, np.zeros(1, np.int64), boxes)
+
+
+def scratch(items: int, axes: Axes) -> Scratch:
+    """Room for one thread and classes of so many items."""
+    columns = len(axes.sizes)
+    return Scratch(
+        np.zeros(int(axes.sizes.max()), np.int64),
+        np.empty(items, np.int64),
+        np.empty(items, np.int32),
+        np.empty(items, np.int64),
+        np.empty((items, columns), np.int32),
+        np.empty(items, np.int64),
+        np.empty(items, np.int32),
+        np.zeros((2, int(axes.sizes.sum())), np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+def divided(start: Cutting, wish: Wish) -> Cutting:
+    """Strict cuts by rows alone, in place."""
+    items = len(start.counts)
+    marks, names = np.zeros(items, np.uint8), np.zeros(items, np.uint64)
+    boxes = np.zeros((2, items if wish.boxed else 0, start.places.shape[1]), np.int32)
+    boxes[:, :1] = start.boxes
+
+    def divide(begins: Ints, ends: Ints, paths: npt.NDArray[np.uint64], room: int, least: int) -> None:
+        arguments = (wish.k, wish.axes, wish.choice, scratch(room, wish.axes), least, marks, names, boxes)
+        division.divide(start.places, start.counts, start.ids, begins, ends, paths, *arguments)
+
+    many = items >= LEAST_ITEMS
+    one = np.zeros(1, np.int64)
+    divide(one, one + items, np.array([wish.seed], np.uint64), items, items // BRANCHES if many else 0)
+    if many:
+        _branches(marks, names, divide)
+    starts = np.flatnonzero(marks)
+    return replace(start, starts=starts, boxes=boxes[:, starts] if wish.boxed else start.boxes)
+
+
+def _branches(marks: npt.NDArray[np.uint8], names: npt.NDArray[np.uint64], divide: Callable[..., None]) -> None:
+    """Divide the branches left for later, each thread some of them."""
+    edges = np.append(np.flatnonzero(marks), len(marks))
+    later = np.flatnonzero(marks[edges[:-1]] == 2)
+    begins, ends = edges[later], edges[later + 1]
+    order = np.argsort(begins - ends, kind="stable")
+    shares = [order[thread::THREADS] for thread in range(THREADS)]
+    with ThreadPoolExecutor(THREADS) as pool:
+        jobs = [
+            pool.submit(divide, begins[share], ends[share], names[begins[share]], _longest(begins, ends, share), 0)
+            for share in shares
+        ]
+        for job in jobs:
+            job.result()
+
+
+def _longest(begins: Ints, ends: Ints, share: Ints) -> int:
+    return int((ends[share] - begins[share]).max(initial=1))
+
+
+def judged(start: Cutting, wish: Wish, accepts: Accepts | None) -> Cutting:
+    """Cuts of any mode, level by level, each accepted only if both its parts are.
+
+    Args:
+        accepts: Told the ids, rows and owner of items, and the number of owners; says which owners may be classes. None
+            where k rows are all that is asked for: a cut is not even proposed that leaves fewer.
+    """
+    with ThreadPoolExecutor(THREADS) as pool:
+        state = _Levels(start, wish, pool)
+        while state.open.any():
+            state.cut_once(accepts)
+        return state.cutting
+
+
+class _Levels:
+    """The classes so far: which are still open, how many columns were tried on each, and its path."""
+
+    def __init__(self, start: Cutting, wish: Wish, pool: Executor) -> None:
+        self.cutting = start
+        self.wish = wish
+        self.pool = pool
+        self.open = np.ones(1, bool)
+        self.tried = np.zeros(1, np.int64)
+        self.paths = np.array([wish.seed], np.uint64)
+
+    def cut_once(self, accepts: Accepts | None) -> None:
+        """Propose a cut for every open class, and carry out those whose parts are accepted."""
+        items = self.cutting
+        begins = items.starts
+        ends = np.append(begins[1:], len(items.counts))
+        cuts = self._proposed(begins, ends)
+        lefts = np.empty(len(items.counts), np.int64)
+        division.sides(items.places, items.counts, begins, ends, cuts, lefts)
+        self.open &= cuts[:, 0] >= 0
+        if accepts is not None:
+            good = self._accepted(cuts[:, 0] >= 0, begins, ends, lefts, accepts)
+            cuts[~good, 0] = -1
+            division.sides(items.places, items.counts, begins, ends, cuts, lefts)
+        self._divide(begins, ends, cuts, lefts)
+
+    def _proposed(self, begins: Ints, ends: Ints) -> Ints:
+        cuts = np.full((len(begins), 3), -1, np.int64)
+        chosen = np.flatnonzero(self.open)
+        middle = len(chosen) // 2 if len(self.cutting.counts) >= LEAST_ITEMS else 0
+        other = self.pool.submit(self._propose, chosen[:middle], begins, ends, cuts) if middle else None
+        self._propose(chosen[middle:], begins, ends, cuts)
+        if other is not None:
+            other.result()
+        return cuts
+
+    def _propose(self, chosen: Ints, begins: Ints, ends: Ints, cuts: Ints) -> None:
+        if not len(chosen):
+            return
+        items, wish = self.cutting, self.wish
+        tried, found = self.tried[chosen], np.empty((len(chosen), 3), np.int64)
+        room = scratch(_longest(begins, ends, chosen), wish.axes)
+        arguments = (begins[chosen], ends[chosen], self.paths[chosen], tried, wish.k, wish.axes, wish.choice, wish.mode)
+        division.propose(items.places, items.counts, *arguments, room, found)
+        self.tried[chosen] = tried
+        cuts[chosen] = found
+
+    def _accepted(self, cut: npt.NDArray[np.bool_], begins: Ints, ends: Ints, lefts: Counts, accepts: Accepts) -> Ints:
+        """Which classes' cuts are accepted: both parts."""
+        chosen = np.flatnonzero(cut)
+        good = np.zeros(len(cut), bool)
+        if not len(chosen):
+            return good
+        items = self.cutting
+        number = np.full(len(cut), -1, np.int64)
+        number[chosen] = np.arange(len(chosen))
+        owners = np.repeat(number, ends - begins)
+        inside = owners >= 0
+        ids, rows, left = items.ids[inside], items.counts[inside], lefts[inside]
+        both = np.concatenate([2 * owners[inside], 2 * owners[inside] + 1])
+        parts = np.concatenate([left, rows - left])
+        held = parts > 0
+        fine = accepts(np.concatenate([ids, ids])[held], parts[held], both[held], 2 * len(chosen))
+        good[chosen] = fine[0::2] & fine[1::2]
+        return good
+
+    def _divide(self, begins: Ints, ends: Ints, cuts: Ints, lefts: Counts) -> None:
+        """Carry out the cuts that were accepted."""
+        items = self.cutting
+        more = int(((lefts > 0) & (lefts < items.counts)).sum())
+        room = len(items.counts) + more
+        places = np.empty((room, items.places.shape[1]), np.int32)
+        counts, ids = np.empty(room, np.int64), np.empty(room, np.int32)
+        middles, lasts = np.empty(len(begins), np.int64), np.empty(len(begins), np.int64)
+        division.divide_level(
+            items.places, items.counts, items.ids, begins, ends, lefts, places, counts, ids, middles, lasts
+        )
+        firsts = np.concatenate([[0], lasts[:-1]])
+        self._renew(Cutting(places, counts, ids, items.starts, items.boxes), firsts, middles, cuts)
+
+    def _renew(self, items: Cutting, firsts: Ints, middles: Ints, cuts: Ints) -> None:
+        """The classes after their cuts: a class that was cut became two, both open and untried."""
+        cut = cuts[:, 0] >= 0
+        repeat = np.where(cut, 2, 1)
+        old = np.repeat(np.arange(len(cut)), repeat)
+        right = np.zeros(len(old), bool)
+        right[1:] = old[1:] == old[:-1]
+        starts = np.where(right, middles[old], firsts[old])
+        self.cutting = replace(items, starts=starts, boxes=self._boxes(items.boxes, old, right, cuts))
+        self.paths = division.renamed(self.paths[old], right, cut[old])
+        self.tried = np.where(cut[old], 0, self.tried[old])
+        self.open = self.open[old] | cut[old]
+
+    def _boxes(
+        self, boxes: npt.NDArray[np.int32], old: Ints, right: npt.NDArray[np.bool_], cuts: Ints
+    ) -> npt.NDArray[np.int32]:
+        if not self.wish.boxed:
+            return boxes
+        new = boxes[:, old].copy()
+        column, place = cuts[old, 0], cuts[old, 1]
+        lefts, rights = np.flatnonzero((column >= 0) & ~right), np.flatnonzero((column >= 0) & right)
+        new[1, lefts, column[lefts]] = place[lefts]
+        # Where rows are divided, those of the cut's own value stand on both sides.
+        new[0, rights, column[rights]] = place[rights] + (self.wish.mode == STRICT)
+        return new

@@ -1,0 +1,145 @@
+"""Compiled loops of Mondrian: dividing classes, in place or level by level.
+
+Shapes as in mondrian_kernels.py. Dividing a class moves its items, so that the left part stands before the right one
+and each part keeps its order. Classes may be divided in any order and by several threads: the outcome is the same.
+"""
+
+# mypy: allow-untyped-defs, allow-untyped-decorators
+
+import numpy as np
+from numba import njit
+
+from sfumato.microdata.methods.mondrian.kernels import STRICT, choose, mixed
+
+_DEPTH = 128
+
+
+@njit(cache=True, nogil=True)
+def part(places, counts, ids, begin, end, column, place, scratch):
+    """Move the items of a class with a higher place behind the others; the answer is where they begin."""
+    at, moved = begin, 0
+    columns = places.shape[1]
+    for item in range(begin, end):
+        if places[item, column] <= place:
+            if at != item:
+                for other in range(columns):
+                    places[at, other] = places[item, other]
+                counts[at] = counts[item]
+                ids[at] = ids[item]
+            at += 1
+        else:
+            for other in range(columns):
+                scratch.places[moved, other] = places[item, other]
+            scratch.counts[moved] = counts[item]
+            scratch.ids[moved] = ids[item]
+            moved += 1
+    for item in range(moved):
+        for other in range(columns):
+            places[at + item, other] = scratch.places[item, other]
+        counts[at + item] = scratch.counts[item]
+        ids[at + item] = scratch.ids[item]
+    return at
+
+
+@njit(cache=True, nogil=True)
+def divide(places, counts, ids, begins, ends, paths, k, axes, choice, scratch, least, marks, names, boxes):
+    """Divide classes strictly, in place, until no cut leaves k rows on both sides.
+
+    Args:
+        begins, ends, paths: (c,) the classes; least: classes of fewer items are left for later.
+        marks: (n,) receives 1 where a finished class begins and 2 where one for later does, whose path `names` gets.
+        boxes: (2, n, m) or (2, 0, m): at each class's beginning the lowest and highest place that its cuts leave it.
+    """
+    begin_at, end_at = np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64)
+    path_at = np.empty(_DEPTH, np.uint64)
+    for start in range(len(begins)):
+        begin_at[0], end_at[0], path_at[0] = begins[start], ends[start], paths[start]
+        open_classes = 1
+        while open_classes:
+            open_classes -= 1
+            begin, end, path = begin_at[open_classes], end_at[open_classes], path_at[open_classes]
+            if end - begin < least:
+                marks[begin] = 2
+                names[begin] = path
+                continue
+            column, place, _, _ = choose(places, counts, begin, end, path, 0, k, axes, choice, STRICT, scratch)
+            if column < 0:
+                marks[begin] = 1
+                continue
+            middle = part(places, counts, ids, begin, end, column, place, scratch)
+            if boxes.shape[1]:
+                boxes[:, middle] = boxes[:, begin]
+                boxes[1, begin, column] = place
+                boxes[0, middle, column] = place + 1
+            # The larger part waits, so that no more than log2(n) classes do.
+            first = 0 if middle - begin > end - middle else 1
+            for turn in range(2):
+                side = first if turn == 0 else 1 - first
+                begin_at[open_classes] = begin if side == 0 else middle
+                end_at[open_classes] = middle if side == 0 else end
+                path_at[open_classes] = mixed(path, side)
+                open_classes += 1
+
+
+@njit(cache=True, nogil=True)
+def propose(places, counts, begins, ends, paths, tried, k, axes, choice, mode, scratch, cuts):
+    """The next cut of each class: cuts (c, 3) receives column (-1 if none), place and rows left; tried is moved on."""
+    for at in range(len(begins)):
+        column, place, left, done = choose(
+            places, counts, begins[at], ends[at], paths[at], tried[at], k, axes, choice, mode, scratch
+        )
+        cuts[at, 0], cuts[at, 1], cuts[at, 2] = column, place, left
+        tried[at] = done
+
+
+@njit(cache=True, nogil=True)
+def sides(places, counts, begins, ends, cuts, lefts):
+    """For each item the rows that go left when its class is cut: lefts (n,), all of them where there is no cut."""
+    for at in range(len(begins)):
+        column, place, left = cuts[at, 0], cuts[at, 1], cuts[at, 2]
+        if column < 0:
+            lefts[begins[at] : ends[at]] = counts[begins[at] : ends[at]]
+            continue
+        for item in range(begins[at], ends[at]):
+            if places[item, column] < place:
+                left -= counts[item]
+        for item in range(begins[at], ends[at]):
+            here = places[item, column]
+            lefts[item] = counts[item] if here < place else 0
+            if here == place:
+                lefts[item] = min(left, counts[item])
+                left -= lefts[item]
+
+
+@njit(cache=True, nogil=True)
+def divide_level(places, counts, ids, begins, ends, lefts, out_places, out_counts, out_ids, out_middles, out_ends):
+    """Write each class as its two parts, left before right; an item that is divided stands in both.
+
+    Args:
+        out_places, out_counts, out_ids: receive the items; out_middles, out_ends: (c,) where each class's right part
+            begins (its end, where there is no cut) and where the class ends.
+    """
+    written = 0
+    for at in range(len(begins)):
+        for side in range(2):
+            for item in range(begins[at], ends[at]):
+                rows = lefts[item] if side == 0 else counts[item] - lefts[item]
+                if rows:
+                    out_places[written] = places[item]
+                    out_counts[written] = rows
+                    out_ids[written] = ids[item]
+                    written += 1
+            if side == 0:
+                out_middles[at] = written
+        out_ends[at] = written
+    return written
+
+
+@njit(cache=True, nogil=True)
+def renamed(paths, right, cut):
+    """The names of parts: of a class that was cut by its side, of another its own."""
+    names = paths.copy()
+    for at in range(len(paths)):
+        if cut[at]:
+            names[at] = mixed(paths[at], 1 if right[at] else 0)
+    return names

@@ -1,0 +1,183 @@
+"""What the classes of Mondrian are published as, and what each loses: ranges, common ancestors, sets of values."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.losses.coverage import certainty_penalties
+from sfumato.microdata.methods.mondrian.axes import Axis, Places
+from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.recoding.recoding import STAR, Labels
+
+Ints = npt.NDArray[np.int64]
+Masks = npt.NDArray[np.uint64]
+WORD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What classes cover of one column: their lowest and highest place, and for sets a mask of their values."""
+
+    low: Ints
+    high: Ints
+    masks: Masks
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One column of all classes: its labels, each class's label, and what each class loses.
+
+    Attributes:
+        widths: (M - 1) / (|A| - 1), or (max - min) / range.
+        penalties: The same by the normalized certainty penalty.
+    """
+
+    labels: Labels
+    codes: npt.NDArray[np.int32]
+    widths: Floats
+    penalties: Floats
+
+
+def own_extents(axes: Sequence[Axis], places: Places, starts: Ints) -> tuple[Extent, ...]:
+    """What classes cover by their own values; class `i` holds the items from `starts[i]` to the next start."""
+    return tuple(_own(axis, places[:, column], starts) for column, axis in enumerate(axes))
+
+
+def _own(axis: Axis, places: Places, starts: Ints) -> Extent:
+    low = np.minimum.reduceat(places, starts).astype(np.int64)
+    high = np.maximum.reduceat(places, starts).astype(np.int64)
+    words = [_word(places, word, starts) for word in range(_words(axis))]
+    return Extent(low, high, np.column_stack(words) if words else np.zeros((len(low), 0), np.uint64))
+
+
+def _words(axis: Axis) -> int:
+    return -(-len(axis.order) // WORD) if axis.kind == "set" else 0
+
+
+def _word(places: Places, word: int, starts: Ints) -> Masks:
+    bit = places.astype(np.int64) - word * WORD
+    inside = (bit >= 0) & (bit < WORD)
+    bits = np.where(inside, np.uint64(1) << np.clip(bit, 0, WORD - 1).astype(np.uint64), np.uint64(0))
+    return np.bitwise_or.reduceat(bits, starts)
+
+
+def cut_extents(axes: Sequence[Axis], own: Sequence[Extent], boxes: npt.NDArray[np.int32]) -> tuple[Extent, ...]:
+    """What classes cover by the cuts that bound them; boxes: (2, classes, columns).
+
+    A class without missing values does not cover the missing value.
+    """
+    return tuple(
+        _between(axis, extent, boxes[0, :, column], boxes[1, :, column])
+        for column, (axis, extent) in enumerate(zip(axes, own, strict=True))
+    )
+
+
+def _between(axis: Axis, own: Extent, low: npt.NDArray[np.int32], high: npt.NDArray[np.int32]) -> Extent:
+    lowest, highest = low.astype(np.int64), high.astype(np.int64)
+    if axis.missing >= 0:
+        highest = np.where(own.high < axis.missing, np.minimum(highest, axis.missing - 1), highest)
+        lowest = np.where(own.low == axis.missing, axis.missing, lowest)
+    places = np.arange(max(_words(axis), 0) * WORD)
+    inside = (places >= lowest[:, None]) & (places <= highest[:, None])
+    weights = np.uint64(1) << (places % WORD).astype(np.uint64)
+    words = [
+        (inside[:, word * WORD : (word + 1) * WORD] * weights[:WORD]).sum(axis=1, dtype=np.uint64)
+        for word in range(_words(axis))
+    ]
+    return Extent(lowest, highest, np.column_stack(words) if words else own.masks)
+
+
+def describe(axis: Axis, extent: Extent) -> Described:
+    """Labels and losses of all classes in one column."""
+    single = extent.low == extent.high
+    mixed = (extent.high == axis.missing) & ~single if axis.missing >= 0 else np.zeros(len(single), bool)
+    maker = {"numbers": _ranges, "tree": _ancestors, "set": _sets}[axis.kind]
+    described = maker(axis, extent)
+    widths = np.where(single, 0.0, np.where(mixed, 1.0, described.widths))
+    values = int(axis.present.sum()) if axis.kind == "set" else axis.ladder.size - (axis.missing >= 0)
+    penalties = widths if axis.kind == "numbers" else certainty_penalties(widths, values)
+    return _compact(described.labels, described.codes, widths, np.minimum(penalties, 1.0))
+
+
+def _compact(labels: Labels, codes: npt.NDArray[np.int32], widths: Floats, penalties: Floats) -> Described:
+    """Equal labels become one."""
+    distinct = tuple(dict.fromkeys(labels))
+    place = {label: code for code, label in enumerate(distinct)}
+    recode = np.array([place[label] for label in labels], np.int32)
+    return Described(distinct, recode[codes], widths, penalties)
+
+
+def _labeled(keys: Ints, text: Callable[[int], str | None]) -> tuple[Labels, npt.NDArray[np.int32]]:
+    """A label for each distinct key, and the label of each class."""
+    distinct, codes = np.unique(keys, return_inverse=True)
+    return tuple(text(key) for key in distinct.tolist()), codes.astype(np.int32)
+
+
+def _ranges(axis: Axis, extent: Extent) -> Described:
+    size = len(axis.order)
+
+    def text(key: int) -> str | None:
+        low, high = divmod(key, size)
+        if low == high:
+            return _value(axis, low)
+        return STAR if high == axis.missing else f"[{_value(axis, low)}–{_value(axis, high)}]"
+
+    labels, codes = _labeled(extent.low * size + extent.high, text)
+    with np.errstate(invalid="ignore"):
+        widths = np.minimum((axis.positions[extent.high] - axis.positions[extent.low]) * axis.scale, 1.0)
+    return Described(labels, codes, widths, widths)
+
+
+def _value(axis: Axis, place: int) -> str | None:
+    return axis.ladder.values[int(axis.order[place])]
+
+
+def _ancestors(axis: Axis, extent: Extent) -> Described:
+    ladder = axis.ladder
+    level = np.zeros(len(extent.low), np.int64)
+    for codes in ladder.codes[:-1]:
+        in_order = codes[axis.order]
+        level += in_order[extent.low] != in_order[extent.high]
+    leaves = axis.order[extent.low]
+    stacked = np.stack([codes[leaves] for codes in ladder.codes])
+    own = stacked[level, np.arange(len(level))].astype(np.int64)
+    keys, nodes = np.unique(level * ladder.size + own, return_inverse=True)
+    pairs = [divmod(key, ladder.size) for key in keys.tolist()]
+    labels = tuple(ladder.labels[at][code] for at, code in pairs)
+    widths = np.array([ladder.penalties[at][code] for at, code in pairs])[nodes]
+    return Described(labels, nodes.astype(np.int32), widths, widths)
+
+
+def _sets(axis: Axis, extent: Extent) -> Described:
+    if extent.masks.shape[1] == 1:
+        distinct, codes = np.unique(extent.masks[:, 0], return_inverse=True)
+        distinct = distinct.reshape(-1, 1)
+    else:
+        distinct, codes = np.unique(extent.masks, axis=0, return_inverse=True)
+    order: list[int] = axis.order.tolist()
+    labels = tuple(_set_text(axis, order, words) for words in distinct.tolist())
+    held = np.bitwise_count(distinct).sum(axis=1).astype(np.int64)[codes.reshape(-1)]
+    widths = np.minimum((held - 1) * axis.scale, 1.0)
+    return Described(labels, codes.reshape(-1).astype(np.int32), widths, widths)
+
+
+def _set_text(axis: Axis, order: Sequence[int], words: Sequence[int]) -> str | None:
+    """The values of a set in the order of the ladder."""
+    held: list[int] = []
+    for at, word in enumerate(words):
+        rest = word
+        while rest:
+            held.append(order[at * WORD + (rest & -rest).bit_length() - 1])
+            rest &= rest - 1
+    held.sort()
+    values: Labels = tuple(axis.ladder.values[code] for code in held)
+    if len(values) == 1:
+        return values[0]
+    return STAR if None in values else "{" + ", ".join(map(str, values)) + "}"
+
+
+def class_sizes(counts: Counts, starts: Ints) -> Counts:
+    """Rows of each class."""
+    return np.add.reduceat(counts, starts)

@@ -1,0 +1,224 @@
+"""Mondrian: a class is cut in two at the middle of its widest column, again and again, as long as both parts may be.
+
+LeFevre, K., DeWitt, D., Ramakrishnan, R. (2006). Mondrian multidimensional k-anonymity,
+https://doi.org/10.1109/ICDE.2006.101. Strict: rows with the value of the cut all go to one side (numbers up to the
+lower median left). Relaxed: they are divided, so that both sides are as even as can be. Every promise of the plan is a
+stopping rule: a cut is made only if both parts keep all of them. With `cut: loss`, instead of the widest column's
+middle, the cut is taken that lowers the loss of all columns most.
+
+It is a heuristic: no cut is ever undone, so the loss is not the least possible. Classes of one file are its own: two
+releases of overlapping data may tell together what neither tells alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.losses.coverage import aggregated, mean_loss
+from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
+from sfumato.microdata.methods.mondrian.cutting import Cutting, Ints, Wish, divided, judged, whole
+from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, UNDIVIDED, WIDEST
+from sfumato.microdata.methods.mondrian.labels import Described, class_sizes, cut_extents, describe, own_extents
+from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.plan.methods import Mondrian
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import ClassRecoding, Division
+
+if TYPE_CHECKING:
+    from sfumato.microdata.methods.result import Result
+
+
+def search(plan: Plan, method: Mondrian, table: FrequencyTable) -> "Result":
+    """The recoding that Mondrian finds.
+
+    Raises:
+        UnattainableError: Not even all rows as one class keep the promises.
+    """
+    from sfumato.microdata.methods.result import Result
+
+    axes = axes_of(table, plan)
+    items = _items(table, method)
+    wish = Wish(_least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.seed, method.bounds == "cut")
+    cutting = _cut(items, axes, wish, plan.privacy)
+    columns = _described(axes, cutting)
+    sizes = class_sizes(cutting.counts, cutting.starts)
+    losses = {name: mean_loss(column.widths, sizes) for name, column in zip(table.columns, columns, strict=True)}
+    penalty = float(np.mean([mean_loss(column.penalties, sizes) for column in columns]))
+    return Result(
+        _recoding(plan, items, cutting, columns),
+        "loss-metric",
+        aggregated(list(losses.values()), [axis.weight for axis in axes], method.aggregate),
+        losses,
+        proved_optimal=False,
+        checked=0,
+        total=0,
+        details={"normalized_certainty_penalty": penalty},
+    )
+
+
+def _least(models: Sequence[Model]) -> int:
+    return max((model.least_rows for model in models), default=1)
+
+
+def _choice(method: Mondrian) -> int:
+    if method.cut == "loss":
+        return LOSS
+    return RANDOM if method.choice == "random" else WIDEST
+
+
+@dataclass(frozen=True)
+class Items:
+    """What is divided between classes: combinations, or the rows of a combination with one sensitive value.
+
+    Attributes:
+        mode: How a cut treats the rows of its own value, as the kernels name it.
+        column: The sensitive column by whose values items are told apart, where they are.
+        combinations: The combination of each item; codes: the code of its sensitive value.
+    """
+
+    table: FrequencyTable
+    mode: int
+    column: str | None
+    combinations: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int32]
+    counts: Counts
+
+    @cached_property
+    def held(self) -> Mapping[str, Histogram]:
+        """What each item holds of the sensitive columns."""
+        if self.column is None:
+            return self.table.sensitive
+        starts = np.arange(len(self.counts) + 1, dtype=np.int64)
+        return {self.column: Histogram(starts, self.codes, self.counts, self.table.sensitive[self.column].size)}
+
+    def classes(self, ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> Classes:
+        """The classes that some items, or parts of them, make."""
+        sizes = np.bincount(owners, weights=rows, minlength=number).astype(np.int64)
+        if self.column is not None:
+            size = self.table.sensitive[self.column].size
+            return Classes(sizes, {self.column: histogram(owners, self.codes[ids], rows, number, size)})
+        owner = np.full(len(self.counts), number, np.int64)
+        owner[ids] = owners
+        return Classes(sizes, {name: _rolled(held, owner, number) for name, held in self.held.items()})
+
+
+def _rolled(held: Histogram, owner: Ints, number: int) -> Histogram:
+    """The histogram of classes; items of the class `number` belong to none."""
+    starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, number + 1, held.size)
+    end = int(starts[number])
+    return Histogram(starts[: number + 1], values[:end], counts[:end], held.size)
+
+
+def _items(table: FrequencyTable, method: Mondrian) -> Items:
+    """The items of a table.
+
+    The frequency table knows how often a combination stands with each value of a sensitive column, for every column
+    apart. So rows can be divided by their values of one such column; with several, combinations are not divided.
+    """
+    combinations = np.arange(len(table.counts))
+    if method.mode == "strict" or len(table.sensitive) > 1:
+        mode = STRICT if method.mode == "strict" else UNDIVIDED
+        return Items(table, mode, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
+    for name, held in table.sensitive.items():
+        return Items(table, RELAXED, name, held.owners.astype(np.int64), held.values, held.counts)
+    return Items(table, RELAXED, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
+
+
+def _cut(items: Items, axes: Sequence[Axis], wish: Wish, models: Sequence[Model]) -> Cutting:
+    table = items.table
+    places: Places = np.column_stack(
+        [axis.places[table.codes[items.combinations, column]] for column, axis in enumerate(axes)]
+    )
+    start = whole(places, items.counts, wish)
+    others = [model for model in models if not isinstance(model, KAnonymity)]
+
+    def accepts(ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> Mask:
+        classes = items.classes(ids, rows, owners, number)
+        fine: Mask = classes.sizes >= wish.k
+        for model in others:
+            fine &= ~model.failing(classes, table.whole)
+        return fine
+
+    together = accepts(start.ids, start.counts, np.zeros(len(start.counts), np.int64), 1)
+    if not together.all():
+        raise _unattainable(table, models)
+    if items.mode == STRICT and not others:
+        return divided(start, wish)
+    return judged(start, wish, accepts if others else None)
+
+
+def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:
+    for model in models:
+        why = model.limits(table.whole)
+        if why:
+            return UnattainableError(why, "Ask for less, or add rows.", model.name)
+    return UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
+
+
+def _described(axes: Sequence[Axis], cutting: Cutting) -> list[Described]:
+    extents = own_extents(axes, cutting.places, cutting.starts)
+    if cutting.boxes.shape[1]:
+        extents = cut_extents(axes, extents, cutting.boxes)
+    return [describe(axis, extent) for axis, extent in zip(axes, extents, strict=True)]
+
+
+def _recoding(plan: Plan, items: Items, cutting: Cutting, columns: Sequence[Described]) -> ClassRecoding:
+    """The recoding; classes that are published alike are one."""
+    table = items.table
+    labels = np.column_stack([column.codes for column in columns])
+    order = packing_of([len(column.labels) for column in columns]).order(labels)
+    first = np.ones(len(order), bool)
+    first[1:] = (labels[order][1:] != labels[order][:-1]).any(axis=1)
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(first) - 1
+    classes = np.repeat(numbers, np.diff(np.append(cutting.starts, len(cutting.counts))))
+    combinations = items.combinations[cutting.ids]
+    owners = np.empty(len(table.counts), np.int32)
+    owners[combinations[::-1]] = classes[::-1]
+    return ClassRecoding(
+        table.columns,
+        table.codings,
+        table.codes,
+        owners,
+        tuple(column.labels for column in columns),
+        np.ascontiguousarray(labels[order][first]),
+        np.zeros(int(first.sum()), bool),
+        np.bincount(classes, weights=cutting.counts, minlength=int(first.sum())).astype(np.int64),
+        _division(plan, items, cutting, combinations, classes),
+    )
+
+
+def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, classes: Ints) -> Division | None:
+    """The combinations whose rows stand in more than one class."""
+    if items.mode != RELAXED:
+        return None
+    table = items.table
+    codes = items.codes[cutting.ids].astype(np.int64)
+    width = max((held.size for held in items.held.values()), default=1)
+    order = np.lexsort((classes, codes, combinations))
+    keys = np.column_stack([combinations, codes, classes])[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (keys[1:] != keys[:-1]).any(axis=1)
+    rows = np.add.reduceat(cutting.counts[order], np.flatnonzero(first))
+    keys = keys[first]
+    lowest = np.full(len(table.counts), np.iinfo(np.int64).max)
+    highest = np.full(len(table.counts), -1)
+    np.minimum.at(lowest, keys[:, 0], keys[:, 2])
+    np.maximum.at(highest, keys[:, 0], keys[:, 2])
+    parted = (lowest != highest)[keys[:, 0]]
+    if not parted.any():
+        return None
+    values = (None,) * min(width, 1) if items.column is None else table.sensitive_values[items.column]
+    spellings = {} if items.column is None else table.spellings[items.column]
+    keys = keys[parted]
+    return Division(plan.seed, items.column, values, spellings, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])

@@ -1,0 +1,33 @@
+"""What a method hands over."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sfumato.microdata.methods.full_domain.problem import Judged
+from sfumato.microdata.recoding.recoding import Recoding
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method hands over.
+
+    Attributes:
+        levels: The level of each column, for methods that choose one.
+        nodes: Judged nodes, where the answer includes them; checked and total count them.
+        details: More for the report, by name.
+    """
+
+    recoding: Recoding
+    loss_name: str
+    loss: float
+    per_column: Mapping[str, float]
+    proved_optimal: bool
+    checked: int
+    total: int
+    levels: Mapping[str, int] = field(default_factory=dict)
+    nodes: tuple[Judged, ...] = ()
+    remarks: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""The plan of a microdata release: read, checked, written back."""

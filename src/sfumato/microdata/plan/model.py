@@ -1,0 +1,127 @@
+"""The plan of a microdata release, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.plan.methods import Method, Optimal
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPlan:
+    """What a column is, and how it may be generalized."""
+
+    role: Role
+    type: ColumnType = "text"
+    hierarchy: Hierarchy | None = None
+    weight: float = 1.0
+    min_level: int = 0
+    max_level: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.role != "quasi-identifier" and self.hierarchy is not None:
+            raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
+        if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
+            raise ValueError(
+                f"weight, min_level and max_level belong to a quasi-identifier, this column is {self.role}."
+            )
+        if self.max_level is not None and self.max_level < self.min_level:
+            raise ValueError("max_level is below min_level.")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputPlan:
+    """How the release is written.
+
+    Attributes:
+        suppressed: Whether suppressed rows are dropped or published as `*`.
+        class_column: Name of a further column with the number of each row's class, when wanted.
+        partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
+    """
+
+    format: Literal["csv", "parquet"] = "csv"
+    order: Literal["keep", "shuffle"] = "keep"
+    suppressed: Literal["drop", "star"] = "drop"
+    class_column: str | None = None
+    partition: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.partition and (self.format != "parquet" or self.order != "keep"):
+            raise ValueError("partition goes with format: parquet and order: keep.")
+
+
+@dataclass(frozen=True, slots=True)
+class UtilityPlan:
+    """What is measured besides what every release is.
+
+    Attributes:
+        target: The column that a model is to predict from the quasi-identifiers.
+    """
+
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole plan.
+
+    Attributes:
+        folder: Where relative paths start.
+        text: The plan as it was given, for the record.
+    """
+
+    columns: Mapping[str, ColumnPlan]
+    privacy: tuple[Model, ...]
+    version: int = 1
+    data: DataPlan = field(default_factory=DataPlan)
+    method: Method = field(default_factory=Optimal)
+    seed: int = 1
+    output: OutputPlan = field(default_factory=OutputPlan)
+    utility: UtilityPlan = field(default_factory=UtilityPlan)
+    folder: Path = field(default_factory=Path)
+    text: Mapping[str, Any] = field(default_factory=dict)
+
+    def named(self, role: Role) -> tuple[str, ...]:
+        """The columns of a role, in the plan's order."""
+        return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        return self.named("quasi-identifier")
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The columns that some model judges and that the loss looks at, in the plan's order."""
+        wanted = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
+        return tuple(name for name in self.columns if name in wanted)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The columns that are judged, and the one that utility is measured by, in the plan's order."""
+        wanted = {*self.judged, self.utility.target}
+        return tuple(name for name in self.columns if name in wanted)
+
+    def at(self, folder: Path) -> "Plan":
+        """The same plan with its relative paths starting in a folder."""
+        return replace(self, folder=folder)
+
+    def _repr_html_(self) -> str:
+        from sfumato.plan.notebook import fragment
+
+        return fragment(self)
+
+
+def located(plan: Plan) -> Plan:
+    """The plan with the files of its hierarchies found from its folder."""
+    columns = {
+        name: replace(column, hierarchy=column.hierarchy.located(plan.folder)) if column.hierarchy else column
+        for name, column in plan.columns.items()
+    }
+    return replace(plan, columns=columns)

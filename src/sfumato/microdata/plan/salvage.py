@@ -1,0 +1,69 @@
+"""Salvage: what can be made of a plan that has faults, so that faults between its parts are found at the same time.
+
+A part that cannot be read is replaced by one with which nothing is wrong: only what is certainly a fault is told.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.hierarchies.any import AnyValue
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, UtilityPlan
+from sfumato.shapes.shapes import Faults, Record, Refused, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A method that could not be read: nothing is known of what it needs."""
+
+    name: str = ""
+
+
+def salvaged(value: object, shape: Record[Plan]) -> Plan | None:
+    """A plan with everything that could be read; None where its columns are no mapping."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("columns"), Mapping):
+        return None
+    parts = {name: shape.keys[name].shape for name in ("data", "output", "utility")}
+    models, of_models = value.get("privacy"), getattr(shape.keys["privacy"].shape, "item", None)
+    columns: Any = getattr(shape.keys["columns"].shape, "value", None)
+    return Plan(
+        {str(name): _column(given, columns) for name, given in value["columns"].items()},
+        tuple(_or(of_models, model, KAnonymity(1)) for model in models) if isinstance(models, list | tuple) else (),
+        data=_record(parts["data"], value.get("data"), DataPlan()),
+        method=_or(shape.keys["method"].shape, value["method"], Unread()) if "method" in value else Plan({}, ()).method,
+        output=_record(parts["output"], value.get("output"), OutputPlan()),
+        utility=_record(parts["utility"], value.get("utility"), UtilityPlan()),
+    )
+
+
+def _or(shape: Any, value: object, instead: Any) -> Any:
+    """A value as its shape reads it, or something instead."""
+    with suppress(Refused):
+        faults = Faults()
+        found = shape.read(value, "", faults)
+        return instead if faults.found else found
+    return instead
+
+
+def _record(shape: Any, value: object, instead: Any) -> Any:
+    """A record from those of its keys that can be read."""
+    if not isinstance(value, Mapping):
+        return instead
+    return _or(shape, {key: entry for key, entry in value.items() if _readable(shape, key, entry)}, instead)
+
+
+def _readable(shape: Record[Any], key: object, entry: object) -> bool:
+    lost = object()
+    return key in shape.keys and _or(shape.keys[str(key)].shape, entry, lost) is not lost
+
+
+def _column(value: object, shape: Shape[ColumnPlan]) -> ColumnPlan:
+    """A column; one of unknown role passes for sensitive, one of an unknown hierarchy has some."""
+    found = _record(shape, value, None)
+    if not isinstance(found, ColumnPlan):
+        return ColumnPlan("sensitive")
+    lost = isinstance(value, Mapping) and "hierarchy" in value and found.hierarchy is None
+    return ColumnPlan(found.role, found.type, AnyValue()) if lost and found.role == "quasi-identifier" else found

@@ -1,0 +1,95 @@
+"""Writing a plan: the resolved plan as plain values or YAML that read back to the same.
+
+A plan is written by the shapes that read it, so what one part of a plan may be called is said in one place.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.microdata.plan.methods import Suppression
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.read import PLAN
+from sfumato.shapes.shapes import Either, ListOf, MapOf, Record, Shape, Tagged
+
+# Builders of hierarchies, by class, and their names in a plan.
+HIERARCHIES = {
+    "Dates": "date",
+    "Digits": "digits",
+    "Intervals": "intervals",
+    "Tree": "tree",
+    "Order": "order",
+    "AnyValue": "any",
+    "HierarchyFile": "file",
+}
+# Keys of a plan that Python allows no attribute to have, and the attribute instead.
+ATTRIBUTES = {"class": "class_column", "from": "side"}
+# Keys whose value is a path, relative to the plan.
+PATHS = ("source", "path", "temp_folder")
+
+
+def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
+    """The plan in plain values, with what it left open filled in.
+
+    Args:
+        folder: Where the plan will lie; relative paths are made to start there.
+    """
+    in_plan = _Writer(lambda path: _moved(path, plan.folder, folder))
+    # The files of models were found from the plan's folder when it was read.
+    in_models = _Writer(lambda path: _moved(path, Path(), folder))
+    return {
+        key: (in_models if key == "privacy" else in_plan).plain(spec.shape, getattr(plan, key))
+        for key, spec in PLAN.keys.items()
+    }
+
+
+def plan_text(plan: Plan, folder: Path | None = None) -> str:
+    """The plan as YAML."""
+    import yaml
+
+    return str(yaml.safe_dump(plan_dict(plan, folder), sort_keys=False, allow_unicode=True, width=120))
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes values as a plan has them; `moved` says where a path leads from the new place."""
+
+    moved: Callable[[str], str]
+
+    def plain(self, shape: Shape[Any], value: Any) -> Any:
+        """A value in the form that its shape reads."""
+        if isinstance(shape, Tagged):
+            name = HIERARCHIES.get(type(value).__name__) or value.name
+            return {shape.tag: name} | self._record(shape.variants[name], value)
+        if isinstance(shape, Record):
+            return self._record(shape, value)
+        if isinstance(shape, ListOf):
+            return [self.plain(shape.item, entry) for entry in value]
+        if isinstance(shape, MapOf):
+            return {key: self.plain(shape.value, entry) for key, entry in value.items()}
+        return self._one_of(shape, value) if isinstance(shape, Either) else value
+
+    def _record(self, shape: Record[Any], value: Any) -> dict[str, Any]:
+        """The keys that say something: what is None or an empty list is left out."""
+        found: dict[str, Any] = {}
+        for key, spec in shape.keys.items():
+            entry = getattr(value, ATTRIBUTES.get(key, key))
+            if entry is not None and entry != ():
+                written = self.plain(spec.shape, entry)
+                found[key] = self.moved(written) if key in PATHS else written
+        return found
+
+    def _one_of(self, shape: Either, value: Any) -> Any:
+        if isinstance(value, Suppression):
+            return value.share if value.rows is None else {"rows": value.rows}
+        record = next(option for _, option in shape.options if isinstance(option, Record))
+        return self._record(record, value)
+
+
+def _moved(path: str, old: Path, new: Path | None) -> str:
+    """A path that was relative to one folder, relative to another; the address of a table stays as it is."""
+    if new is None or "://" in path:
+        return path
+    return Path(os.path.relpath(old / path, new)).as_posix()

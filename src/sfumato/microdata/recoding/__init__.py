@@ -1,0 +1,1 @@
+"""What each row is published as, and what must be counted afterwards."""

@@ -1,0 +1,89 @@
+"""The population behind the rows: read with the same ladders, and counted for each class of a node."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import DROPPED, Counted, FrequencyTable
+from sfumato.microdata.counts.grouping import Grouped
+from sfumato.microdata.counts.packing import Words, packing_of
+from sfumato.microdata.models.classes import Classes, Counts, Histogram
+from sfumato.microdata.models.k_map import POPULATION
+from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding
+
+
+def with_texts(counted: Counted, population: Counted, missing: Sequence[str]) -> Counted:
+    """What was counted, with the population's texts added, so that ladders are made for the values of both."""
+    values = []
+    for name, texts in zip(counted.columns, counted.values, strict=True):
+        further = population.values[population.columns.index(name)] if name in population.columns else ()
+        values.append(tuple(dict.fromkeys((*texts, *(text for text in further if text and text not in missing)))))
+    return replace(counted, values=tuple(values))
+
+
+def with_population(table: FrequencyTable, population: Counted, missing: Sequence[str]) -> FrequencyTable:
+    """The table together with its population; rows of the population with a value that no ladder knows are left out."""
+    columns = []
+    for name, coding in zip(table.columns, table.codings, strict=True):
+        place = population.columns.index(name)
+        texts = [None if text in missing else text for text in population.values[place]]
+        known = [coding.places.get(text, coding.ladder.places.get(text, DROPPED)) for text in texts]
+        columns.append(np.array(known or [DROPPED], np.int32)[population.codes[:, place]])
+    codes = np.column_stack(columns)
+    kept = (codes != DROPPED).all(axis=1)
+    return replace(table, population=_grouped(table, codes[kept], population.counts[kept]))
+
+
+def _grouped(table: FrequencyTable, codes: npt.NDArray[np.int32], counts: Counts) -> FrequencyTable:
+    order = packing_of([ladder.size for ladder in table.ladders]).order(codes)
+    codes, counts = codes[order], counts[order]
+    first = np.ones(len(codes), bool)
+    first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    sizes = np.bincount(np.cumsum(first) - 1, weights=counts, minlength=int(first.sum())).astype(np.int64)
+    return FrequencyTable(table.columns, table.codings, np.ascontiguousarray(codes[first]), sizes, {}, {})
+
+
+def with_persons(grouped: Grouped, population: Grouped) -> Classes:
+    """The classes of a node, each with its rows in the population."""
+    persons = matched(grouped.keys, population.keys, population.sizes)
+    return holding_persons(grouped.classes, persons)
+
+
+def holding_persons(classes: Classes, persons: Counts) -> Classes:
+    """Classes that stand for so many persons of the population each."""
+    count = len(persons)
+    held = Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), persons, 1)
+    return Classes(classes.sizes, {**classes.sensitive, POPULATION: held})
+
+
+def matched(keys: Words, known: Words, counts: Counts) -> Counts:
+    """For each packed key the count of the equal known one, or 0."""
+    wanted, at_hand = _sortable(keys), _sortable(known)
+    if not len(at_hand):
+        return np.zeros(len(wanted), np.int64)
+    order = np.argsort(at_hand)
+    places = np.minimum(np.searchsorted(at_hand[order], wanted), len(order) - 1)
+    found = order[places]
+    return np.where(at_hand[found] == wanted, counts[found], 0)
+
+
+def _sortable(keys: Words) -> Any:
+    """Keys of several words as one sortable value each."""
+    if len(keys) == 1:
+        return keys[0]
+    return np.ascontiguousarray(keys.T).view([(f"w{word}", np.uint64) for word in range(len(keys))]).reshape(-1)
+
+
+def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, int] | None:
+    """The persons of the population behind each published combination; None where they are not known."""
+    if table.population is None or not isinstance(recoding, LevelRecoding):
+        return None
+    found: dict[Labels, int] = {}
+    columns = [recoding.label_codes(place)[table.population.codes[:, place]] for place in range(len(table.columns))]
+    for codes, rows in zip(np.column_stack(columns).tolist(), table.population.counts.tolist(), strict=True):
+        labels = tuple(names[code] for names, code in zip(recoding.labels, codes, strict=True))
+        found[labels] = found.get(labels, 0) + rows
+    return found

@@ -1,0 +1,120 @@
+"""The prediction: what the published rows must count to, if the recoding was applied as meant.
+
+Cell by cell: the rows of each published combination of quasi-identifiers, and for each judged sensitive column the rows
+of each combination with each of its values.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, told, typed
+from sfumato.microdata.counts.tallies import Tally
+from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Handling, Labels, Recoding
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Rows of each published combination, and with each value of each judged sensitive column.
+
+    Attributes:
+        plan: Says which texts of sensitive columns mean missing, and which mean the same.
+    """
+
+    columns: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    tallies: tuple[Tally, ...]
+    plan: Plan
+
+    def difference(self, counted: Counted) -> str:
+        """In what the counted rows are not as predicted; empty when they are."""
+        counted, _ = typed(counted, self.plan)
+        found = observed(counted, self.columns, self.sensitive, self.plan.data.missing)
+        for name, meant, seen in zip(("", *self.sensitive), self.tallies, found, strict=True):
+            wrong = meant.differing(seen)
+            if wrong:
+                with_ = f" with {name}" if name else ""
+                return f"{wrong} combinations{with_} have other counts ({seen.total} rows instead of {meant.total})"
+        return ""
+
+
+def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan: Plan) -> Prediction:
+    """What a recoding of a table must count to."""
+    classes = _published(recoding, handling)
+    shown = recoding.sizes > 0
+    if handling.suppressed != "star":
+        shown &= ~recoding.suppressed
+    tallies = [Tally(classes.texts, classes.codes[shown], recoding.sizes[shown])]
+    for name, held in table.sensitive.items():
+        values = table.sensitive_values[name]
+        tallies.append(_with_values(recoding, classes, shown, held, values, name in handling.veiled))
+    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan)
+
+
+def _published(recoding: Recoding, handling: Handling) -> Tally:
+    """What the rows of each class are published as; of those that are dropped, what they would be."""
+    stars = handling.suppressed == "star"
+    texts = tuple((*labels, None, STAR) for labels in recoding.labels)
+    codes = recoding.classes.astype(np.int64)
+    for place, labels in enumerate(recoding.labels):
+        codes[codes[:, place] < 0, place] = len(labels)
+        if stars:
+            codes[recoding.suppressed, place] = len(labels) + 1
+    return Tally(texts, codes, recoding.sizes)
+
+
+def _with_values(
+    recoding: Recoding, published: Tally, shown: Mask, held: Histogram, values: Labels, veiled: bool
+) -> Tally:
+    classes = histogram(*_entries(recoding, held), len(published.rows), held.size)
+    kept = shown[classes.owners]
+    owners, codes = classes.owners[kept], classes.values[kept].astype(np.int64)
+    if veiled:
+        codes[recoding.suppressed[owners]] = len(values)
+    together = np.column_stack([published.codes[owners], codes])
+    return Tally((*published.texts, (*values, STAR)), together, classes.counts[kept])
+
+
+def _entries(recoding: Recoding, held: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
+    """The class, value and rows of all entries of a histogram of combinations, divided where the recoding divides."""
+    owners = recoding.owners[held.owners].astype(np.int64)
+    division = recoding.division if isinstance(recoding, ClassRecoding) else None
+    if division is None:
+        return owners, held.values, held.counts
+    stays = ~np.isin(held.owners, division.combinations)
+    return (
+        np.concatenate([owners[stays], division.classes]),
+        np.concatenate([held.values[stays], division.codes.astype(np.int32)]),
+        np.concatenate([held.counts[stays], division.rows]),
+    )
+
+
+def observed(
+    counted: Counted, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
+) -> Iterator[Tally]:
+    """The same tallies from rows that were counted."""
+    places = [counted.columns.index(name) for name in columns]
+    texts = tuple(counted.values[place] for place in places)
+    yield Tally(texts, counted.codes[:, places], counted.counts)
+    for name in sensitive:
+        place = counted.columns.index(name)
+        values = tuple(told(text, missing) for text in counted.values[place])
+        yield Tally((*texts, values), counted.codes[:, [*places, place]], counted.counts)
+
+
+def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
+    """Whether the sensitive values of starred rows must be `*` too, because those rows alone would betray them."""
+    hidden = recoding.suppressed[recoding.owners]
+    if plan.output.suppressed != "star" or not hidden.any():
+        return False
+    held = {}
+    for name, whole in table.sensitive.items():
+        entries = hidden[whole.owners]
+        owners = np.zeros(int(entries.sum()), np.int64)
+        held[name] = histogram(owners, whole.values[entries], whole.counts[entries], 1, whole.size)
+    together = Classes(np.array([int(table.counts[hidden].sum())]), held)
+    return any(bool(model.failing(together, table.whole).any()) for model in plan.privacy)

@@ -1,0 +1,183 @@
+"""The recoding: what a value or a combination is published as, or that it is suppressed.
+
+Two kinds. A `LevelRecoding` publishes every value of a column at one level (full-domain generalization); classes that
+fail are suppressed by their labels. A `ClassRecoding` publishes each combination of values with its class (local
+recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
+from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
+from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.models.classes import Counts, Mask
+
+Labels = tuple[str | None, ...]
+STAR = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """What happens to suppressed rows and to columns that are no quasi-identifiers.
+
+    Attributes:
+        suppressed: Suppressed rows are dropped, or published with `*` in every quasi-identifier.
+        starred: Columns that are `*` in every row (identifiers).
+        veiled: Columns that are `*` in suppressed rows, because those rows alone would betray them.
+        class_column: Name of a further column with the number of each row's class.
+        shuffle_seed: Where given, rows are published in an order drawn from it.
+    """
+
+    suppressed: Literal["drop", "star"] = "drop"
+    starred: tuple[str, ...] = ()
+    veiled: tuple[str, ...] = ()
+    class_column: str | None = None
+    shuffle_seed: int | None = None
+
+
+@dataclass(frozen=True)
+class LevelRecoding:
+    """Every column published at one level.
+
+    Attributes:
+        codings: How each column's texts become value codes.
+        node: The level of each column.
+        labels: For each column its published labels; codes: for each column the label of each value code.
+        classes: Label codes of all classes, (classes, columns), in the order in which they are numbered.
+        suppressed: Which of them are suppressed.
+        sizes: Rows of each class.
+    """
+
+    columns: tuple[str, ...]
+    codings: tuple[Coding, ...]
+    node: Node
+    classes: npt.NDArray[np.int32]
+    suppressed: Mask
+    sizes: Counts
+    owners: npt.NDArray[np.int32]
+
+    @property
+    def labels(self) -> tuple[Labels, ...]:
+        return tuple(coding.ladder.labels[level] for coding, level in zip(self.codings, self.node, strict=True))
+
+    def label_codes(self, column: int) -> npt.NDArray[np.int32]:
+        """For each value code of a column, the code of its published label."""
+        return self.codings[column].ladder.codes[self.node[column]]
+
+    @cached_property
+    def identical(self) -> tuple[bool, ...]:
+        """For each column, whether it is published as it is."""
+        return tuple(level == 0 and self._texts_are_values(place) for place, level in enumerate(self.node))
+
+    def _texts_are_values(self, column: int) -> bool:
+        coding = self.codings[column]
+        return all(
+            code < 0 or coding.ladder.values[code] == text
+            for text, code in zip(coding.texts, coding.codes, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Division:
+    """Combinations whose rows are divided between classes.
+
+    The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of seed and row
+    number; the first go to the class of its first share, the next to that of its second, and so on: the same on
+    every engine. Rows of one value are ranked together however it is written: `8` and `08` of an integer column.
+
+    Attributes:
+        seed: Of the hash.
+        column: The sensitive column whose values are divided apart; None where there is none to be judged.
+        values: The values of that column, None for missing; a single None without a column.
+        spellings: The place in `values` of each text that the column has; nothing without a column.
+        combinations: The combination of each share, as its place among the recoding's; shares of one stand together.
+        codes: The value of each share, as its place in `values`; classes: its class; rows: its rows.
+    """
+
+    seed: int
+    column: str | None
+    values: Labels
+    spellings: Mapping[str | None, int]
+    combinations: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]
+    classes: npt.NDArray[np.int64]
+    rows: Counts
+
+    @cached_property
+    def ends(self) -> Counts:
+        """The rank, from 1, of the last row of each share within its combination and value."""
+        total = np.cumsum(self.rows)
+        groups = self.combinations * len(self.values) + self.codes
+        first = np.ones(len(groups), bool)
+        first[1:] = groups[1:] != groups[:-1]
+        before = np.where(first, total - self.rows, 0)
+        return total - np.maximum.accumulate(before)
+
+
+@dataclass(frozen=True)
+class ClassRecoding:
+    """Every combination of values published with its class.
+
+    Attributes:
+        combinations: Value codes of each combination, (combinations, columns), sorted as the frequency table.
+        owners: The class of each combination; of a divided one, that of its first share.
+        labels: For each column, its published labels; classes: label codes of each class, (classes, columns).
+        suppressed: Which classes are suppressed; sizes: rows of each.
+        division: Combinations whose rows are divided between classes, where there are some.
+    """
+
+    columns: tuple[str, ...]
+    codings: tuple[Coding, ...]
+    combinations: npt.NDArray[np.int32]
+    owners: npt.NDArray[np.int32]
+    labels: tuple[Labels, ...]
+    classes: npt.NDArray[np.int32]
+    suppressed: Mask
+    sizes: Counts
+    division: Division | None = None
+
+    @property
+    def identical(self) -> tuple[bool, ...]:
+        return (False,) * len(self.columns)
+
+
+Recoding = LevelRecoding | ClassRecoding
+
+
+def at_node(
+    table: FrequencyTable, grouper: Grouper, grouped: Grouped, owners: npt.NDArray[np.int32], failing: Mask
+) -> LevelRecoding:
+    """The recoding that publishes a node, its failing classes suppressed; classes are numbered by their labels.
+
+    Args:
+        grouped, owners: The classes of the node and the class of each combination (`Grouper.rolled_with_owners`).
+    """
+    labels = grouper.labels(grouped)
+    order = packing_of([ladder.size for ladder in table.ladders]).order(labels)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return LevelRecoding(
+        table.columns,
+        table.codings,
+        grouped.node,
+        labels[order],
+        failing[order],
+        grouped.sizes[order],
+        rank[owners],
+    )
+
+
+def published_labels(recoding: Recoding, place: int) -> Labels:
+    """What the rows of a class are published as."""
+    return tuple(labels[code] for labels, code in zip(recoding.labels, recoding.classes[place], strict=True))
+
+
+def numbered(recoding: Recoding) -> Counts:
+    """The number under which each class is published, from 1 on; suppressed classes have none (0)."""
+    return np.where(recoding.suppressed, 0, np.cumsum(~recoding.suppressed)).astype(np.int64)

@@ -1,0 +1,151 @@
+"""The recoding as a file: value → published value, readable by people, applicable to new rows.
+
+The file belongs to those who made the release: it tells which rows were suppressed, and what raw values there were.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.counts.frequencies import DROPPED, Coding
+from sfumato.microdata.recoding.recoding import Division, Labels, LevelRecoding, Recoding, published_labels
+
+
+def to_dict(recoding: Recoding) -> dict[str, Any]:
+    """The recoding in plain values."""
+    if isinstance(recoding, LevelRecoding):
+        return {
+            "kind": "levels",
+            "columns": {name: _column(recoding, place) for place, name in enumerate(recoding.columns)},
+            "suppressed": [
+                list(published_labels(recoding, int(place))) for place in np.flatnonzero(recoding.suppressed)
+            ],
+        }
+    divided = {} if recoding.division is None else {"division": _division(recoding.division)}
+    return divided | {
+        "kind": "classes",
+        "columns": list(recoding.columns),
+        "values": [_texts(coding) for coding in recoding.codings],
+        "classes": [
+            {"published": list(published_labels(recoding, place)), "suppressed": bool(recoding.suppressed[place])}
+            for place in range(len(recoding.classes))
+        ],
+        "combinations": [
+            [*codes, owner]
+            for codes, owner in zip(recoding.combinations.tolist(), recoding.owners.tolist(), strict=True)
+        ],
+    }
+
+
+def _column(recoding: LevelRecoding, place: int) -> dict[str, Any]:
+    """Every text that was read or that the hierarchy knows, and its published label; null stands for missing."""
+    coding, level = recoding.codings[place], recoding.node[place]
+    ladder = coding.ladder
+    values: dict[str, str | None] = {
+        value: ladder.published(value, level) for value in ladder.values if value is not None
+    }
+    missing: dict[str, Any] = {}
+    for text, code in zip(coding.texts, coding.codes.tolist(), strict=True):
+        if code == DROPPED:
+            missing.setdefault("dropped", []).append(text)
+        elif text is None:
+            missing["missing"] = ladder.labels[level][ladder.codes[level][code]]
+        else:
+            values[text] = ladder.labels[level][ladder.codes[level][code]]
+    return {"level": level, "values": values} | missing
+
+
+def _division(division: Division) -> dict[str, Any]:
+    """How rows of combinations were divided between classes; a recoding with such rows is applied to no others."""
+    shares = (division.combinations, division.codes, division.classes, division.rows)
+    return {
+        "seed": division.seed,
+        "column": division.column,
+        "values": list(division.values),
+        "texts": [[text, code] for text, code in division.spellings.items()],
+        "shares": np.column_stack(shares).tolist(),
+    }
+
+
+def _texts(coding: Coding) -> list[list[Any]]:
+    return [[text, code] for text, code in zip(coding.texts, coding.codes.tolist(), strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a recoding file says of values and combinations.
+
+    Attributes:
+        codings: For each column, the texts it knows.
+        combinations: Published labels of each combination of codes and whether it is suppressed; None where every
+            combination is published by its values alone.
+        labels: For each column, the label of each code; suppressed: labels of the suppressed classes.
+        levels: The level of each column.
+    """
+
+    codings: tuple[Coding, ...]
+    labels: tuple[Labels, ...]
+    suppressed: frozenset[Labels]
+    combinations: Mapping[tuple[int, ...], tuple[Labels, bool]] | None = None
+    levels: tuple[int, ...] = ()
+
+    def publish(self, codes: tuple[int, ...]) -> tuple[Labels, bool] | None:
+        """What a combination is published as and whether it is suppressed, or None when that is not known."""
+        if self.combinations is not None:
+            return self.combinations.get(codes)
+        labels = tuple(column[code] for column, code in zip(self.labels, codes, strict=True))
+        return labels, labels in self.suppressed
+
+
+def read_known(given: Mapping[str, Any]) -> Known:
+    """What a recoding file says.
+
+    Raises:
+        PlanError: It is no recoding.
+    """
+    try:
+        return _levels(given) if given["kind"] == "levels" else _classes(given)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        raise PlanError("this is no recoding.json of a release.", "Give the one it wrote.", "recoding") from None
+
+
+def _levels(given: Mapping[str, Any]) -> Known:
+    columns = list(given["columns"].values())
+    codings = tuple(_coding(column) for column in columns)
+    labels = tuple(
+        (*column["values"].values(), *([column["missing"]] if "missing" in column else [])) for column in columns
+    )
+    levels = tuple(int(column["level"]) for column in columns)
+    return Known(codings, labels, frozenset(tuple(labels) for labels in given["suppressed"]), levels=levels)
+
+
+def _coding(column: Mapping[str, Any]) -> Coding:
+    texts: list[str | None] = [*column["values"], *([None] if "missing" in column else [])]
+    dropped = column.get("dropped", [])
+    codes = np.array([*range(len(texts)), *(DROPPED for _ in dropped)], np.int32)
+    return Coding((*texts, *dropped), codes, flat_ladder(len(texts)))
+
+
+def _classes(given: Mapping[str, Any]) -> Known:
+    codings = tuple(
+        Coding(
+            tuple(text for text, _ in pairs),
+            np.array([code for _, code in pairs], np.int32),
+            flat_ladder(max((code for _, code in pairs), default=-1) + 1),
+        )
+        for pairs in given["values"]
+    )
+    published = [(tuple(entry["published"]), bool(entry["suppressed"])) for entry in given["classes"]]
+    combinations = {tuple(entry[:-1]): published[entry[-1]] for entry in given["combinations"]}
+    return Known(codings, (), frozenset(), combinations)
+
+
+def flat_ladder(size: int) -> Ladder:
+    """A ladder of so many values, of which nothing but their number matters."""
+    values = tuple(str(place) for place in range(size))
+    own = np.arange(size, dtype=np.int32)
+    return Ladder(values, (values, ("*",)), (own, np.zeros(size, np.int32)))

@@ -1,0 +1,112 @@
+"""The reference of a release: what its promises compare the published rows with, kept for whoever verifies them.
+
+Some promises are about more than the published rows: about the shares of sensitive values in the raw table, before any
+row was suppressed, or about the persons of a population. Both are gone from the published rows, so the release folder
+keeps them, in the file that stays in the house.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.file import HierarchyFile
+from sfumato.hierarchies.ladder import Binding, make_ladder
+from sfumato.hierarchies.listed import Placeless, accepted
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Classes, Histogram
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.population import persons_by_label
+from sfumato.microdata.recoding.recoding import Labels, Recoding, published_labels
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What promises compare published rows with.
+
+    Attributes:
+        whole: The raw table as one class.
+        persons: The persons of the population behind each published combination, where a promise is about them.
+        ladders: For each model whose hierarchy lies in a file, its content, by the model's place in the plan.
+    """
+
+    whole: Classes
+    persons: Mapping[Labels, int] | None = None
+    ladders: Mapping[int, "KnownLadder"] | None = None
+
+    def known(self, models: Sequence[Model]) -> tuple[Model, ...]:
+        """The models, with the hierarchies that were known when the release was made."""
+        ladders = self.ladders or {}
+        return tuple(
+            replace(model, hierarchy=ladders[place]) if isinstance(model, TCloseness) and place in ladders else model
+            for place, model in enumerate(models)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLadder(Placeless):
+    """A hierarchy by its rows: a value, and its label at each level."""
+
+    rows: tuple[tuple[str, ...], ...]
+
+    def bind(self, values: Sequence[str]) -> Binding:
+        """The ladder of the rows."""
+        names, *levels = zip(*self.rows, strict=True)
+        return Binding(make_ladder(names, levels), accepted(values, set(names))[1])
+
+
+def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
+    """The reference in plain values."""
+    held = {name: table.sensitive[name] for name in plan.judged}
+    found: dict[str, Any] = {
+        "rows": table.rows,
+        "sensitive": {
+            name: [[text, rows] for text, rows in zip(old.texts, old.totals().tolist(), strict=True)]
+            for name, old in held.items()
+        },
+    }
+    ladders = {
+        str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]  # type: ignore[attr-defined]
+        for place, model in enumerate(plan.privacy)
+        if _in_file(model)
+    }
+    persons = persons_by_label(table, recoding)
+    if persons is not None:
+        kept = [published_labels(recoding, place) for place in np.flatnonzero(~recoding.suppressed).tolist()]
+        found["persons"] = [[list(labels), persons.get(labels, 0)] for labels in kept]
+    return found | ({"hierarchies": ladders} if ladders else {})
+
+
+def _in_file(model: Model) -> bool:
+    return isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
+
+
+def read_reference(given: Mapping[str, Any]) -> Reference:
+    """What a recoding file keeps as reference.
+
+    Raises:
+        PlanError: It keeps none.
+    """
+    try:
+        kept = given["reference"]
+        held = {name: _histogram(pairs) for name, pairs in kept["sensitive"].items()}
+        persons = {tuple(labels): int(rows) for labels, rows in kept["persons"]} if "persons" in kept else None
+        ladders = {
+            int(place): KnownLadder(tuple(tuple(row) for row in rows))
+            for place, rows in kept.get("hierarchies", {}).items()
+        }
+        return Reference(Classes(np.array([int(kept["rows"])], np.int64), held), persons, ladders)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise PlanError("this is no recoding.json of a release.", "Give the one it wrote.", "recoding") from None
+
+
+def _histogram(pairs: Sequence[Sequence[Any]]) -> Histogram:
+    """How often each value stands in the raw table."""
+    texts = tuple(text for text, _ in pairs)
+    rows = np.array([int(count) for _, count in pairs], np.int64)
+    ends = np.array([0, len(texts)], np.int64)
+    return Histogram(ends, np.arange(len(texts), dtype=np.int32), rows, max(len(texts), 1), texts)

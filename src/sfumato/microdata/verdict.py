@@ -1,0 +1,257 @@
+"""Verification: judges published rows by themselves, with none of the code that searched for the release.
+
+A row with `*` in every quasi-identifier is a suppressed row, unless the plan drops those: it tells nothing by which it
+could be found. The suppressed rows together must still keep every promise about sensitive values, unless those are `*`
+too: who is in no other class must be one of them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import Counted, told
+from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.counts.wildcards import matching_rows
+from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.model import Model, of_release
+from sfumato.microdata.recoding.population import holding_persons
+
+STAR = "*"
+# What models call the number that they ask for; of two, the first.
+ASKED = ("alpha", "beta", "delta", "upper", "threshold", "l", "t", "k")
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One promise, as found in the published rows."""
+
+    model: str
+    asked: float
+    reached: float
+    holds: bool
+    column: str | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, object]:
+        reached = self.reached if math.isfinite(self.reached) else None
+        found = {"model": self.model, "asked": self.asked, "reached": reached, "holds": self.holds}
+        more = {"column": self.column} if self.column else {}
+        return found | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What published rows keep of the promises asked for.
+
+    Attributes:
+        faults: What else speaks against the release, in sentences.
+    """
+
+    rows: int
+    suppressed_rows: int
+    classes: int
+    smallest: int
+    largest: int
+    promises: tuple[Promise, ...]
+    faults: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are rows, every promise holds for them, and nothing else speaks against the release."""
+        return self.rows > 0 and not self.faults and all(promise.holds for promise in self.promises)
+
+    def to_dict(self) -> dict[str, object]:
+        sizes = {"count": self.classes, "smallest": self.smallest, "largest": self.largest}
+        return {
+            "holds": self.holds,
+            "rows": self.rows,
+            "suppressed_rows": self.suppressed_rows,
+            "classes": sizes,
+            "models": [promise.to_dict() for promise in self.promises],
+            "faults": list(self.faults),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Published rows as classes: those that tell something, and the suppressed rows as one class."""
+
+    visible: Classes
+    suppressed: Classes
+    whole: Classes
+
+
+def judge(
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    models: Sequence[Model],
+    missing: Sequence[str] = (),
+    missing_matches: bool = False,
+    reference: Classes | None = None,
+    persons: Mapping[tuple[str | None, ...], int] | None = None,
+    starred: bool = True,
+) -> Verdict:
+    """Whether published rows keep the promises.
+
+    Args:
+        counted: The published combinations of quasi-identifiers and sensitive columns.
+        missing: Texts that mean missing.
+        missing_matches: Whether a missing value matches anything.
+        reference: The raw table, where it is known, for promises that compare with it; else the published rows.
+        persons: The persons of the population behind each published combination, where they are known.
+        starred: Whether suppressed rows may be among the published ones, as `*`.
+    """
+    judged = {model.column for model in models if model.column}
+    published = classes_of(counted, quasi_identifiers, judged, missing, reference, persons, starred)
+    visible = published.visible
+    if missing_matches:
+        visible = Classes(_matched(counted, quasi_identifiers, missing, starred), {})
+    promises = tuple(_promise(model, visible, published.suppressed, published.whole) for model in models)
+    sizes = published.visible.sizes
+    return Verdict(
+        published.visible.rows + published.suppressed.rows,
+        published.suppressed.rows,
+        len(sizes),
+        int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
+        int(sizes.max(initial=0)),
+        promises,
+    )
+
+
+def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes) -> Promise:
+    if of_release(model):
+        holds = model.keeps(visible.sizes)
+    else:
+        holds = not model.failing(visible, whole).any() if len(visible.sizes) else True
+    if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
+        holds = holds and not model.failing(suppressed, whole).any()
+    reached = model.reached(visible, whole)
+    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters_of(model))
+
+
+def parameters_of(model: Model) -> dict[str, object]:
+    """The plain parameters of a model, besides its column and the number it asks for."""
+    values = {part.name: getattr(model, part.name) for part in fields(model)}  # type: ignore[arg-type]
+    asked = next((name for name in ASKED if name in values), "")
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in ("column", asked) and isinstance(value, str | int | float)
+    }
+
+
+def classes_of(
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    judged: set[str],
+    missing: Sequence[str],
+    reference: Classes | None = None,
+    persons: Mapping[tuple[str | None, ...], int] | None = None,
+    starred: bool = True,
+) -> Published:
+    """Published rows as classes of equal quasi-identifiers."""
+    places = [counted.columns.index(name) for name in quasi_identifiers]
+    codes = counted.codes[:, places]
+    owners, first = numbers_of(codes, [len(counted.values[place]) for place in places])
+    count = len(first)
+    sizes = np.bincount(owners, weights=counted.counts, minlength=count).astype(np.int64)
+    known = {name: reference.sensitive[name].texts for name in judged} if reference is not None else {}
+    hidden = np.zeros(count, bool)
+    hidden[owners[_stars(counted, places)]] = starred
+    if hidden.all():
+        hidden[:] = False
+    veiled = _veiled(counted, judged, hidden[owners])
+    # The veil is no value of the column: who hides behind it adds nothing to what is told.
+    shown = ~hidden[owners] if veiled else np.ones(len(owners), bool)
+    held = {name: _histogram(counted, name, owners, shown, count, missing, known.get(name, ())) for name in judged}
+    all_classes = Classes(sizes, held)
+    visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
+    if veiled:
+        suppressed = Classes(sizes[hidden], {})
+    whole = _reference(reference, held) if reference is not None else _together(all_classes, visible, suppressed)
+    if persons is not None:
+        combinations = _texts_of(counted, places, codes[first[~hidden]])
+        visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
+    return Published(visible, suppressed, whole)
+
+
+def _together(all_classes: Classes, visible: Classes, suppressed: Classes) -> Classes:
+    """All rows whose sensitive values are published, as what promises compare with."""
+    shown = all_classes if suppressed.sensitive else visible
+    return Classes(
+        shown.sizes,
+        {name: replace(old, texts=all_classes.sensitive[name].texts) for name, old in shown.sensitive.items()},
+    )
+
+
+def _reference(reference: Classes, held: Mapping[str, Histogram]) -> Classes:
+    """The raw table, knowing also values that are published though it lacks them."""
+    wider = {
+        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}) for name, new in held.items()
+    }
+    return Classes(reference.sizes, {**reference.sensitive, **wider})
+
+
+def _texts_of(counted: Counted, places: Sequence[int], codes: npt.NDArray[np.int32]) -> list[tuple[str | None, ...]]:
+    """Published combinations as texts."""
+    texts = [counted.values[place] for place in places]
+    return [tuple(values[code] for values, code in zip(texts, row, strict=True)) for row in codes.tolist()]
+
+
+def _stars(counted: Counted, places: Sequence[int]) -> Mask:
+    """The combinations with `*` in every quasi-identifier."""
+    stars = np.ones(len(counted.counts), bool)
+    for place in places:
+        texts = np.array([text == STAR for text in counted.values[place]], bool)
+        stars &= texts[counted.codes[:, place]]
+    return stars
+
+
+def _veiled(counted: Counted, judged: set[str], hidden: Mask) -> bool:
+    """Whether the sensitive values of all suppressed rows are `*` too."""
+    for name in judged:
+        place = counted.columns.index(name)
+        if any(counted.values[place][code] != STAR for code in np.unique(counted.codes[hidden, place])):
+            return False
+    return True
+
+
+def _histogram(
+    counted: Counted,
+    name: str,
+    owners: Counts,
+    shown: Mask,
+    count: int,
+    missing: Sequence[str],
+    known: Sequence[str | None],
+) -> Histogram:
+    """What each class holds of a sensitive column, its values coded as in the raw table where that is known.
+
+    Args:
+        shown: Which combinations tell a value; the values of others are not looked at.
+    """
+    codes = counted.codes[shown, counted.columns.index(name)]
+    values = counted.values[counted.columns.index(name)]
+    present = {code: told(values[code], missing) for code in np.unique(codes).tolist()}
+    domain = {text: code for code, text in enumerate(dict.fromkeys((*known, *present.values())))}
+    recode = np.zeros(max(len(values), 1), np.int32)
+    for code, text in present.items():
+        recode[code] = domain[text]
+    held = histogram(owners[shown], recode[codes], counted.counts[shown], count, max(len(domain), 1))
+    return replace(held, texts=tuple(domain))
+
+
+def _matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], starred: bool) -> Counts:
+    """For each published combination the rows that match it when a missing value matches anything."""
+    places = [counted.columns.index(name) for name in quasi_identifiers]
+    stars = _stars(counted, places) & starred
+    absent = [
+        np.array([text is None or text in missing for text in counted.values[place]], bool)[counted.codes[:, place]]
+        for place in places
+    ]
+    keep = ~stars if not stars.all() else np.ones(len(stars), bool)
+    unknown = np.column_stack(absent)[keep]
+    return matching_rows(counted.codes[keep][:, places], unknown, counted.counts[keep])

@@ -1,0 +1,100 @@
+"""The library's door to the anonymization of attributes: records or a frame in, the same kind out."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.attributes.anonymize import Anonymized, anonymize_columns, anonymize_records
+from sfumato.attributes.configuration import Configuration, check_allowed, inline
+from sfumato.attributes.operations.buckets import BucketRule
+from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.sources import Sources, read_file
+from sfumato.errors import DataError
+from sfumato.shapes.files import load
+
+INLINE_SUFFIXES = frozenset({".yaml", ".yml"})
+
+
+def anonymize_attributes(
+    data: Any,
+    configuration: Configuration | Mapping[str, Any] | str | Path,
+    *,
+    ontology: str | None = None,
+    data_class: str | None = None,
+    buckets: BucketRule | None = None,
+    pass_through: bool | None = None,
+    seed: int | None = None,
+    sources: Sources | None = None,
+) -> Anonymized:
+    """Mask, generalize or randomize the attributes of records, as the service does.
+
+    Args:
+        data: A sequence of records (mappings), or a frame of pandas, Polars, Arrow or another kind that narwhals knows.
+        configuration: For each attribute its operation and data type; or the URL or the file of a knowledge graph
+            (JSON-LD, Turtle), or a YAML or JSON file with the inline form.
+        ontology: Name or URL of an ontology that must allow each operation.
+        data_class: The class of a knowledge graph that the records belong to, where it has several.
+        buckets: `unique99`, `sqrt` or a number; by default `unique99` with a graph and `sqrt` with the inline form.
+        pass_through: Whether attributes without an operation are published unchanged; when not given, they are with a
+            graph and are refused with the inline form.
+        seed: Makes the noise repeatable; for tests only.
+        sources: Where URLs and ontologies are looked up; by default public hosts and the bundled ontologies.
+
+    Raises:
+        PlanError: The configuration is none, or does not fit the data or the ontology.
+        DataError: There are no data, or a value does not fit its operation.
+
+    >>> anonymize_attributes([{"name": "Ada"}], {"name": {"anonymisationType": "Masking", "dataType": "String"}}).data
+    [{'name': '*****'}]
+    """
+    places = sources or Sources(Fetcher())
+    found = _configuration(configuration, places, ontology, data_class).asked(buckets, pass_through)
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        if not all(isinstance(record, Mapping) for record in data):
+            raise DataError("a record is not a mapping.", "Give each record as attribute and value.", "record")
+        return anonymize_records(data, found, seed)
+    return _frame(data, found, seed)
+
+
+def _configuration(
+    given: Configuration | Mapping[str, Any] | str | Path, places: Sources, ontology: str | None, data_class: str | None
+) -> Configuration:
+    allowed = places.ontology(ontology) if ontology else None
+    objects = allowed.objects if allowed else ()
+    if isinstance(given, Configuration):
+        found = given
+    elif isinstance(given, Mapping):
+        found = inline(given, objects)
+    elif isinstance(given, str) and "://" in given:
+        found = places.configuration(given, data_class)
+    else:
+        found = _from_file(Path(given), places, data_class)
+    if allowed:
+        check_allowed(found, allowed.allowed)
+    return found
+
+
+def _from_file(path: Path, places: Sources, data_class: str | None) -> Configuration:
+    """A file with keys of JSON-LD, or Turtle, is a graph; any other is the inline form."""
+    document = read_file(path)
+    if document.media_type == "text/turtle":
+        return places.configuration_of(document, data_class)
+    content = load(path)
+    if path.suffix.lower() not in INLINE_SUFFIXES and _is_graph(content):
+        return places.configuration_of(document, data_class)
+    return inline(content.get("configuration", content) if isinstance(content, Mapping) else content)
+
+
+def _is_graph(content: Any) -> bool:
+    return isinstance(content, list) or (
+        isinstance(content, Mapping) and bool({"@context", "@graph", "@id"} & {*content})
+    )
+
+
+def _frame(data: Any, configuration: Configuration, seed: int | None) -> Anonymized:
+    from sfumato.engines.records import columns_of, frame_like
+
+    columns, rows = columns_of(data)
+    answer, kpis, warnings = anonymize_columns(columns, configuration, rows, seed)
+    published = {answer[name].name: answer[name].values for name in columns}
+    return Anonymized(frame_like(data, published), kpis, warnings)

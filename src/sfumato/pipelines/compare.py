@@ -1,0 +1,282 @@
+"""Comparing methods: the same data and promises, a grid of methods, k and suppression, counted once.
+
+Every method is asked to lose least by the loss metric, and all are compared by the mean over the columns of what a row
+loses of each (0: as it was, 1: nothing left), so that their figures can be held against each other. Nothing is
+published: only the search is run, on the frequency table.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from sfumato.engines.opening import EngineName, open_engine
+from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.losses.coverage import aggregated
+from sfumato.microdata.measures.release import published_sizes
+from sfumato.microdata.measures.risk import prosecutor
+from sfumato.microdata.methods.result import Result
+from sfumato.microdata.methods.search import search
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.plan.methods import METHOD, Suppression
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import frequency_table
+
+if TYPE_CHECKING:
+    from sfumato.report.charts import Chart
+
+# What is run (method, k and suppression in words), how many runs are done, and how many there are.
+Progress = Callable[[str, int, int], None]
+DEFAULT_METHODS = ("samarati", "optimal", "local", "mondrian")
+# Names for methods with an option set.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "mondrian-relaxed": {"name": "mondrian", "mode": "relaxed"},
+    "mondrian-loss": {"name": "mondrian", "cut": "loss"},
+}
+COMPARED = {"loss": "loss-metric", "aggregate": "mean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run of the grid: what it cost, or why it failed.
+
+    Attributes:
+        loss: Mean over the columns of what a row loses; None where the run failed.
+        suppression: The share of the rows that might be suppressed.
+        highest_risk, average_risk: Of the prosecutor, over the published rows.
+        seconds: Of the search alone.
+        error: Why there is no answer, and its code.
+    """
+
+    method: str
+    k: int
+    suppression: float
+    loss: float | None = None
+    suppressed_rows: int | None = None
+    classes: int | None = None
+    smallest: int | None = None
+    largest: int | None = None
+    highest_risk: float | None = None
+    average_risk: float | None = None
+    proved_optimal: bool | None = None
+    seconds: float | None = None
+    error: str | None = None
+    code: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+COLUMNS = tuple(field.name for field in fields(Cell))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All runs of a grid.
+
+    Attributes:
+        rows: Rows of the data; columns: the quasi-identifiers.
+        methods, k, suppression: The grid, in the order asked for.
+        cells: The runs, method by method.
+    """
+
+    rows: int
+    columns: tuple[str, ...]
+    methods: tuple[str, ...]
+    k: tuple[int, ...]
+    suppression: tuple[float, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def answers(self) -> tuple[Cell, ...]:
+        """The runs that have an answer."""
+        return tuple(cell for cell in self.cells if cell.loss is not None)
+
+    def best(self, k: int, suppression: float) -> Cell | None:
+        """The run of least loss for one k and suppression; of equal ones the quicker."""
+        found = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
+        return min(found, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)
+
+    @property
+    def data(self) -> Any:
+        """The runs as a frame of whichever library for frames is installed."""
+        from sfumato.report.compare import frame
+
+        return frame(self)
+
+    @property
+    def charts(self) -> "dict[str, Chart]":
+        """The charts by name, as Altair shows them in a notebook."""
+        from sfumato.report.charts import comparison_charts
+
+        return comparison_charts(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "loss": COMPARED,
+            "rows": self.rows,
+            "quasi_identifiers": list(self.columns),
+            "methods": list(self.methods),
+            "k": list(self.k),
+            "suppression": list(self.suppression),
+            "runs": [cell.to_dict() for cell in self.cells],
+        }
+
+    def save(self, folder: str | Path) -> Path:
+        """Write compare.csv, compare.json and compare.html into a folder that must not exist yet."""
+        from sfumato.report.compare import save
+
+        return save(self, Path(folder))
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.compare import html
+
+        return html(self)
+
+
+def compare(
+    data: Any,
+    plan: Plan | Mapping[str, Any] | str | Path,
+    *,
+    methods: Sequence[str] = DEFAULT_METHODS,
+    k: Sequence[int] = (),
+    suppression: Sequence[float] = (),
+    engine: EngineName | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Run a grid of methods, k and suppression on the same data.
+
+    Args:
+        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names.
+        plan: A plan; its promises stay, save for k; its method's options stay where it is one of the methods.
+        methods: Names of methods, or `mondrian-relaxed`, `mondrian-loss`.
+        k: What to ask of k-anonymity; the plan's own unless given.
+        suppression: Shares of the rows that may be suppressed; the plan's own unless given.
+        progress: Called before and after each run.
+
+    Raises:
+        PlanError: A name is no method, or a number is out of bounds.
+        DataError, EngineError: The data cannot be counted. What goes wrong in a run is in its cell.
+    """
+    resolved = read_plan(plan)
+    grid = _Grid(resolved, tuple(dict.fromkeys(methods)), _ks(resolved, k), _budgets(resolved, suppression))
+    source = open_engine(data, resolved, engine)
+    try:
+        table = frequency_table(resolved, source)
+    finally:
+        source.close()
+    cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None)))
+    shares = tuple(_share(budget, table.rows) for budget in grid.suppression)
+    return Comparison(table.rows, table.columns, grid.methods, grid.k, shares, cells)
+
+
+def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
+    own = [model.k for model in plan.privacy if isinstance(model, KAnonymity)]
+    found = tuple(sorted(set(asked))) or tuple(own[:1]) or (2,)
+    if min(found) < 1:
+        raise PlanError("k must be at least 1.", code="k")
+    return found
+
+
+def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[Suppression, ...]:
+    if not asked:
+        return (getattr(plan.method, "suppression", Suppression()),)
+    if not all(0 <= share <= 1 for share in asked):
+        raise PlanError("suppression is a share of the rows, from 0 to 1.", code="suppression")
+    return tuple(Suppression(share=share) for share in sorted(set(asked)))
+
+
+def _share(budget: Suppression, rows: int) -> float:
+    """A budget as a share of the rows."""
+    return budget.share if budget.rows is None else budget.limit(rows) / rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The runs asked for."""
+
+    plan: Plan
+    methods: tuple[str, ...]
+    k: tuple[int, ...]
+    suppression: tuple[Suppression, ...]
+
+    def __post_init__(self) -> None:
+        known = [*METHOD.variants, *VARIANTS]
+        faults = [
+            Fault("methods", f'there is no method "{name}".', did_you_mean(name, known))
+            for name in self.methods
+            if name not in known
+        ]
+        if faults or not self.methods:
+            raise PlanError(faults or "no method is named.", code="methods")
+
+    def run(self, table: FrequencyTable, tell: Progress) -> Iterator[Cell]:
+        """Run by run; one that takes no notice of suppression is run once for all shares."""
+        done, whole = 0, len(self.methods) * len(self.k) * len(self.suppression)
+        for method in self.methods:
+            for k in self.k:
+                cell: Cell | None = None
+                for budget in self.suppression:
+                    share = _share(budget, table.rows)
+                    tell(f"{method}, k = {k}, suppression {share:g}: {whole - done} runs left", done, whole)
+                    if cell is None or self._suppresses(method):
+                        cell = self._cell(table, method, k, budget)
+                    yield replace(cell, suppression=share)
+                    done += 1
+        tell("done", done, whole)
+
+    def _suppresses(self, method: str) -> bool:
+        return "suppression" in METHOD.variants[_options(method)["name"]].keys
+
+    def _cell(self, table: FrequencyTable, method: str, k: int, budget: Suppression) -> Cell:
+        share = _share(budget, table.rows)
+        begin = perf_counter()
+        try:
+            plan = self._planned(method, k, budget)
+            result = search(plan, table)
+        except SfumatoError as error:
+            return Cell(method, k, share, seconds=perf_counter() - begin, error=str(error), code=error.code)
+        return _measured(Cell(method, k, share, seconds=perf_counter() - begin), plan, result)
+
+    def _planned(self, method: str, k: int, budget: Suppression) -> Plan:
+        """The plan of one run."""
+        text = dict(self.plan.text)
+        text["method"] = self._method(method, budget)
+        models = [dict(model) for model in text["privacy"] if model.get("model") != KAnonymity.name]
+        text["privacy"] = [{"model": KAnonymity.name, "k": k}, *models]
+        return read_plan(text).at(self.plan.folder)
+
+    def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
+        """The method's options: the plan's own, those of its name, and what makes all methods comparable."""
+        options = _options(method)
+        known = METHOD.variants[options["name"]].keys
+        own = dict(self.plan.text.get("method", {}))
+        given = own if own.get("name") == options["name"] and method not in VARIANTS else {}
+        wanted = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
+        return given | options | {key: value for key, value in wanted.items() if key in known}
+
+
+def _options(method: str) -> dict[str, Any]:
+    return dict(VARIANTS.get(method, {"name": method}))
+
+
+def _measured(cell: Cell, plan: Plan, result: Result) -> Cell:
+    """A run with the figures of its answer."""
+    recoding = result.recoding
+    kept, matches = published_sizes(plan, recoding)
+    risk = prosecutor(kept, matches=matches)
+    weights = [plan.columns[name].weight for name in result.per_column]
+    return replace(
+        cell,
+        loss=aggregated(list(result.per_column.values()), weights, "mean") if result.per_column else result.loss,
+        suppressed_rows=int(recoding.sizes[recoding.suppressed].sum()),
+        classes=len(kept),
+        smallest=risk.smallest,
+        largest=risk.largest,
+        highest_risk=risk.highest,
+        average_risk=risk.average,
+        proved_optimal=result.proved_optimal,
+    )

@@ -1,0 +1,107 @@
+"""Sealing: what ties the files of a release folder together, so that none of them is exchanged unnoticed.
+
+The report names the SHA-256 of the published rows, of the plan and of the recoding. That finds accidents and careless
+edits; whoever edits all files alike is found by none of them.
+"""
+
+import json
+from collections.abc import Mapping
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import DataError
+from sfumato.microdata.outcome import Report
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.verdict import Verdict
+
+DATA = ("data.csv", "data.parquet")
+# Key in the report -> the file whose SHA-256 it is; that of the rows is one of DATA.
+OTHERS = {"plan_sha256": "plan.yaml", "recoding_sha256": "recoding.json"}
+REPORT = "report.json"
+# Figures that the recoding repeats, so that neither file is edited alone.
+FIGURES = ("rows", "suppressed_rows", "published_rows", "classes", "levels")
+NO_REFERENCE = "recoding.json is missing or no recoding: what the promises compare with is not known."
+
+
+def data_of(folder: Path) -> Path:
+    """The published rows in a release folder.
+
+    Raises:
+        DataError: There are none.
+    """
+    for name in DATA:
+        if (folder / name).exists():
+            return folder / name
+    raise DataError(f"{folder.name} holds no data.csv or data.parquet.", "Give a release folder or a file.", "no-file")
+
+
+def seals(folder: Path) -> dict[str, str]:
+    """The SHA-256 of the files of a release folder, by the report's keys."""
+    return {"output_sha256": digest(data_of(folder))} | {key: digest(folder / name) for key, name in OTHERS.items()}
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file; of a folder, that of its files' names and hashes in their order."""
+    if path.is_dir():
+        names = sorted(entry.relative_to(path).as_posix() for entry in path.rglob("*") if entry.is_file())
+        lines = "".join(f"{digest(path / name)}  {name}\n" for name in names)
+        return sha256(lines.encode()).hexdigest()
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
+
+
+def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]:
+    """In what the files of a release folder do not belong together; empty when they do.
+
+    Args:
+        plan: The folder's own plan, unless another was asked for.
+        verdict: What was found in the published rows.
+    """
+    report, recoding = _mapping(folder / REPORT), _mapping(folder / "recoding.json")
+    if report is None:
+        return (f"{REPORT} is missing or no report: nothing says what was released.",)
+    changed = [
+        f"{name} is not the file that was released: its SHA-256 is another than {REPORT} says."
+        for key, name in {"output_sha256": data_of(folder).name, **OTHERS}.items()
+        if not (folder / name).exists() or report.get(key) != digest(folder / name)
+    ]
+    kept = recoding.get("reference") if recoding is not None else None
+    figures = _figures(report, kept, verdict) if isinstance(kept, dict) else [NO_REFERENCE]
+    return (*changed, *figures, *(_asked(report, plan) if plan is not None else ()))
+
+
+def figures_of(report: Report) -> dict[str, Any]:
+    """The figures of a report that the recoding repeats."""
+    told = report.to_dict()
+    return {name: told[name] for name in FIGURES}
+
+
+def _mapping(path: Path) -> Mapping[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _figures(report: Mapping[str, Any], kept: Mapping[str, Any], verdict: Verdict) -> list[str]:
+    """Figures of the report that the recoding contradicts, and rows that are not there, or too many."""
+    told = {name: report.get(name) for name in FIGURES}
+    found = []
+    if kept.get("published_rows") != verdict.rows:
+        found.append(f"The rows are not those that were released: there are {verdict.rows:,}.")
+    if told != {name: kept.get(name) for name in FIGURES}:
+        found.append(f"{REPORT} and recoding.json tell of different releases.")
+    return found
+
+
+def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:
+    """Promises of the report that are not those of the plan."""
+    models = report.get("models")
+    listed = models if isinstance(models, list) else []
+    said = [
+        (entry.get("model"), entry.get("column"), entry.get("asked")) for entry in listed if isinstance(entry, dict)
+    ]
+    meant = [(model.name, model.column, model.asked) for model in plan.privacy]
+    return [] if said == meant else [f"plan.yaml asks for other promises than {REPORT} tells of."]

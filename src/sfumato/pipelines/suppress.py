@@ -1,0 +1,48 @@
+"""Mask small cells of a crosstab by a policy's name."""
+
+from typing import Any
+
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.tables.crosstabs.crosstabs import Derived, Subtotals
+from sfumato.tables.crosstabs.policies import POLICIES, apply
+
+
+def suppress(
+    crosstab: Any,
+    policy: str = "nhs",
+    *,
+    margins: str | None = None,
+    derived: Derived | None = None,
+    subtotals: Subtotals | None = None,
+) -> Any:
+    """A crosstab made fit for publication under a policy.
+
+    Args:
+        crosstab: A pandas crosstab (labels in the index) or a Polars one (labels in the first column), with margins.
+        policy: The policy's name.
+        margins: The label of the margins, where it is an unusual one; sums are found by their numbers in any case.
+        derived: Columns that are percentages: their name, and the columns divided, or None for one that is counts and
+            only looks like a percentage. Others are found by themselves.
+        subtotals: Rows or columns that are sums, each with its parts, where the numbers alone do not tell; with it no
+            sums of scattered lines are sought, and `{}` says that there are none. Subtotals that stand directly before
+            or after their parts are found in any case.
+
+    Returns:
+        The same kind of frame; small cells are masked, percentages follow what is published.
+
+    Raises:
+        PlanError: There is no such policy, margin or column.
+        DataError: A cell is no count, a column may be counts or not, margins do not add up, or the numbers leave open
+            which rows or columns are sums.
+        UnattainableError: A small cell cannot be protected.
+
+    >>> import pandas
+    >>> table = pandas.DataFrame({"a": [3, 12], "b": [20, 30]}, index=["x", "y"])
+    >>> suppress(table, "nhs").loc["x"].tolist()
+    ['*', 20]
+    """
+    from sfumato.engines.tabulation import crosstab_like, crosstab_of
+
+    if policy not in POLICIES:
+        raise PlanError(f'"{policy}" is not a policy.', did_you_mean(policy, POLICIES), "no-policy")
+    return crosstab_like(crosstab, apply(crosstab_of(crosstab), POLICIES[policy], margins, derived, subtotals))

@@ -1,0 +1,156 @@
+"""Verifying a release: reads a published file or frame and judges it against a plan, against k, or both."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.header import check_header
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.microdata.counts.frequencies import typed
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.recoding.reference import Reference, read_reference
+from sfumato.microdata.verdict import Promise, Verdict, judge
+from sfumato.pipelines import sealing
+
+STAR = "*"
+
+
+def verify(
+    release: Any,
+    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    *,
+    k: int | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    separator: str | None = None,
+) -> Verdict:
+    """Whether published rows keep their promises.
+
+    Of a release folder it is also judged whether its files belong together, and promises about the raw table or a
+    population are compared with what the folder keeps of them; of a file or frame, with the published rows alone.
+
+    Args:
+        release: A release folder (its own plan is used unless another is given), a file, or a frame.
+        plan: The plan whose promises to check.
+        k: A k to check, of `quasi_identifiers` or else of those of the plan.
+        separator: Of a CSV file; found out from its header by default.
+    """
+    path = Path(release) if isinstance(release, str | Path) else None
+    if path is not None and path.is_dir() and (path / "plan.yaml").exists():
+        return _folder(path, plan, k, quasi_identifiers, separator)
+    engine = _opened(path if path is not None else release, separator)
+    try:
+        return _judged(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
+    finally:
+        engine.close()
+
+
+def _folder(
+    folder: Path, plan: Any, k: int | None, quasi_identifiers: Sequence[str] | None, separator: str | None
+) -> Verdict:
+    """The verdict on a release folder."""
+    wanted = read_plan(folder / "plan.yaml" if plan is None else plan)
+    engine = _opened(sealing.data_of(folder), separator)
+    try:
+        starred = plan is not None or wanted.output.suppressed == "star"
+        verdict = _judged(engine, wanted, k, quasi_identifiers, _reference(folder, wanted), starred)
+    finally:
+        engine.close()
+    faults = sealing.broken(folder, wanted if plan is None else None, verdict)
+    return replace(verdict, faults=(*verdict.faults, *faults))
+
+
+def _reference(folder: Path, plan: Plan) -> Reference | None:
+    """What the folder keeps to compare with; None where it keeps none, which the verdict says elsewhere."""
+    from sfumato.pipelines.reapply import read_json
+
+    try:
+        found = read_reference(read_json(folder / "recoding.json"))
+    except PlanError:
+        return None
+    return found if set(plan.judged) <= set(found.whole.sensitive) else None
+
+
+def _opened(data: Any, separator: str | None) -> Engine:
+    if isinstance(data, Path):
+        from sfumato.engines.duckdb.engine import DuckDBEngine
+        from sfumato.engines.files.csv_files import check_separator
+
+        check_separator(separator)
+        return DuckDBEngine(data, DataPlan(separator=separator))
+    from sfumato.engines.opening import open_frame
+
+    return open_frame(data)
+
+
+def _judged(
+    engine: Engine,
+    plan: Plan | None,
+    k: int | None,
+    quasi_identifiers: Sequence[str] | None,
+    reference: Reference | None = None,
+    starred: bool = True,
+) -> Verdict:
+    """The verdict by a plan, and by k where it is given, too.
+
+    Args:
+        starred: Whether rows of `*` may be suppressed ones; in a folder whose plan drops those, they are not.
+    """
+    names = quasi_identifiers or (plan.quasi_identifiers if plan is not None else ())
+    if plan is None and (k is None or not names):
+        raise PlanError("there is nothing to check.", "Give a plan, or k and the quasi-identifiers.", "nothing")
+    if k is None and quasi_identifiers:
+        raise PlanError("the quasi-identifiers given would not be used.", "Give k as well, or leave them out.", "k")
+    by_k = _by_k(engine, k, names) if k is not None else None
+    if plan is None:
+        assert by_k is not None
+        return by_k
+    verdict = _by_plan(engine, plan, reference, starred)
+    return verdict if by_k is None else replace(verdict, promises=(*verdict.promises, *by_k.promises))
+
+
+def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
+    _check(engine, names)
+    return judge(engine.count(names, Reading()), names, [KAnonymity(k)])
+
+
+def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, starred: bool) -> Verdict:
+    names = (*plan.quasi_identifiers, *plan.judged)
+    _check(engine, names)
+    counted, _ = typed(engine.count(names, Reading()), plan)
+    verdict = judge(
+        counted,
+        plan.quasi_identifiers,
+        plan.privacy if reference is None else reference.known(plan.privacy),
+        plan.data.missing,
+        plan.data.on_missing == "any",
+        None if reference is None else reference.whole,
+        None if reference is None else reference.persons,
+        starred,
+    )
+    removed = [_removed(engine, name) for name in plan.named("identifier") if name in engine.columns]
+    return replace(verdict, promises=(*verdict.promises, *removed), faults=_unplanned(engine, plan))
+
+
+def _unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:
+    """Columns that no plan knows: nobody has judged what they tell."""
+    further = [name for name in engine.columns if name not in plan.columns and name != plan.output.class_column]
+    return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
+
+
+def _removed(engine: Engine, name: str) -> Promise:
+    """That a column of identifiers holds nothing but `*`."""
+    values = engine.count([name], Reading()).values[0]
+    gone = all(value in (STAR, None) for value in values)
+    return Promise("identifier removed", 1, int(gone), gone, name)
+
+
+def _check(engine: Engine, names: Sequence[str]) -> None:
+    check_header(names, engine.columns)
+    for name in names:
+        if name not in engine.columns:
+            raise PlanError(f'the file has no column "{name}".', did_you_mean(name, engine.columns), "columns")

@@ -1,0 +1,156 @@
+"""The bodies of requests and answers, as the OpenAPI document shows them and as requests are checked against them."""
+
+from http import HTTPStatus
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sfumato.service.http.problems import RefusedError
+
+Url = Annotated[str, Field(min_length=1, max_length=2048)]
+Name = Annotated[str, Field(min_length=1, max_length=256)]
+Buckets = Literal["unique99", "sqrt"] | Annotated[int, Field(ge=1, le=1_000_000)]
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Records = Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class AttributeEntry(_Body):
+    """What happens to one attribute."""
+
+    anonymisationType: Name | None = Field(None, description="Masking, Generalization or Randomization, in any case.")  # noqa: N815
+    anonymizationType: Name | None = Field(None, description="The same in American spelling.")  # noqa: N815
+    dataType: Name = Field(  # noqa: N815
+        description="Numeric, Integer, Double, Date, DateTime, String, Boolean, Address or an object type."
+    )
+
+
+class _Asked(_Body):
+    buckets: Buckets | None = Field(None, description="How many buckets: a rule or a number.")
+    passThrough: bool | None = Field(  # noqa: N815
+        None, description="Whether attributes that are not configured are published unchanged; else they are refused."
+    )
+    seed: Seed | None = Field(None, description="Makes the noise repeatable; for tests only.")
+
+
+class AnonymizeRequest(_Asked):
+    """Records with a configuration, which lies at an address or stands in the request."""
+
+    data: Records = Field(description="The records, each an object of attributes and values.")
+    configurationURL: Url | None = Field(None, description="Where the configuration graph lies (JSON-LD or Turtle).")  # noqa: N815
+    configurationUrl: Url | None = Field(None, description="The same in another spelling.")  # noqa: N815
+    configuration: dict[str, AttributeEntry] | None = Field(None, description="The configuration itself.")
+    ontology: Url | None = Field(None, description="An ontology that must allow each operation: hosted name or URL.")
+    dataClass: Name | None = Field(None, description="The class of the graph that the records belong to.")  # noqa: N815
+
+    def address(self) -> str | None:
+        """Where the configuration lies.
+
+        Raises:
+            RefusedError: It is given twice, or not at all.
+        """
+        given = [one for one in (self.configurationURL, self.configurationUrl, self.configuration) if one is not None]
+        if not given:
+            raise missing("configurationURL or configuration")
+        if len(given) > 1:
+            raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", "Give one configuration, not several.")
+        return self.configurationURL or self.configurationUrl
+
+
+class _ByAddress(_Asked):
+    configurationUrl: Url | None = Field(None, description="Where the configuration graph lies (JSON-LD or Turtle).")  # noqa: N815
+    configurationURL: Url | None = Field(None, description="The same in another spelling.")  # noqa: N815
+
+    def address(self) -> str:
+        """Where the configuration lies.
+
+        Raises:
+            RefusedError: It is not given.
+        """
+        found = self.configurationUrl or self.configurationURL
+        if found is None:
+            raise missing("configurationUrl")
+        return found
+
+
+class FlatRequest(_ByAddress):
+    """Flat records of one class of a configuration graph."""
+
+    data: Records = Field(description="The records, each an object of attributes and values.")
+    prefix: Annotated[str, Field(max_length=2048)] | None = Field(
+        None, description="What stands before an attribute's name in the graph; only such attributes are meant."
+    )
+    dataClass: Name | None = Field(None, description="The class of the graph that the records belong to.")  # noqa: N815
+
+
+class GraphRequest(_ByAddress):
+    """A JSON-LD document whose nodes belong to classes of a configuration graph."""
+
+    data: dict[str, Any] | list[Any] = Field(description="The document.")
+
+
+class AnonymizeAnswer(BaseModel):
+    """Anonymized records, in the order given."""
+
+    version: str
+    valid: Literal[True]
+    anonymisedData: list[dict[str, Any]]  # noqa: N815
+    kpis: dict[str, int] = Field(description="kAnonymity that the answer reaches, and buckets of each attribute.")
+    warnings: list[str] | None = Field(None, description="What the receiver should know.")
+
+
+class FlatAnswer(BaseModel):
+    """Anonymized records, in the order given."""
+
+    data: list[dict[str, Any]]
+    kpis: dict[str, int]
+    warnings: list[str] | None = None
+
+
+class About(BaseModel):
+    """What is running here."""
+
+    service: str
+    version: str
+    release: str
+    documentation: str
+
+
+class Health(BaseModel):
+    """Whether the service is well."""
+
+    status: str
+
+
+Request = TypeVar("Request", bound=_Body)
+
+
+def checked(model: type[Request], value: Any) -> Request:
+    """A request's body as its model.
+
+    Raises:
+        RefusedError: It is none; the text names the first places that are wrong, not their values.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        faults = error.errors(include_input=False, include_url=False, include_context=False)
+    first = faults[0]
+    if first["type"] == "missing" and first["loc"]:
+        raise missing(_place(first["loc"]))
+    if first["type"] == "too_short" and first["loc"] == ("data",):
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "data.empty", "There are no data; send at least one record.")
+    shown = "; ".join(f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:5])
+    raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", shown)
+
+
+def missing(name: str) -> RefusedError:
+    """The refusal for a parameter that is not there."""
+    return RefusedError(HTTPStatus.BAD_REQUEST, "body.missing", f"The parameter {name} is missing.")
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    return ".".join(str(part)[:100] for part in location) or "body"

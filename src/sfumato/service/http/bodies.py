@@ -1,0 +1,114 @@
+"""Bodies of requests: received within a size and a time, and read as strict JSON of bounded depth."""
+
+import asyncio
+import json
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+from starlette.requests import ClientDisconnect, Request
+
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.http.settings import Limits
+
+# What is sent beyond the limit is read and dropped, so that the sender gets to see the answer; up to this much of it.
+DROPPED_BYTES = 256_000_000
+DROPPING_SECONDS = 10.0
+
+
+async def receive(request: Request, limits: Limits) -> bytes:
+    """The body of a request.
+
+    Raises:
+        RefusedError: It is too large, comes too slowly, or is not JSON by its content type.
+    """
+    _check_media_type(request)
+    try:
+        async with asyncio.timeout(limits.seconds):
+            return await _collected(request, limits)
+    except TimeoutError:
+        raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The body came too slowly.") from None
+    except ClientDisconnect:
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.incomplete", "The body ended early.") from None
+
+
+async def _collected(request: Request, limits: Limits) -> bytes:
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limits.body_bytes:
+        await _drop(request, int(declared))
+        raise _too_large(limits)
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limits.body_bytes:
+            parts.clear()
+            await _drop(request, 0)
+            raise _too_large(limits)
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _drop(request: Request, declared: int) -> None:
+    """Read what still comes and keep none of it; a sender who waits to be asked is not asked."""
+    if declared > DROPPED_BYTES or "100-continue" in request.headers.get("expect", ""):
+        return
+    size = 0
+    with suppress(TimeoutError, ClientDisconnect, RuntimeError):
+        async with asyncio.timeout(DROPPING_SECONDS):
+            while size < DROPPED_BYTES:
+                message = await request.receive()
+                size += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+
+
+def _too_large(limits: Limits) -> RefusedError:
+    what = f"The body is larger than {limits.body_bytes} bytes."
+    return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", what, {"connection": "close"})
+
+
+def _check_media_type(request: Request) -> None:
+    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        what = "The body must be JSON (content type application/json)."
+        raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "body.media-type", what)
+
+
+def parsed(body: bytes, limits: Limits) -> Any:
+    """The value in a body.
+
+    Raises:
+        RefusedError: It is not UTF-8, not JSON, or nested too deeply.
+    """
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except RecursionError:
+        raise _too_deep(limits) from None
+    except ValueError:
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.json", "The body is not valid JSON in UTF-8.") from None
+    if deeper_than(value, limits.depth):
+        raise _too_deep(limits)
+    return value
+
+
+def deeper_than(value: Any, depth: int) -> bool:
+    """Whether a value is nested deeper than allowed.
+
+    >>> deeper_than([[1]], 2), deeper_than([[1]], 1)
+    (False, True)
+    """
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(depth):
+        inner = (entry for one in level for entry in (one.values() if isinstance(one, dict) else one))
+        level = [entry for entry in inner if isinstance(entry, dict | list)]
+    return bool(level)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _too_deep(limits: Limits) -> RefusedError:
+    what = f"The body is nested deeper than {limits.depth} levels."
+    return RefusedError(HTTPStatus.BAD_REQUEST, "limit.depth", what)

@@ -1,0 +1,142 @@
+"""One policy for errors: what went wrong becomes one status and one body, in the service's form or as RFC 9457 asks.
+
+The text names values only to the one who sent them. What nobody foresaw is answered with a number to ask about; its
+own text, which may quote data, goes nowhere.
+"""
+
+import json
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.errors import SfumatoError
+
+API_VERSION = "1.0.0"
+PROBLEM = "application/problem+json"
+
+
+class RefusedError(Exception):
+    """A request is turned away by the service itself, for its size, its time or its sender."""
+
+    def __init__(self, status: HTTPStatus, code: str, what: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(what)
+        self.status = status
+        self.code = code
+        self.what = what
+        self.headers = headers or {}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is answered instead of a result."""
+
+    status: int
+    code: str
+    detail: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def body(self) -> dict[str, Any]:
+        """The service's own form."""
+        return {"version": API_VERSION, "valid": False, "errorMessage": self.detail}
+
+    def details(self, request_id: str) -> dict[str, Any]:
+        """The form of RFC 9457."""
+        return {
+            "type": f"urn:sfumato:problem:{self.code}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code,
+            "requestId": request_id,
+            "version": API_VERSION,
+            "valid": False,
+        }
+
+
+def problem_of(error: Exception) -> Problem:
+    """The problem that an error is told as."""
+    if isinstance(error, ValueRefusedError):
+        return Problem(error.status.http, error.code, error.told_to_sender())
+    if isinstance(error, SfumatoError):
+        return Problem(error.status.http, error.code, str(error))
+    if isinstance(error, RefusedError):
+        return Problem(error.status, error.code, error.what, tuple(error.headers.items()))
+    if isinstance(error, HTTPException):
+        phrase = HTTPStatus(error.status_code).phrase
+        code = "http." + phrase.lower().replace(" ", "-")
+        return Problem(error.status_code, code, phrase, tuple((error.headers or {}).items()))
+    return Problem(500, "internal", "An internal error; nothing was anonymized. Ask with the request's id.")
+
+
+def answer(request: Request, error: Exception) -> Response:
+    """The answer to a request that failed, in the form that the client asks for."""
+    problem = problem_of(error)
+    wants_problem = PROBLEM in request.headers.get("accept", "")
+    content = problem.details(request_id(request)) if wants_problem else problem.body()
+    media_type = PROBLEM if wants_problem else "application/json"
+    return Response(encoded(content), problem.status, dict(problem.headers), media_type)
+
+
+async def handle(request: Request, error: Exception) -> Response:
+    """The handler that the application registers."""
+    if isinstance(error, HTTPException) and error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        error = HTTPException(error.status_code, headers={**(error.headers or {}), **_allowed(request)})
+    return answer(request, error)
+
+
+def _allowed(request: Request) -> dict[str, str]:
+    """All methods of a path as the documentation has them; a route of one method knows only its own."""
+    path = getattr(request.scope.get("route"), "path", request.scope["path"])
+    methods = request.app.openapi()["paths"].get(path, {})
+    return {"Allow": ", ".join(sorted(method.upper() for method in methods))} if methods else {}
+
+
+def request_id(request: Request) -> str:
+    """The number under which a request is known."""
+    return str(request.scope.get("state", {}).get("request_id", ""))
+
+
+def encoded(content: Any) -> bytes:
+    """JSON text as bytes; half a surrogate pair, which UTF-8 cannot hold, is written as its escape.
+
+    Raises:
+        ValueError: A number is infinite.
+    """
+    try:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+class Failure(BaseModel):
+    """Why there is no result; nothing was half done."""
+
+    version: str
+    valid: Literal[False]
+    errorMessage: str  # noqa: N815
+
+
+class ProblemDetails(BaseModel):
+    """The same as RFC 9457 has it, for clients that accept application/problem+json."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    requestId: str  # noqa: N815
+
+
+def failure_responses(failures: dict[int, str]) -> dict[int | str, dict[str, Any]]:
+    """What the documentation says of answers that are none."""
+    content = {
+        "application/json": {"schema": Failure.model_json_schema()},
+        PROBLEM: {"schema": ProblemDetails.model_json_schema()},
+    }
+    return {status: {"description": text, "content": content} for status, text in failures.items()}

@@ -1,0 +1,113 @@
+"""Plans of jobs: read within limits, refused with all faults, and kept to the files that came with the request."""
+
+from collections.abc import Container, Iterator
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from sfumato.engines.files.sources import SUFFIXES
+from sfumato.errors import PlanError
+from sfumato.service.http.problems import RefusedError
+from sfumato.shapes.files import parsed
+
+# Keys of plans whose values name files.
+FILES = frozenset({"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder"})
+MOST_CHARACTERS = 500_000
+MOST_DEPTH = 20
+
+
+def refused(code: str, what: str) -> RefusedError:
+    """The refusal of a request that is not what it should be."""
+    return RefusedError(HTTPStatus.BAD_REQUEST, code, what)
+
+
+def read_plan_text(text: str) -> Any:
+    """The plain value in a plan's text. References are not taken: a few of them can stand for any number of values.
+
+    Raises:
+        PlanError: It is no YAML.
+        RefusedError: It is too long or too deep, or has references.
+    """
+    import yaml
+
+    if len(text) > MOST_CHARACTERS:
+        raise refused("limit.plan", f"A plan has at most {MOST_CHARACTERS:,} characters; send hierarchies as files.")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _check_events(yaml.parse(text, Loader=loader))
+        return parsed(text)
+    except (yaml.YAMLError, ValueError) as error:  # a value such as an impossible date is no YAML error
+        mark = getattr(error, "problem_mark", None)
+        where = f" in line {mark.line + 1}" if mark else ""
+        raise PlanError(f"the plan is not YAML{where}.", code="yaml") from None
+
+
+def _check_events(events: Iterator[Any]) -> None:
+    import yaml
+
+    depth = 0
+    for event in events:
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_DEPTH:
+            raise refused("limit.depth", f"A plan is at most {MOST_DEPTH} levels deep.")
+        if isinstance(event, yaml.AliasEvent):
+            raise refused("jobs.plan", "References (& and *) are not taken in plans.")
+
+
+def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
+    """Refuse a plan with faults, without data, or that names a file which is not one of these.
+
+    Raises:
+        PlanError: It does; all faults are listed.
+    """
+    check_paths(plan, files)
+    if kind == "protect":
+        from sfumato.tables.plan.plan import read_table_plan
+
+        table = read_table_plan(plan).table
+        named = table.source or table.cells
+    else:
+        from sfumato.microdata.plan.read import read_plan
+
+        named = read_plan(plan).data.source
+    if named is None:
+        raise PlanError("no data came with the plan.", "Send one file along, or name its source.", "no-source")
+
+
+def check_paths(plan: Any, files: Container[str]) -> None:
+    """Refuse a plan, or a part of one, that names a file which is not one of these.
+
+    Raises:
+        PlanError: It does.
+    """
+    for name in _paths(plan):
+        if name not in files:
+            raise PlanError("the plan names a file that did not come with it.", "Send every file along.", "path")
+        suffix = Path(name).suffix.lower()
+        if SUFFIXES.get(suffix) == "duckdb":
+            raise PlanError("DuckDB files are not taken: they may hold views of other files.", "Send CSV.", "format")
+    data = plan.get("data") if isinstance(plan, dict) else None
+    if isinstance(data, dict) and data.get("format") == "duckdb":
+        raise PlanError("data.format: DuckDB files are not taken.", "Send CSV or Parquet.", "format")
+
+
+def _paths(value: Any) -> Iterator[str]:
+    """Every text in a plan that may name a file or folder; the values of a tree's map do not."""
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            if key in FILES:
+                yield from _texts(entry)
+            if not (key == "parents" and value.get("type") == "tree"):
+                yield from _paths(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _paths(entry)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """A text, or the texts of a list."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _texts(entry)

@@ -1,0 +1,264 @@
+"""The pool: starts a process for each job, watches its time, and brings every job to an end that is told."""
+
+import json
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sfumato.service.jobs.settings import JobSettings
+from sfumato.service.jobs.store import FINAL, Job, JobStore
+
+LOG = logging.getLogger("sfumato.service")
+POLL_SECONDS = 0.5
+CLEANING_SECONDS = 2.0
+SETTLING_SECONDS = 0.5
+MOST_ATTEMPTS = 2
+JOB = re.compile(r"[0-9a-f]{32}")
+PRIVATE = re.compile(r"[a-z]+-[0-9a-f]{32}-(\d+)-(\d*)")
+
+
+def own_name() -> str:
+    """This process, told apart from another that gets the same number later."""
+    return f"{os.getpid()}:{_birth(os.getpid())}"
+
+
+def _birth(pid: int) -> str:
+    """When a process began, where the system tells; empty where there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def lives(name: str | None) -> bool:
+    """Whether a process is still there."""
+    pid, _, birth = (name or "").partition(":")
+    if not pid.isdecimal() or _birth(int(pid)) != birth:
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except OSError:
+        return False
+    return True
+
+
+class Pool:
+    """Runs jobs; one thread a slot, one process a job."""
+
+    def __init__(self, settings: JobSettings) -> None:
+        self.settings = settings
+        settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings.folder.chmod(0o700)
+        self.store = JobStore(settings.folder / "jobs.sqlite")
+        self._server = own_name()
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+        self._running: dict[str, subprocess.Popen[str]] = {}
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Take up what an earlier server left, and begin."""
+        self.recover()
+        works = [self._serve] * self.settings.slots + [self._clean]
+        self._threads = [threading.Thread(target=work, daemon=True, name="jobs") for work in works]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Stop; a job that runs waits again, for the next server."""
+        self._stopping.set()
+        self._wake.set()
+        with self._lock:
+            for process in self._running.values():
+                _kill(process)
+        for thread in self._threads:
+            thread.join(10)
+
+    def folder(self, job_id: str) -> Path:
+        """Where a job's files lie."""
+        return self.settings.folder / job_id
+
+    def wake(self) -> None:
+        """Look for a new job at once."""
+        self._wake.set()
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job and erase its files; one that had ended is forgotten."""
+        if not self.store.end(job.id, "cancelled", self.settings.keep_seconds):
+            self.store.forget(job.id)
+        with self._lock:
+            process = self._running.get(job.id)
+            if process is not None:
+                _kill(process)
+        erase(self.folder(job.id))
+
+    def recover(self) -> None:
+        """Jobs of a server that is gone wait again, unless that happened before; what belongs to nobody is erased."""
+        for job in self.store.listed("running"):
+            if not lives(job.server):
+                self._take_back(job)
+        erase(*(path for path in self.settings.folder.iterdir() if _abandoned(path)))
+        unknown = self._unknown()
+        if unknown:
+            time.sleep(SETTLING_SECONDS)  # another server may be about to note a job whose folder is there already
+            erase(*(unknown & self._unknown()))
+
+    def _unknown(self) -> set[Path]:
+        """Folders of jobs that the store does not know."""
+        known = {job.id for job in self.store.listed("queued", "running", *FINAL)}
+        return {path for path in self.settings.folder.iterdir() if JOB.fullmatch(path.name) and path.name not in known}
+
+    def _take_back(self, job: Job) -> None:
+        if job.attempts < MOST_ATTEMPTS:
+            erase(self.folder(job.id) / "draft", self.folder(job.id) / "output")
+            self.store.requeue(job.id)
+        else:
+            self._end(job, "internal.stopped", "The server stopped twice while this job ran. Send it again.")
+
+    def _serve(self) -> None:
+        while not self._stopping.is_set():
+            job = self.store.claim(self._server)
+            if job is None:
+                self._wake.wait(POLL_SECONDS)
+                self._wake.clear()
+                continue
+            try:
+                self._run(job)
+            except Exception as error:  # a fault of one job must not end the thread
+                LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
+                self._end(job, "internal", "An internal error; nothing was published.")
+
+    def _run(self, job: Job) -> None:
+        process = self._started(job)
+        if process is None:
+            return
+        overtime = threading.Timer(self.settings.seconds, _kill, [process])
+        overtime.start()
+        begun = time.monotonic()
+        last: dict[str, Any] = {}
+        assert process.stdout is not None
+        for line in process.stdout:
+            last = json.loads(line)
+            if last["event"] == "progress":
+                self.store.advance(job.id, last["stage"], last["done"], last["whole"])
+        status = process.wait()
+        overtime.cancel()
+        with self._lock:
+            self._running.pop(job.id, None)
+        if process.stdin is not None:
+            process.stdin.close()
+        process.stdout.close()
+        self._conclude(job, status, last, time.monotonic() - begun)
+
+    def _started(self, job: Job) -> "subprocess.Popen[str] | None":
+        command = [sys.executable, "-m", "sfumato.service.jobs.worker", str(self.folder(job.id).resolve())]
+        with self._lock:
+            if self._stopping.is_set():
+                self.store.requeue(job.id)
+                return None
+            now = self.store.find(job.id)
+            if now is None or now.state != "running":
+                erase(self.folder(job.id))
+                return None
+            process = subprocess.Popen(
+                [*command, str(self.settings.memory_bytes)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,
+                env={**os.environ, "TMPDIR": str(_scratch(self.folder(job.id)))},
+            )
+            self._running[job.id] = process
+        return process
+
+    def _conclude(self, job: Job, status: int, last: dict[str, Any], seconds: float) -> None:
+        """Bring a job to its end by how its process ended."""
+        now = self.store.find(job.id)
+        if now is None or now.state == "cancelled":
+            erase(self.folder(job.id))
+        elif status == 0 and last.get("event") == "done" and (self.folder(job.id) / "output").is_dir():
+            self._erase_input(job)
+            self.store.end(job.id, "done", self.settings.keep_seconds)
+        elif self._stopping.is_set():
+            self.store.requeue(job.id)
+        elif last.get("event") == "failed":
+            self._tell_fault(job, last)
+            self._end(job, last["code"], last["message"])
+        else:
+            self._end(job, *self._why(status, seconds))
+
+    def _why(self, status: int, seconds: float) -> tuple[str, str]:
+        if seconds >= self.settings.seconds:
+            return "limit.time", f"The job took longer than {self.settings.seconds:g} seconds."
+        if status < 0:
+            name = signal.Signals(-status).name
+            return "internal.worker", f"The process of this job was ended ({name}), perhaps for lack of memory."
+        return "internal.worker", "The process of this job ended without a result, perhaps for lack of memory."
+
+    def _tell_fault(self, job: Job, last: dict[str, Any]) -> None:
+        if "at" in last:
+            LOG.error(json.dumps({"job": job.id, "error": last["error"], "at": last["at"]}))
+
+    def _end(self, job: Job, code: str, message: str) -> None:
+        """A job has failed: nothing of it stays but why."""
+        erase(self.folder(job.id))
+        self.store.end(job.id, "failed", self.settings.keep_seconds, code, message)
+
+    def _erase_input(self, job: Job) -> None:
+        folder = self.folder(job.id)
+        erase(folder / "input", folder / "request.json", folder / "scratch")
+
+    def _clean(self) -> None:
+        while not self._stopping.wait(CLEANING_SECONDS):
+            for job in self.store.expired(time.time()):
+                erase(self.folder(job.id))
+                self.store.forget(job.id)
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """End a worker and whatever it started: it leads a group of its own."""
+    with suppress(OSError):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def private_folder(root: Path, purpose: str) -> Path:
+    """A new folder that only this user can read, and that the next server erases when this one is gone."""
+    folder = root / f"{purpose}-{uuid.uuid4().hex}-{own_name().replace(':', '-')}"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _abandoned(path: Path) -> bool:
+    """Whether a private folder is one of a server that is gone."""
+    match = PRIVATE.fullmatch(path.name)
+    return match is not None and not lives(f"{match[1]}:{match[2]}")
+
+
+def _scratch(folder: Path) -> Path:
+    """Where the job's process puts temporary files: they vanish with the job."""
+    scratch = folder / "scratch"
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    return scratch
+
+
+def erase(*paths: Path) -> None:
+    """Remove files and folders, whether or not they are there."""
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)

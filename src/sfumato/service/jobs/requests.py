@@ -1,0 +1,233 @@
+"""Requests for jobs: received within limits, checked, and put into a folder that only the server's user can read.
+
+A plan that a client sends may name files: only those that came with the request, or one of the server's own sources.
+"""
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.types import Message, Receive
+
+from sfumato.errors import PlanError
+from sfumato.service.http.bodies import parsed, receive
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.http.settings import Limits
+from sfumato.service.jobs.plans import check_plan, read_plan_text, refused
+from sfumato.service.jobs.settings import JobSettings
+from sfumato.service.jobs.store import KINDS, Kind
+from sfumato.shapes.files import written
+from sfumato.shapes.shapes import Integer, Key, ListOf, Number, Record, Text, read
+
+NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
+# Kind -> its parameters.
+PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
+    "risk": Record(
+        {
+            "population_size": Key(Integer(1, about="Persons in the population from which the rows are a sample.")),
+            "sampling_fraction": Key(Number(0, 1, "Or the share of it that the rows are.")),
+            "threshold": Key(Number(0, 1, "Rows with a greater risk than this are counted.")),
+        },
+        dict,
+        "Of risk.",
+    ),
+    "compare": Record(
+        {
+            "methods": Key(ListOf(Text(), 1, "Names of methods.")),
+            "k": Key(ListOf(Integer(1), about="What to ask of k-anonymity.")),
+            "suppression": Key(ListOf(Number(0, 1), about="Shares of the rows that may be suppressed.")),
+        },
+        dict,
+        "Of compare.",
+    ),
+}
+MOST_FILES = 50
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """What a job is asked to do.
+
+    Attributes:
+        plan: The plan in plain values.
+        files: The files that came along, by name: open for reading, or paths of the server's own sources.
+        parameters: More for the kinds that take some.
+    """
+
+    kind: Kind
+    plan: Mapping[str, Any]
+    files: Mapping[str, BinaryIO | Path] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def received(request: Request, settings: JobSettings, limits: Limits) -> AsyncIterator[JobRequest]:
+    """The request for a job, as long as its files are open: a form, or JSON that names a source of the server.
+
+    Raises:
+        RefusedError: It is too large or not what it should be.
+        PlanError: The plan is no YAML, or names a file that did not come along.
+    """
+    if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        form = await _form(request, settings)
+        try:
+            yield await asyncio.to_thread(_of_form, form, settings)
+        finally:
+            await form.close()
+        return
+    body = parsed(await receive(request, limits), limits)
+    if not isinstance(body, dict):
+        raise refused("jobs.body", "The body must be an object with kind, plan and source.")
+    given = body.get("parameters")
+    parameters = {} if given is None else given
+    yield await asyncio.to_thread(
+        _made, body.get("kind"), body.get("plan"), {}, body.get("source"), parameters, settings
+    )
+
+
+async def _form(request: Request, settings: JobSettings) -> FormData:
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > settings.upload_bytes:
+        raise _too_large(settings)
+    counted = Request(request.scope, _Counted(request.receive, settings))
+    try:
+        return await counted.form(max_files=MOST_FILES, max_fields=20, max_part_size=2_000_000)
+    except RefusedError:
+        raise
+    except Exception:  # whatever is wrong with a form; its own text may quote it
+        raise refused("jobs.form", "The form cannot be read.") from None
+
+
+class _Counted:
+    """Passes a body on until it is larger than allowed."""
+
+    def __init__(self, receive: Receive, settings: JobSettings) -> None:
+        self._receive, self._settings, self._size = receive, settings, 0
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        self._size += len(message.get("body", b""))
+        if self._size > self._settings.upload_bytes:
+            raise _too_large(self._settings)
+        return message
+
+
+def _too_large(settings: JobSettings) -> RefusedError:
+    what = f"The request is larger than {settings.upload_bytes} bytes."
+    return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", what, {"connection": "close"})
+
+
+def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
+    uploads = [value for value in form.values() if isinstance(value, UploadFile)]
+    plan = form.get("plan")
+    text = plan.file.read().decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
+    files: dict[str, BinaryIO | Path] = {}
+    for upload in uploads:
+        if upload is not plan:
+            files[_name(upload.filename)] = upload.file
+    parameters = _json(form.get("parameters") or "{}", "parameters")
+    return _made(form.get("kind"), text, files, form.get("source"), parameters, settings)
+
+
+def _name(given: str | None) -> str:
+    name = Path((given or "").replace("\\", "/")).name
+    if not NAME.fullmatch(name) or name == "plan.yaml":
+        raise refused("jobs.file-name", "A file needs a plain name: letters, digits, dots, hyphens, spaces.")
+    return name
+
+
+def _json(text: Any, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        raise refused(f"jobs.{name}", f"{name} is not valid JSON.") from None
+
+
+def _made(
+    kind: Any, plan: Any, files: dict[str, BinaryIO | Path], source: Any, parameters: Any, settings: JobSettings
+) -> JobRequest:
+    if kind not in KINDS:
+        raise refused("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
+    _check_parameters(kind, parameters)
+    content = read_plan_text(plan) if isinstance(plan, str) else plan
+    if not isinstance(content, dict):
+        raise refused("jobs.plan", "The plan is missing or not a mapping.")
+    if source is not None:
+        files[_name(str(source))] = _server_source(source, settings)
+    checked = _sourced(content, kind, files, source)
+    check_plan(checked, kind, files)
+    return JobRequest(kind, checked, files, parameters)
+
+
+def _check_parameters(kind: Kind, parameters: Any) -> None:
+    try:
+        read(PARAMETERS.get(kind, Record({}, dict)), parameters, "parameters")
+    except PlanError as error:
+        raise refused("jobs.parameters", str(error)) from None
+
+
+def _server_source(source: Any, settings: JobSettings) -> Path:
+    """A file of the server's folder of sources; no name leads out of it."""
+    if settings.sources is None:
+        raise refused("jobs.source", "This server offers no sources; send the file along.")
+    if not isinstance(source, str) or not source.isprintable():  # half a surrogate pair is not printable, either
+        raise refused("jobs.source", "source must be the name of a file.")
+    try:
+        found = (settings.sources / source).resolve()
+        known = found.is_relative_to(settings.sources.resolve()) and found.is_file()
+    except OSError:  # a name that is too long
+        known = False
+    if not known:
+        raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.source", "There is no such source.")
+    return found
+
+
+def _sourced(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Path], source: Any) -> dict[str, Any]:
+    """The plan with its source filled in, where exactly one file came along or a source of the server is named."""
+    part = "table" if kind == "protect" else "data"
+    inner = plan.get(part) or {}
+    if not isinstance(inner, dict):
+        return plan
+    named = Path(str(source)).name if source is not None else next(iter(files)) if len(files) == 1 else None
+    given = inner.get("source") if source is None else None
+    if inner.get("cells") or (isinstance(given, str) and given in files) or named is None:
+        return plan
+    return plan | {part: {**inner, "source": named}}
+
+
+def stored(request: JobRequest, folder: Path) -> str:
+    """Put a request into a private folder; the answer is its digest."""
+    inputs = folder / "input"
+    inputs.mkdir(mode=0o700)
+    digest = hashlib.sha256()
+    plan = written(dict(request.plan))
+    (inputs / "plan.yaml").write_text(plan, encoding="utf-8")
+    content = {"kind": request.kind, "parameters": dict(request.parameters)}
+    (folder / "request.json").write_text(json.dumps(content), encoding="utf-8")
+    digest.update(json.dumps([content, plan], sort_keys=True).encode())
+    for name, file in sorted(request.files.items()):
+        digest.update(f"{len(name)}:{name}".encode())
+        if isinstance(file, Path):
+            (inputs / name).symlink_to(file)
+            digest.update(f"{file}:{file.stat().st_size}:{file.stat().st_mtime_ns}".encode())
+        else:
+            _copy(file, inputs / name, digest)
+    return digest.hexdigest()
+
+
+def _copy(file: BinaryIO, target: Path, digest: Any) -> None:
+    file.seek(0)
+    with target.open("wb") as stream:
+        while block := file.read(BLOCK):
+            stream.write(block)
+            digest.update(block)

@@ -1,0 +1,230 @@
+"""The endpoints of jobs: ask for one, see how far it is, fetch what came out, cancel and erase it."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
+
+from sfumato.service.http.access import needs_key
+from sfumato.service.http.keys import digest
+from sfumato.service.http.problems import RefusedError, failure_responses
+from sfumato.service.http.settings import Limits
+from sfumato.service.jobs.plans import refused
+from sfumato.service.jobs.pool import Pool, erase, private_folder
+from sfumato.service.jobs.requests import PARAMETERS, JobRequest, received, stored
+from sfumato.service.jobs.store import KINDS, Job, new_id
+
+LOOKING_SECONDS = 0.2
+# A stream ends after this long, so that a server that is told to stop need not wait; browsers take it up again.
+STREAM_SECONDS = 20.0
+REPORTS = ("report.html", "compare.html")
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+FAILURES = {400: "The request is refused.", 401: "A key is needed.", 404: "There is no such job."}
+FAILURES |= {409: "The job is not as far, or the idempotency key stands for another request."}
+# What only the request for a job can come to.
+ASKED = {408: "The body came too slowly.", 413: "Too large.", 415: "Neither a form nor JSON."}
+ASKED |= {429: "Too many jobs wait."}
+KIND = {"enum": list(KINDS), "description": "What to do."}
+FORM: dict[str, Any] = {
+    "type": "object",
+    "description": "A job with its files.",
+    "required": ["kind", "plan"],
+    "properties": {
+        "kind": KIND,
+        "plan": {"type": "string", "description": "The plan: YAML or JSON, as text or file."},
+        "data": {"type": "string", "format": "binary", "description": "The data; hierarchies come as further files."},
+        "source": {"type": "string", "description": "Instead of data: a file of the server's folder of sources."},
+        "parameters": {"type": "string", "description": "JSON text, for the kinds risk and compare."},
+    },
+}
+DOCUMENT: dict[str, Any] = {
+    "type": "object",
+    "description": "A job on a file of the server.",
+    "required": ["kind", "plan", "source"],
+    "properties": {
+        "kind": KIND,
+        "plan": {"type": ["object", "string"], "description": "The plan: an object, or YAML or JSON as text."},
+        "source": {"type": "string", "description": "A file of the server's folder of sources."},
+        "parameters": {
+            "anyOf": [shape.schema() for shape in PARAMETERS.values()],
+            "description": "More, for the kinds risk and compare.",
+        },
+    },
+}
+BODY = {
+    "required": True,
+    "content": {"multipart/form-data": {"schema": FORM}, "application/json": {"schema": DOCUMENT}},
+}
+
+
+def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None = None) -> Job:
+    """Take a job on; the same request under the same idempotency key is the same job.
+
+    Raises:
+        RefusedError: Too many jobs wait, or the key stands for another request.
+    """
+    if len(pool.store.listed("queued")) >= pool.settings.waiting:
+        what = "Too many jobs wait; try again later."
+        raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "limit.busy", what, {"retry-after": "10"})
+    job_id = new_id()
+    draft = private_folder(pool.settings.folder, "upload")
+    try:
+        fingerprint = stored(request, draft)
+        draft.rename(pool.folder(job_id))
+        job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency)
+    except BaseException:
+        erase(draft, pool.folder(job_id))
+        raise
+    if job.id != job_id:
+        erase(pool.folder(job_id))
+        if job.digest != fingerprint:
+            what = "The idempotency key was used for another request."
+            raise RefusedError(HTTPStatus.CONFLICT, "jobs.idempotency", what)
+    pool.wake()
+    return job
+
+
+def shown(job: Job) -> dict[str, Any]:
+    """What a client gets to see of a job."""
+    base = f"/api/jobs/{job.id}"
+    links = {"self": base, "events": f"{base}/events"}
+    if job.state == "done":
+        links |= {"result": f"{base}/result", "report": f"{base}/report", "files": f"{base}/files"}
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "state": job.state,
+        "progress": {"stage": job.stage, "done": job.done, "total": job.whole},
+        "created": _moment(job.created),
+        "started": _moment(job.started),
+        "finished": _moment(job.finished),
+        "expires": _moment(job.expires),
+        "error": {"code": job.code, "message": job.message} if job.state == "failed" else None,
+        "links": links,
+    }
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def owner_of(request: Request) -> str:
+    """Who asks: the holder of a key where keys are set; else whoever knows a job's name, which cannot be guessed."""
+    if request.app.state.api_keys is None:
+        return ""
+    given = request.headers.get("x-api-key") or request.headers.get("authorization", "").partition(" ")[2]
+    return digest(given)
+
+
+class JobDesk:
+    """What the endpoints do."""
+
+    def __init__(self, pool: Pool, limits: Limits) -> None:
+        self._pool, self._limits = pool, limits
+
+    async def create(self, request: Request) -> Response:
+        key = request.headers.get("idempotency-key")
+        if key is not None and not 8 <= len(key) <= 200:
+            raise refused("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
+        async with received(request, self._pool.settings, self._limits) as asked:
+            job = await asyncio.to_thread(submit, self._pool, asked, owner_of(request), key)
+        return JSONResponse(shown(job), 202, {"location": f"/api/jobs/{job.id}"})
+
+    def state(self, request: Request, job_id: str) -> Response:
+        return JSONResponse(shown(self._found(request, job_id)))
+
+    def delete(self, request: Request, job_id: str) -> Response:
+        self._pool.cancel(self._found(request, job_id))
+        return Response(status_code=204)
+
+    def events(self, request: Request, job_id: str) -> Response:
+        job = self._found(request, job_id)
+        return StreamingResponse(_events(request, self._pool, job), media_type="text/event-stream")
+
+    def result(self, request: Request, job_id: str) -> Response:
+        job = self._finished(request, job_id)
+        return FileResponse(self._pool.folder(job.id) / "output" / "result.zip", filename=f"{job.kind}.zip")
+
+    def report(self, request: Request, job_id: str) -> Response:
+        folder = self._folder(request, job_id)
+        name = next(name for name in REPORTS if (folder / name).exists())
+        return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": POLICY})
+
+    def files(self, request: Request, job_id: str) -> Response:
+        folder = self._folder(request, job_id)
+        return JSONResponse({path.name: path.stat().st_size for path in sorted(folder.iterdir())})
+
+    def file(self, request: Request, job_id: str, name: str) -> Response:
+        folder = self._folder(request, job_id)
+        if name not in {path.name for path in folder.iterdir()}:
+            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.file", "The result has no such file.")
+        return FileResponse(folder / name, filename=name)
+
+    def _found(self, request: Request, job_id: str) -> Job:
+        job = self._pool.store.find(job_id)
+        if job is None or job.owner != owner_of(request):
+            raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", "There is no such job.")
+        return job
+
+    def _finished(self, request: Request, job_id: str) -> Job:
+        job = self._found(request, job_id)
+        if job.state != "done":
+            raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", f"The job is {job.state}.")
+        return job
+
+    def _folder(self, request: Request, job_id: str) -> Path:
+        return self._pool.folder(self._finished(request, job_id).id) / "output" / "result"
+
+
+def job_routes(pool: Pool, limits: Limits) -> APIRouter:
+    """The router of jobs."""
+    router = APIRouter(prefix="/api/jobs", tags=["jobs"], dependencies=[Depends(needs_key)])
+    desk = JobDesk(pool, limits)
+    table: list[tuple[str, str, Any, int, str]] = [
+        ("POST", "", desk.create, 202, "Ask for a job."),
+        ("GET", "/{job_id}", desk.state, 200, "State and progress of a job."),
+        ("DELETE", "/{job_id}", desk.delete, 204, "Cancel a job and erase it."),
+        ("GET", "/{job_id}/events", desk.events, 200, "Progress as server-sent events."),
+        ("GET", "/{job_id}/result", desk.result, 200, "All files of the result, as ZIP."),
+        ("GET", "/{job_id}/report", desk.report, 200, "The report, as a page."),
+        ("GET", "/{job_id}/files", desk.files, 200, "Names and sizes of the result's files."),
+        ("GET", "/{job_id}/files/{name}", desk.file, 200, "One file of the result."),
+    ]
+    for method, path, run, status, about in table:
+        router.add_api_route(
+            path,
+            run,
+            methods=[method],
+            status_code=status,
+            response_class=Response,
+            operation_id=f"job_{run.__name__}",
+            summary=about,
+            responses=failure_responses(FAILURES | (ASKED if method == "POST" else {})),
+            openapi_extra={"requestBody": BODY} if method == "POST" else None,
+        )
+    return router
+
+
+async def _events(request: Request, pool: Pool, job: Job) -> AsyncIterator[str]:
+    """A line for every change, until the job has ended or is forgotten."""
+    last, end = None, time.monotonic() + STREAM_SECONDS
+    yield "retry: 300\n\n"
+    while time.monotonic() < end and not await request.is_disconnected():
+        now = await asyncio.to_thread(pool.store.find, job.id)
+        if now is None:
+            yield "event: gone\ndata: {}\n\n"
+            return
+        content = shown(now)
+        if content != last:
+            last = content
+            yield f"event: {now.state}\ndata: {json.dumps(content)}\n\n"
+        if now.ended:
+            return
+        await asyncio.sleep(LOOKING_SECONDS)

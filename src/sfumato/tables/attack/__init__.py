@@ -1,0 +1,1 @@
+"""The attacker: what can be computed from what is published."""

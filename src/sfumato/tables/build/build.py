@@ -1,0 +1,118 @@
+"""From a plan and its columns to tables: codes, relations, primary cells, promises, costs."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import DataError, PlanError
+from sfumato.tables.build.groups import check_groups
+from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_codes, level_tree
+from sfumato.tables.cells.parts import Part, in_group, in_rows
+from sfumato.tables.cells.relations import Key, check, derive, describe
+from sfumato.tables.plan.plan import Dimension, TablePlan
+from sfumato.tables.promises.judging import facts_of, judged
+
+Space = tuple[tuple[Tree, ...], list[Key]]
+
+
+def read_source(plan: TablePlan) -> Columns:
+    """The columns that the plan names.
+
+    Raises:
+        PlanError: The plan names no file.
+    """
+    name = plan.table.source or plan.table.cells
+    if name is None:
+        raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
+    return read_columns(plan.folder / name, plan.table.separator)
+
+
+def build(plan: TablePlan, columns: Columns) -> list[Part]:
+    """The tables of a plan, checked: nothing is masked in a table that does not add up.
+
+    Raises:
+        PlanError: A column that the plan names is not there.
+        DataError: Cells stand twice, parents are missing, values are no numbers, totals do not add up.
+    """
+    if plan.table.cells is not None:
+        from sfumato.tables.build.given import given_part
+
+        return [given_part(plan, columns)]
+    space = dimensions_of(plan, columns)
+    parts = [_part(plan, columns, space, rows, group) for group, rows in grouped(plan, columns)]
+    check_groups(plan, parts)
+    return parts
+
+
+def grouped(plan: TablePlan, columns: Columns) -> Iterator[tuple[tuple[str, ...], Places]]:
+    """Each group with its rows."""
+    groups = list(zip(*(columns.text(name) for name in plan.table.group_by), strict=True)) or [()] * len(columns)
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place, group in enumerate(groups):
+        places.setdefault(group, []).append(place)
+    for group, rows in places.items():
+        yield group, np.array(rows, np.int64)
+
+
+def dimensions_of(plan: TablePlan, columns: Columns) -> Space:
+    """The trees of the dimensions, and the codes of each row.
+
+    Raises:
+        DataError: There is no row, or one without a code.
+    """
+    if not len(columns):
+        raise DataError("the table holds no cells.", "It needs one row for each cell.", "empty")
+    made = [_dimension(name, dimension, columns, plan.folder) for name, dimension in plan.dimensions.items()]
+    keys = list(zip(*(codes for _, codes in made), strict=True))
+    wrong = [place + 1 for place, key in enumerate(keys) if any("" in code for code in key)]
+    if wrong:
+        raise DataError(
+            f"row {wrong[0]} has an empty code" + (f", and so have {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+            "Give every cell its codes; a total has the code of the total.",
+            "no-code",
+            rows=wrong,
+        )
+    return tuple(tree for tree, _ in made), keys
+
+
+def _dimension(name: str, dimension: Dimension, columns: Columns, folder: Path) -> tuple[Tree, list[Code]]:
+    if dimension.levels:
+        codes = level_codes(columns, dimension.levels, dimension.total)
+        return level_tree(name, codes, dimension.levels, dimension.total), codes
+    texts = columns.text(dimension.column or "")
+    if dimension.hierarchy is None:
+        return flat_tree(dimension.column or name, texts, dimension.total), [(text,) for text in texts]
+    tree = file_tree(dimension.column or name, folder / dimension.hierarchy, dimension.total, texts)
+    return tree, [(text,) for text in texts]
+
+
+def _part(
+    plan: TablePlan,
+    columns: Columns,
+    space: Space,
+    rows: Places,
+    group: tuple[str, ...],
+) -> Part:
+    trees, codes = space
+    own = columns.rows(rows)
+    keys = tuple(codes[row] for row in rows)
+    try:
+        values = own.numbers(plan.table.value)
+        relations = derive(trees, keys)
+        check(relations, values, plan.table.tolerance)
+    except DataError as error:
+        raise in_group(error, group, rows) from None
+    facts = facts_of(plan, own, values, relations)
+    names = tuple(describe(trees, key) for key in keys)
+    heights = _heights(trees, keys)
+    table, (floor, ceiling) = in_rows(lambda: judged(plan, facts, relations, names, heights), rows, names)
+    return Part(rows, table, trees, keys, group, floor, ceiling)
+
+
+def _heights(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:
+    """How many levels above the finest each cell stands, over all dimensions."""
+    depths = np.array([[tree.height(code) for tree, code in zip(trees, key, strict=True)] for key in keys], np.float64)
+    return np.asarray((depths.max(axis=0) - depths).sum(axis=1))

@@ -1,0 +1,72 @@
+"""What the groups of a table have in common: lines of the cells that they all tell, whatever their detail."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.tables.cells.cells import Places
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.relations import Key
+
+Lines = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Detail:
+    """What one group tells: its cells, and those that it leaves out because they are empty."""
+
+    part: Part
+
+    @cached_property
+    def values(self) -> dict[Key, float]:
+        return dict(zip(self.part.keys, self.part.table.values.tolist(), strict=True))
+
+    @cached_property
+    def _split(self) -> set[tuple[int, Key]]:
+        """The cells that stand there with parts of theirs, by dimension."""
+        return {(place, above) for key in self.part.keys for place, above in _above(self.part, key)}
+
+    def value(self, key: Key) -> float:
+        """The value of a cell; not a number where the group does not tell it."""
+        found = self.values.get(key)
+        return (0.0 if self._empty(key) else np.nan) if found is None else found
+
+    def _empty(self, key: Key) -> bool:
+        """Whether a cell that is not there is empty: others beside it are there, or what it is a part of is empty."""
+        return any(
+            (place, above) in self._split or (above not in self.values and self._empty(above))
+            for place, above in _above(self.part, key)
+        )
+
+
+def _above(part: Part, key: Key) -> Iterator[tuple[int, Key]]:
+    """The cells of which a cell is a part, by dimension."""
+    for place, (tree, code) in enumerate(zip(part.trees, key, strict=True)):
+        if code != tree.root:
+            yield place, (*key[:place], tree.parents[code], *key[place + 1 :])
+
+
+def shared_lines(parts: Sequence[Part]) -> Iterator[tuple[Places, Lines]]:
+    """Groups, and a line of cells for each that all of them tell: for every detail that a group has, and for all."""
+    details = [_Detail(part) for part in parts]
+    keys = list(dict.fromkeys(key for part in parts for key in part.keys))
+    values = np.array([[detail.value(key) for key in keys] for detail in details])
+    told = ~np.isnan(values)
+    for detail in np.unique(np.vstack([told, told.all(axis=0)]), axis=0):
+        groups = np.flatnonzero((told | ~detail).all(axis=1))
+        cells = _finest(parts[0], keys, np.flatnonzero(detail))
+        yield groups, values[np.ix_(groups, cells)]
+
+
+def _finest(part: Part, keys: Sequence[Key], cells: Places) -> Places:
+    """The cells that are not the total of others among them: such a one says nothing new."""
+    chosen = {keys[cell] for cell in cells}
+    parts: dict[tuple[int, Key], list[Key]] = {}
+    for key in keys:
+        for place, above in _above(part, key):
+            parts.setdefault((place, above), []).append(key)
+    follow = {above for (_, above), below in parts.items() if chosen.issuperset(below)}
+    return np.array([cell for cell in cells if keys[cell] not in follow], np.int64)

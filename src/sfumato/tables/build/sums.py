@@ -1,0 +1,98 @@
+"""Sums that nobody declared: lines of numbers that are the sum of some of the others."""
+
+import math
+from itertools import takewhile
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import missing_extra
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+
+# Seconds for one search: lines that agree in every entry are found or ruled out at once.
+SECONDS = 5.0
+Lines = npt.NDArray[np.float64]
+
+
+def parts_of(
+    lines: Lines, total: int, slack: float = 0.0, seconds: float = SECONDS, most: int | None = None
+) -> Places | None:
+    """The lines, at least two, that add up to one line entry by entry; None when none are found in time.
+
+    All others together are tried first, then any selection of them, unless there is no time for it; or only those of
+    at most so many, and those that leave out at most so many.
+
+    >>> parts_of(np.array([[2.0, 5.0], [1.0, 1.0], [3.0, 6.0], [9.0, 9.0]]), 2).tolist()
+    [0, 1]
+    """
+    target = lines[total]
+    if not target.any():
+        return None
+    allowed = slack + 1e-9 * max(1.0, float(np.abs(lines).max(initial=0.0)))
+    others = np.delete(np.arange(len(lines)), total)
+    others = others[lines[others].any(axis=1)]
+    if len(others) > 1 and _equal(lines[others].sum(axis=0), target, allowed):
+        return others
+    fitting = others[_fitting(lines[others], target, allowed)]
+    for sizes in _sizes(len(fitting), len(lines) - 1, most) if seconds > 0 else ():
+        chosen = _chosen(lines[fitting], target, allowed, sizes, seconds)
+        if chosen is not None:
+            return fitting[chosen]
+    return None
+
+
+def _sizes(fitting: int, others: int, most: int | None) -> list[tuple[int, int]]:
+    """How many lines a selection may have, from and to."""
+    if most is None or 2 * most >= others:
+        return [(2, fitting)] if fitting > 1 else []
+    return [(low, high) for low, high in ((2, min(most, fitting)), (others - most, fitting)) if low <= high]
+
+
+def _equal(one: Numbers, two: Numbers, allowed: float) -> bool:
+    return bool((np.abs(one - two) <= allowed).all())
+
+
+def _fitting(others: Lines, target: Numbers, allowed: float) -> Mask:
+    """Lines that can be a part: none exceeds its total, as long as nothing is negative."""
+    if (others < 0).any() or (target < 0).any():
+        return np.ones(len(others), bool)
+    return np.asarray((others <= target + allowed).all(axis=1))
+
+
+def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, int], seconds: float) -> Mask | None:
+    """The fewest lines that add up to the target, by an integer program."""
+    if (others >= 0).all() and (others.sum(axis=0) < target - allowed).any():
+        return None
+    try:
+        import highspy
+    except ImportError:
+        raise missing_extra("highspy", "tables") from None
+    highs = highspy.Highs()
+    for option, value in {"output_flag": False, "threads": 1, "time_limit": seconds}.items():
+        highs.setOptionValue(option, value)
+    size = len(others)
+    places = np.arange(size, dtype=np.int32)
+    highs.addVars(size, np.zeros(size), np.ones(size))
+    highs.changeColsCost(size, places, np.ones(size))
+    highs.changeColsIntegrality(size, places, np.full(size, highspy.HighsVarType.kInteger))
+    for entry in np.unique(np.vstack([others, target]).T, axis=0):
+        highs.addRow(entry[-1] - allowed, entry[-1] + allowed, size, places, entry[:-1])
+    highs.addRow(*sizes, size, places, np.ones(size))
+    highs.run()
+    if highs.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return None
+    chosen = np.array(highs.getSolution().col_value) > 0.5
+    return chosen if _equal(others[chosen].sum(axis=0), target, allowed) else None
+
+
+def most_parts(target: Numbers, others: int, margin: float = 1.0) -> int:
+    """The most parts, up to half of the others, that are no accident."""
+    # The more parts, the more ways to choose them.
+    telling = takewhile(lambda parts: is_no_accident(target, parts, others, margin), range(others // 2 + 1))
+    return max(telling, default=0)
+
+
+def is_no_accident(target: Numbers, parts: int, others: int, margin: float = 1.0) -> bool:
+    """Whether numbers hardly agree by chance: they carry more bits than the choice of so many parts does."""
+    information = float(np.log2(1.0 + np.abs(target)).sum())
+    return information > math.log2(math.comb(others, parts)) + margin

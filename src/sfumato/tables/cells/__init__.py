@@ -1,0 +1,1 @@
+"""Cells, dimensions and relations of a table."""

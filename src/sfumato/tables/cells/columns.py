@@ -1,0 +1,118 @@
+"""Cells as they come: named columns of plain values, read from a CSV file or handed over by an engine."""
+
+import csv
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.tables.cells.cells import Numbers, Places
+
+_PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Named columns of equal length; every value is text, as a CSV file has it, empty where missing."""
+
+    texts: Mapping[str, tuple[str, ...]]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.texts.values()), ()))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.texts
+
+    def rows(self, places: Places) -> "Columns":
+        """Some of the rows."""
+        return Columns({name: tuple(texts[place] for place in places) for name, texts in self.texts.items()})
+
+    def text(self, name: str) -> tuple[str, ...]:
+        """A column as text.
+
+        Raises:
+            PlanError: There is no such column.
+        """
+        if name not in self.texts:
+            raise PlanError(f'the table has no column "{name}".', did_you_mean(name, self.texts), "no-column")
+        return self.texts[name]
+
+    def numbers(self, name: str) -> Numbers:
+        """A column as numbers; every value must be one.
+
+        Raises:
+            DataError: A value is missing or is not a number; `rows` says where.
+        """
+        return self._numbers(name, missing=False)
+
+    def optional(self, name: str) -> Numbers:
+        """A column as numbers, not a number where there is no text.
+
+        Raises:
+            DataError: A text is not a number; `rows` says where.
+        """
+        return self._numbers(name, missing=True)
+
+    def _numbers(self, name: str, missing: bool) -> Numbers:
+        texts = self.text(name)
+        read = [_number(text) for text in texts]
+        wrong = [place + 1 for place, value in enumerate(read) if math.isnan(value) and (texts[place] or not missing)]
+        if wrong:
+            raise DataError(
+                f'column "{name}" holds something that is not a number in row {wrong[0]}'
+                + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+                "Every cell needs a finite number.",
+                "not-a-number",
+                column=name,
+                rows=wrong,
+                values=[self.texts[name][place - 1] for place in wrong],
+            )
+        return np.array(read, np.float64)
+
+
+def _number(text: str) -> float:
+    # Python reads 1_000 and digits of other scripts too, a reader of the table may not.
+    if not _PLAIN.match(text):
+        return math.nan
+    value = float(text)
+    return value if math.isfinite(value) else math.nan
+
+
+def read_columns(path: Path, separator: str | None = None) -> Columns:
+    """The columns of a CSV file; the separator is guessed from the header unless given.
+
+    Raises:
+        DataError: The file cannot be read, is not UTF-8, or has rows of unequal length.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            head = file.readline()
+            file.seek(0)
+            rows = [row for row in csv.reader(file, delimiter=separator or _separator(head)) if row]
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name} is not UTF-8.", "Save it as UTF-8.", "encoding") from None
+    if len(rows) < 2:
+        raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
+    return _columns(path.name, rows)
+
+
+def _separator(head: str) -> str:
+    return max(",;\t|", key=head.count)
+
+
+def _columns(name: str, rows: Sequence[Sequence[str]]) -> Columns:
+    header = [text.strip() for text in rows[0]]
+    ragged = [place for place, row in enumerate(rows[1:], 1) if len(row) != len(header)]
+    if ragged:
+        raise DataError(
+            f"{name}: row {ragged[0]} has another number of fields than the header.", code="ragged", rows=ragged
+        )
+    if len(set(header)) < len(header):
+        raise DataError(f"{name}: a column name stands twice in the header.", "Rename one.", "duplicate-column")
+    return Columns({column: tuple(row[place].strip() for row in rows[1:]) for place, column in enumerate(header)})

@@ -1,0 +1,165 @@
+"""Dimensions: the tree of codes that each column, or chain of level columns, of a table spans."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from sfumato.errors import DataError, PlanError
+from sfumato.tables.cells.columns import Columns
+
+Code = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The codes of a dimension: the total at the root, each other code below its parent.
+
+    Attributes:
+        name: The dimension's name.
+        root: The code of the total.
+        parents: The parent of every other code.
+        levels: The names of the levels, finest first, where the dimension has level columns.
+    """
+
+    name: str
+    root: Code
+    parents: Mapping[Code, Code]
+    levels: tuple[str, ...] = ()
+
+    def children(self) -> dict[Code, list[Code]]:
+        """The parts of every code that has some."""
+        found: dict[Code, list[Code]] = {}
+        for code, parent in self.parents.items():
+            found.setdefault(parent, []).append(code)
+        return found
+
+    def height(self, code: Code) -> int:
+        """The number of steps from the root."""
+        steps = 0
+        while code != self.root:
+            code, steps = self.parents[code], steps + 1
+        return steps
+
+    def describe(self, code: Code) -> str:
+        """Level and unit in words: `Kreis 1`, or `NACE 10`, or the name of the total."""
+        if code == self.root:
+            return f"{self.name} total" if not self.levels else "the grand total"
+        if not self.levels:
+            return f"{self.name} {code[0]}"
+        place = self.height(code) - 1
+        return f"{self.levels[len(self.levels) - 1 - place]} {code[place]}"
+
+
+def level_codes(columns: Columns, levels: Sequence[str], total: str) -> list[Code]:
+    """The code of each row of a dimension with level columns, from the top down.
+
+    Raises:
+        DataError: A row is a total over a level but names a unit below it.
+    """
+    codes = list(zip(*(columns.text(level) for level in levels), strict=True))
+    wrong = [place + 1 for place, code in enumerate(codes) if _totals_above(code, total)]
+    if wrong:
+        raise DataError(
+            f"row {wrong[0]} is a total over a level but names a unit below it.",
+            f'Below a total, every level column must be "{total}".',
+            "missing-parent",
+            rows=wrong,
+        )
+    return codes
+
+
+def _totals_above(code: Code, total: str) -> bool:
+    marks = [part == total for part in code]
+    return any(above and not below for above, below in pairwise(marks))
+
+
+def level_tree(name: str, codes: Iterable[Code], levels: Sequence[str], total: str) -> Tree:
+    """The tree of level columns: a unit's parent is the same unit with its last level set to the total."""
+    root = (total,) * len(levels)
+    parents: dict[Code, Code] = {}
+    for start in dict.fromkeys(codes):
+        code = start
+        while code != root and code not in parents:
+            named = sum(part != total for part in code)
+            parents[code] = (*code[: named - 1], *root[named - 1 :])
+            code = parents[code]
+    return Tree(name, root, parents, tuple(reversed(levels)))
+
+
+def flat_tree(name: str, codes: Iterable[str], total: str) -> Tree:
+    """The tree of a column without a hierarchy: every code lies below the total."""
+    return Tree(name, (total,), {(code,): (total,) for code in dict.fromkeys(codes) if code != total})
+
+
+def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
+    """The tree in a file: τ-ARGUS `.hrc` (depth as leading @) or one line `child,parent` for each code.
+
+    Raises:
+        PlanError: The file cannot be read or is no tree.
+        DataError: The table has a code that the file does not.
+    """
+    lines = _lines(path)
+    parents = _hrc(lines, path.name) if path.suffix.lower() == ".hrc" else _child_parent(lines, path.name)
+    below: dict[Code, Code] = {(child,): (parent or total,) for child, parent in parents.items() if child != total}
+    below |= {parent: (total,) for parent in below.values() if parent not in below and parent != (total,)}
+    _check_tree(below, total, path.name)
+    unknown = [code for code in dict.fromkeys(codes) if (code,) not in below and code != total]
+    if unknown:
+        raise DataError(
+            f"column {name} has {len(unknown)} codes that {path.name} does not.",
+            "Add them to the hierarchy.",
+            "unknown-code",
+            column=name,
+            values=unknown,
+        )
+    return Tree(name, (total,), below)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        raise PlanError(
+            f"the hierarchy {path.name} cannot be read.", "Check the path; it must be UTF-8.", "hierarchy"
+        ) from None
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def _hrc(lines: Sequence[str], name: str) -> dict[str, str]:
+    """Codes with their depth as the number of leading @."""
+    above: list[str] = []
+    parents: dict[str, str] = {}
+    for line in lines:
+        bare = line.strip()
+        depth = len(bare) - len(bare.lstrip("@"))
+        code = bare[depth:].strip()
+        if depth > len(above) or not code or code in parents:
+            raise PlanError(
+                f'the hierarchy {name} is no tree at "{bare}".', "Check the @ signs and double codes.", "hierarchy"
+            )
+        parents[code] = above[depth - 1] if depth else ""
+        above = [*above[:depth], code]
+    return parents
+
+
+def _child_parent(lines: Sequence[str], name: str) -> dict[str, str]:
+    separator = ";" if ";" in lines[0] else ","
+    rows = [[field.strip() for field in row] for row in csv.reader(lines, delimiter=separator)]
+    if rows and [field.lower() for field in rows[0]] == ["child", "parent"]:
+        rows = rows[1:]
+    if any(len(row) != 2 for row in rows) or len({row[0] for row in rows}) < len(rows):
+        raise PlanError(f"the hierarchy {name} needs one line child,parent for each code.", code="hierarchy")
+    return dict(rows)
+
+
+def _check_tree(parents: Mapping[Code, Code], total: str, name: str) -> None:
+    for start in parents:
+        seen = {start}
+        code = start
+        while code != (total,):
+            code = parents[code]
+            if code in seen:
+                raise PlanError(f"the hierarchy {name} runs in a circle.", "Check the parents.", "hierarchy")
+            seen.add(code)

@@ -1,0 +1,96 @@
+"""Additive relations: derived from the dimensions of a table, and checked against its values."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Mask, Numbers, Relations, make_relations
+from sfumato.tables.cells.dimensions import Code, Tree
+
+Key = tuple[Code, ...]
+
+
+def derive(trees: Sequence[Tree], keys: Sequence[Key]) -> Relations:
+    """Each cell of a code that has parts is the sum over those parts, the other dimensions held fast.
+
+    Raises:
+        DataError: Two cells have the same codes, or a cell's parent is not in the table.
+    """
+    places = _places(keys)
+    rows: list[tuple[list[int], list[float]]] = []
+    names: list[str] = []
+    for dimension, tree in enumerate(trees):
+        parts = _parts(dimension, tree, keys, places)
+        for parent, children in parts.items():
+            rows.append(([parent, *children], [-1.0] + [1.0] * len(children)))
+            names.append(describe(trees, keys[parent]))
+    return make_relations(rows, names)
+
+
+def _places(keys: Sequence[Key]) -> dict[Key, int]:
+    places: dict[Key, int] = {}
+    for place, key in enumerate(keys):
+        if key in places:
+            raise DataError(
+                f"rows {places[key] + 1} and {place + 1} are the same cell.",
+                "Each cell may stand once; is a grouping column missing in group_by?",
+                "duplicate-cell",
+                rows=[places[key] + 1, place + 1],
+            )
+        places[key] = place
+    return places
+
+
+def _parts(dimension: int, tree: Tree, keys: Sequence[Key], places: dict[Key, int]) -> dict[int, list[int]]:
+    """For each cell that is a total in one dimension, its parts."""
+    parts: dict[int, list[int]] = {}
+    for place, key in enumerate(keys):
+        code = key[dimension]
+        if code == tree.root:
+            continue
+        above = (*key[:dimension], tree.parents[code], *key[dimension + 1 :])
+        if above not in places:
+            raise DataError(
+                f"the parent of row {place + 1} ({tree.describe(tree.parents[code])}) is missing.",
+                "Add the totals, or compute the table with sf.tabulate.",
+                "missing-parent",
+                rows=[place + 1],
+            )
+        parts.setdefault(places[above], []).append(place)
+    return parts
+
+
+def describe(trees: Sequence[Tree], key: Key) -> str:
+    """A cell in words: level and unit of each dimension, totals left out."""
+    named = [tree.describe(code) for tree, code in zip(trees, key, strict=True) if code != tree.root]
+    return ", ".join(named) or "the grand total"
+
+
+def finest_of(relations: Relations, size: int) -> Mask:
+    """Cells that are no total in any relation."""
+    finest = np.ones(size, bool)
+    finest[relations.cells[relations.coefs < 0]] = False
+    return finest
+
+
+def check(relations: Relations, values: Numbers, tolerance: float = 0.0) -> None:
+    """Refuse a table whose totals do not add up; the tolerance is for rounded sums.
+
+    Raises:
+        DataError: A total differs from the sum of its parts; the text names level and unit.
+    """
+    missing = np.abs(relations.residuals(values))
+    scale = np.array([np.abs(values[relations.row(place)[0]]).max() for place in range(len(relations))])
+    wrong = np.flatnonzero(missing > tolerance + 1e-9 * np.maximum(scale, 1.0))
+    if len(wrong):
+        named = [relations.names[place] if relations.names else f"relation {place + 1}" for place in wrong]
+        raise DataError(
+            "totals do not add up: "
+            + "; ".join(named[:5])
+            + (f" and {len(named) - 5} more." if len(named) > 5 else "."),
+            "Correct the table, or allow for rounding with table.tolerance.",
+            "totals",
+            rows=[int(relations.row(int(place))[0][0]) + 1 for place in wrong],
+            values=[f"{missing[place]:g}" for place in wrong],
+        )

@@ -1,0 +1,1 @@
+"""Crosstabs as people have them: their totals found, their cells masked by a policy."""

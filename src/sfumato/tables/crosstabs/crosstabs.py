@@ -1,0 +1,266 @@
+"""Crosstabs taken apart: which lines are sums of others, which columns are shares, by their numbers and their names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import DataError, PlanError
+from sfumato.tables.cells.cells import Mask, Relations, make_relations
+from sfumato.tables.crosstabs.subtotals import Doubt, Sum, adds_up, find_sums
+
+MARGINS = frozenset(
+    [
+        *("all", "total", "totals", "sum", "sums", "overall", "grand total", "grand totals", "row total"),
+        *("column total", "alle", "gesamt", "insgesamt", "summe", "gesamtsumme", "zusammen", "σ", "∑"),
+    ]
+)
+SHARES = ("%", "pct", "percent", "prozent", "share", "anteil", "rate", "ratio", "quote", "per 1", "je 1")
+FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
+DECIMALS = (0, 1, 2, 3, 4, 12)
+Grid = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Crosstab:
+    """Labels and numbers of a crosstab."""
+
+    rows: tuple[Any, ...]
+    columns: tuple[Any, ...]
+    values: Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A column that is a factor times one column over another, or over its own entry in the row of the total."""
+
+    top: int
+    bottom: int
+    row: int | None
+    factor: float
+    decimals: int
+
+
+Derived = Mapping[Any, tuple[Any, Any] | None]
+Subtotals = Mapping[Any, Sequence[Any]]
+
+
+def is_margin(label: Any, margins: str | None = None) -> bool:
+    """Whether a label is that of a total.
+
+    >>> is_margin("Grand total"), is_margin(("All", "")), is_margin("ward")
+    (True, True, False)
+    """
+    first = label[0] if isinstance(label, tuple) else label
+    return first == margins if margins is not None else str(first).strip().casefold() in MARGINS
+
+
+def relations_of(
+    grid: Grid,
+    rows: Sequence[Any],
+    columns: Sequence[Any],
+    margins: str | None = None,
+    subtotals: Subtotals | None = None,
+) -> Relations:
+    """The sums within a crosstab: those that are declared or that labels announce, and all that the numbers show.
+
+    Raises:
+        PlanError: There is no such label for the margins, or a subtotal names no row or column.
+        DataError: A line that is called a total is not the sum of others, or the numbers leave open which are sums.
+    """
+    if margins is not None and not any(is_margin(label, margins) for label in (*rows, *columns)):
+        raise PlanError(f'there is no row or column "{margins}".', "Check margins=.", "no-margin")
+    _check_subtotals(rows, columns, subtotals or {})
+    places = np.arange(grid.size).reshape(grid.shape)
+    found = []
+    for lines, cells, labels in ((grid, places, rows), (grid.T, places.T, columns)):
+        sums = [*_declared(lines, labels, subtotals or {}), *_shown(lines, labels, margins, subtotals)]
+        _check_margins(lines, labels, margins, sums)
+        found += [pair for one in dict.fromkeys(sums) for pair in _across(one, cells)]
+    return make_relations(found)
+
+
+def _across(one: Sum, cells: npt.NDArray[np.int64]) -> list[tuple[list[int], list[float]]]:
+    """A sum of lines as a relation for each of their entries."""
+    coefs = [-1.0] + [1.0] * len(one.parts)
+    return [([int(cell) for cell in cells[[one.total, *one.parts], across]], coefs) for across in range(cells.shape[1])]
+
+
+def _shown(lines: Grid, labels: Sequence[Any], margins: str | None, subtotals: Subtotals | None) -> Sequence[Sum]:
+    """The sums that the numbers show; those of scattered lines are sought unless the caller names the subtotals."""
+    found = find_sums(lines, _margins(labels, margins), scattered=subtotals is None)
+    if found.doubt is not None:
+        what = {
+            Doubt.AMBIGUOUS: "a row or column of the crosstab may be the sum of others, in many ways.",
+            Doubt.UNSEARCHED: "the crosstab has too many rows or columns to tell which are sums of others.",
+        }
+        raise DataError(
+            what[found.doubt],
+            "Name every subtotal with its parts in subtotals=, {} when there is none; or the total in margins=.",
+            found.doubt.value,
+        )
+    return found.sums
+
+
+def _margins(labels: Sequence[Any], margins: str | None) -> Mask:
+    return np.array([is_margin(label, margins) for label in labels], bool)
+
+
+def _check_margins(lines: Grid, labels: Sequence[Any], margins: str | None, sums: Sequence[Sum]) -> None:
+    totals = {one.total for one in sums}
+    for place in np.flatnonzero(_margins(labels, margins) & lines.any(axis=1)):
+        if int(place) not in totals:
+            raise DataError(
+                "a margin of the crosstab is not the sum of its cells.",
+                "Correct it, or name its parts in subtotals=.",
+                "totals",
+            )
+
+
+def _check_subtotals(rows: Sequence[Any], columns: Sequence[Any], subtotals: Subtotals) -> None:
+    for total, parts in subtotals.items():
+        named = [total, *parts]
+        if not parts or not any(all(list(labels).count(name) == 1 for name in named) for labels in (rows, columns)):
+            raise PlanError(
+                f'subtotals: "{total}" and its parts are not all rows, or all columns, each there once.',
+                "Check subtotals=.",
+                "no-subtotal",
+            )
+
+
+def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[Sum]:
+    """The declared sums among these lines.
+
+    Raises:
+        DataError: One does not add up.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    found = []
+    for total, parts in subtotals.items():
+        if all(name in places for name in (total, *parts)):
+            one = Sum(places[total], tuple(sorted({places[part] for part in parts})))
+            if one.total in one.parts or not np.array_equal(lines[list(one.parts)].sum(axis=0), lines[one.total]):
+                raise DataError(f'subtotals: "{total}" is not the sum of its parts.', "Correct it.", "totals")
+            found.append(one)
+    return found
+
+
+def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
+    """The columns that follow from others: those that are named, and all whose numbers show it.
+
+    Raises:
+        PlanError: A named column is not there.
+        DataError: A column is no count and follows from no others, or may be either.
+    """
+    _check_names(crosstab, derived)
+    whole = [place for place, column in enumerate(crosstab.values.T) if _is_whole(column)]
+    sure = {place for place, label in enumerate(crosstab.columns) if _is_share(label, place not in whole, derived)}
+    counts = [place for place in whole if place not in sure]
+    found: dict[int, Ratio] = {}
+    doubtful = set[int]()
+    for place, label in enumerate(crosstab.columns):
+        parts = [other for other in counts if other != place]
+        ratio = None if label in derived and derived[label] is None else _ratio_of(crosstab, place, derived, parts)
+        if ratio is None and place in sure and (place not in whole or label in derived):
+            raise DataError(
+                "a column of the crosstab is neither counts nor a ratio of two others.", "Leave it out.", "not-a-count"
+            )
+        if ratio is not None and place in sure:
+            found[place] = ratio
+        elif ratio is not None:
+            doubtful.add(place)
+    _refuse_doubtful(doubtful, crosstab.values, counts)
+    return found
+
+
+def _refuse_doubtful(doubtful: set[int], values: Grid, counts: Sequence[int]) -> None:
+    if doubtful and not doubtful <= _added(values, counts):
+        raise DataError(
+            "a column of the crosstab may be counts, or a percentage of others.",
+            "Name it in derived=: with the columns that are divided, or with None when it is counts.",
+            "ambiguous-column",
+        )
+
+
+def _is_share(label: Any, broken: bool, derived: Derived) -> bool:
+    """Whether a column is a share for certain: by the caller's word, by numbers that are no counts, or by its name."""
+    if label in derived:
+        return derived[label] is not None
+    return broken or _named_share(label)
+
+
+def _check_names(crosstab: Crosstab, derived: Derived) -> None:
+    named = [name for label, parts in derived.items() for name in (label, *(parts or ()))]
+    missing = [name for name in named if name not in crosstab.columns]
+    if missing:
+        raise PlanError(f'the crosstab has no column "{missing[0]}".', "Check derived=.", "no-column")
+
+
+def _is_whole(column: Grid) -> bool:
+    return bool(not np.isnan(column).any() and (column == np.round(column)).all())
+
+
+def _added(values: Grid, whole: Sequence[int]) -> set[int]:
+    """The columns that are sums of others or parts of one: counts, for percentages of them would not add up so."""
+    sums = find_sums(values.T[list(whole)], np.zeros(len(whole), bool)).sums
+    return {whole[place] for one in sums for place in (one.total, *one.parts)}
+
+
+def _named_share(label: Any) -> bool:
+    text = " ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
+    return any(word in text.casefold() for word in SHARES)
+
+
+def _ratio_of(crosstab: Crosstab, place: int, derived: Derived, whole: Sequence[int]) -> Ratio | None:
+    """How a column follows from whole ones: from two of them, or as a share of one's total."""
+    label, column = crosstab.columns[place], crosstab.values[:, place]
+    places = {name: at for at, name in enumerate(crosstab.columns)}
+    named = derived.get(label)
+    pairs = [(places[named[0]], places[named[1]])] if named else [(a, b) for a in whole for b in whole if a != b]
+    for top, bottom in pairs:
+        fit = _fit(column, crosstab.values[:, top], crosstab.values[:, bottom], bool(named))
+        if fit is not None:
+            return Ratio(top, bottom, None, *fit)
+    if named:
+        return None
+    return next((share for top in whole if (share := _share_of(crosstab, column, top)) is not None), None)
+
+
+def _share_of(crosstab: Crosstab, column: Grid, top: int) -> Ratio | None:
+    """A share of a column's total, the greatest of its counts.
+
+    Raises:
+        DataError: The total is not in the table: the shares would tell it.
+    """
+    counts = crosstab.values[:, top]
+    row = int(np.flatnonzero(counts == counts.max())[-1])
+    fit = _fit(column, counts, np.full(len(counts), counts[row]), False)
+    if fit is not None and adds_up(counts[:, None], row):
+        return Ratio(top, top, row, *fit)
+    if _fit(column, counts, np.full(len(counts), counts.sum()), False) is not None:
+        raise DataError(
+            "a column of the crosstab is a share of a total that is not in it, and so tells it.",
+            "Add the row of totals, or leave the shares out.",
+            "hidden-total",
+        )
+    return None
+
+
+def _fit(column: Grid, top: Grid, bottom: Grid, named: bool) -> tuple[float, int] | None:
+    """Factor and decimals with which a column is a ratio; a single row of numbers shows nothing unless it is named."""
+    used = (bottom > 0) & ~np.isnan(column)
+    telling = used & ((top != 0) | (column != 0))
+    if telling.sum() < (1 if named else 2):
+        return None
+    for factor in FACTORS:
+        exact = factor * top[used] / bottom[used]
+        # No rounding moves a number by more than a half.
+        if np.abs(exact - column[used]).max() > 0.51:
+            continue
+        for decimals in DECIMALS:
+            slack = 0.6 * 10.0**-decimals * 1e-3 + 1e-9
+            if np.abs(np.round(exact, decimals) - column[used]).max() <= slack:
+                return factor, decimals
+    return None

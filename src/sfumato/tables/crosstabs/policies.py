@@ -1,0 +1,176 @@
+"""Small-number policies for crosstabs: what authorities ask of every table that leaves the house.
+
+Each policy carries its source. Policies that only round leave totals rounded too; policies that suppress also mask
+further cells, so that no masked one can be computed from the margins.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import DataError, PromiseError
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.publication import Promise, Publication
+from sfumato.tables.cells.cells import Mask, Relations, Status, Table, make_table
+from sfumato.tables.crosstabs.crosstabs import Crosstab, Derived, Grid, Ratio, Subtotals, ratios_in, relations_of
+from sfumato.tables.promises.judging import with_parts
+from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.problem import make_problem
+from sfumato.tables.words import MASK
+
+SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One policy: counts from `low` to `high` are small.
+
+    Attributes:
+        low: The least small count.
+        high: The greatest small count.
+        small: What a small count is published as.
+        base: The base to which other counts are rounded; 1 leaves them.
+        complementary: Whether further cells are masked so that no small one can be computed.
+        source: Where the policy is written.
+    """
+
+    low: int
+    high: int
+    small: str | int
+    base: int
+    complementary: bool
+    source: str
+
+
+POLICIES: dict[str, Policy] = {
+    "nhs": Policy(
+        1,
+        7,
+        MASK,
+        5,
+        False,
+        "NHS Digital, Hospital Episode Statistics (HES) Analysis Guide: small numbers, 1-7 and rounding to 5",
+    ),
+    "cms-11": Policy(
+        1,
+        10,
+        MASK,
+        1,
+        True,
+        "Centers for Medicare & Medicaid Services, Cell Size Suppression Policy: no cell of 1-10, nor derivable",
+    ),
+    "research-10": Policy(
+        1, 9, MASK, 1, True, "Handbook on Statistical Disclosure Control for Outputs (SDAP): minimum cell count 10"
+    ),
+    "eurostat": Policy(
+        1,
+        7,
+        5,
+        10,
+        False,
+        "Eurostat, Integrated Farm Statistics Manual 9.1.2, from 2023: 1-7 as 5, others to the nearest 10",
+    ),
+}
+
+
+def apply(
+    crosstab: Crosstab,
+    policy: Policy,
+    margins: str | None = None,
+    derived: Derived | None = None,
+    subtotals: Subtotals | None = None,
+) -> list[list[Any]]:
+    """The cells to be published, row by row."""
+    ratios = ratios_in(crosstab, derived or {})
+    counts = [place for place in range(len(crosstab.columns)) if place not in ratios]
+    grid = crosstab.values[:, counts]
+    _check_counts(grid)
+    small = (grid >= policy.low) & (grid <= policy.high)
+    if policy.complementary:
+        names = [crosstab.columns[place] for place in counts]
+        relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
+        small = _protected(grid, small, relations)
+    shown = _shown(grid, small, policy)
+    return _with_ratios(crosstab, shown, counts, ratios)
+
+
+def _check_counts(grid: Grid) -> None:
+    if np.isnan(grid).any() or (grid < 0).any() or (grid != np.round(grid)).any():
+        raise DataError("a cell of the crosstab is not a count.", "Name percentages in derived=.", "not-a-count")
+
+
+def _protected(grid: Grid, small: npt.NDArray[np.bool_], relations: Relations) -> npt.NDArray[np.bool_]:
+    """The small cells, and those that must be masked with them; zeros are shown, so a masked cell is at least 1."""
+    if not small.any() or not len(relations):
+        return small
+    values, unsafe = grid.ravel(), small.ravel()
+    status = np.where(unsafe, Status.UNSAFE, np.where(values == 0, Status.PUBLISH, Status.SAFE)).astype(np.int8)
+    table = make_table(
+        values,
+        relations,
+        status=status,
+        lower=np.where(values > 0, 1.0, 0.0),
+        need_down=np.where(unsafe & (values > 1), 1.0, 0.0),
+        need_up=np.where(unsafe, 1.0, 0.0),
+        costs=values + 1.0,
+    )
+    table = _possible(table)
+    problem = make_problem(table)
+    masked = unsafe.copy()
+    masked[problem.places] |= optimal(problem, SECONDS).masked
+    _audit(table, masked)
+    return masked.reshape(grid.shape)
+
+
+def _possible(table: Table) -> Table:
+    """Promises no wider than possible: a total is no less than its masked parts together."""
+    lower = with_parts(table.lower, table.relations)
+    return table.with_columns(lower=lower, need_down=np.minimum(table.need_down, table.values - lower))
+
+
+def _audit(table: Table, masked: Mask) -> None:
+    """Refuse what an attacker can compute.
+
+    Raises:
+        PromiseError: He can.
+    """
+    nothing = np.full(len(table), np.nan)
+    shown = np.where(masked, np.nan, table.values)
+    publication = Publication(shown, nothing, nothing, table.lower, table.upper, table.relations, table.names)
+    low = np.where(table.unsafe, table.values - table.need_down, np.nan)
+    promise = Promise(low, np.where(table.unsafe, table.values + table.need_up, np.nan))
+    if any(table.unsafe[leak.cell] for leak in audit_publication(publication, promise).leaks):
+        raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
+
+
+def _shown(grid: Grid, masked: npt.NDArray[np.bool_], policy: Policy) -> list[list[Any]]:
+    rounded = np.floor(grid / policy.base + 0.5) * policy.base
+    return [
+        [policy.small if hit else int(value) for value, hit in zip(values, hits, strict=True)]
+        for values, hits in zip(rounded, masked, strict=True)
+    ]
+
+
+def _with_ratios(
+    crosstab: Crosstab, shown: Sequence[Sequence[Any]], counts: Sequence[int], ratios: Mapping[int, Ratio]
+) -> list[list[Any]]:
+    """All columns again: a ratio of what is published, a mask where either part is masked."""
+    at = {column: place for place, column in enumerate(counts)}
+    return [
+        [
+            row[at[column]] if column in at else _ratio(shown, row, at, ratios[column])
+            for column in range(len(crosstab.columns))
+        ]
+        for row in shown
+    ]
+
+
+def _ratio(shown: Sequence[Sequence[Any]], row: Sequence[Any], at: Mapping[int, int], ratio: Ratio) -> Any:
+    top = row[at[ratio.top]]
+    bottom = (row if ratio.row is None else shown[ratio.row])[at[ratio.bottom]]
+    if MASK in (top, bottom):
+        return MASK
+    return round(ratio.factor * top / bottom, ratio.decimals) if bottom else float("nan")

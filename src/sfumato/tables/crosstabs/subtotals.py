@@ -1,0 +1,279 @@
+"""Subtotals that nobody declared: lines of counts that are the sum of their neighbors, or of any other lines.
+
+A subtotal mostly stands directly before or after its parts, and these may be subtotals themselves. Such blocks are
+found whatever the size of the table. A line may also be the sum of a scattered selection; all selections are tried
+where no block explains the line, as long as they are few enough to try and to tell from chance.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+
+Lines = npt.NDArray[np.float64]
+Keys = npt.NDArray[np.uint64]
+# Bits by which numbers must agree beyond chance to be taken as proof: one accident in a thousand.
+PROOF = 10.0
+# Selections are tried as long as either half of the lines has no more that do not exceed the total.
+MOST = 1 << 17
+# A line that is the sum of others in more ways than these shows nothing but small numbers.
+SEVERAL = 4
+# Steps for the blocks of one total; numbers that need more show no block.
+STEPS = 2000
+# More blocks for each line than these come of small numbers; what is found is kept, further ones are not sought.
+TANGLED = 8
+# Entries by which selections are compared with a total: its smallest leave the least room.
+TIGHT = 4
+WIDTH = 64
+WORD = (1 << WIDTH) - 1
+
+
+class Doubt(Enum):
+    """Why the sums of a table cannot be told from its numbers alone."""
+
+    AMBIGUOUS = "ambiguous-sums"
+    UNSEARCHED = "unsearched-sums"
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A line and those that add up to it."""
+
+    total: int
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The sums in some lines, and the doubt that is left; there may be further sums then."""
+
+    sums: tuple[Sum, ...]
+    doubt: Doubt | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A total directly before or after its parts; `evidence` is how many bits agree, with those of blocks within."""
+
+    sum: Sum
+    first: int
+    last: int
+    evidence: float
+
+
+_Ends = dict[tuple[int, int], list[_Block]]
+
+
+def find_sums(lines: Lines, margins: Mask, scattered: bool = True) -> Found:
+    """The sums in lines of counts: every block, and every selection of lines that no block explains.
+
+    A grand total that takes in every line once leaves no room for other sums: lines that agree with others all the
+    same do so by accident.
+
+    Args:
+        lines: The counts, one line each.
+        margins: Which lines are called totals.
+        scattered: Whether to look for sums of scattered lines as well.
+
+    >>> find_sums(np.array([[2.0, 5.0], [1.0, 1.0], [3.0, 6.0], [9.0, 9.0]]), np.zeros(4, bool)).sums
+    (Sum(total=2, parts=(0, 1)),)
+    """
+    used = np.flatnonzero(lines.any(axis=1))
+    if len(used) < 2 or (lines < 0).any():
+        return Found(())
+    found = _Search(lines[used], margins[used]).run(scattered)
+    named = [Sum(int(used[one.total]), tuple(sorted(int(used[part]) for part in one.parts))) for one in found.sums]
+    return Found(tuple(dict.fromkeys(named)), found.doubt)
+
+
+def adds_up(lines: Lines, total: int) -> bool:
+    """Whether a line of counts may be the sum of others.
+
+    >>> adds_up(np.array([[2.0], [1.0], [3.0]]), 2)
+    True
+    """
+    return bool(_Search(lines, np.zeros(len(lines), bool)).selections(total))
+
+
+class _Search:
+    """The sums in lines of which none is empty."""
+
+    def __init__(self, lines: Lines, margins: Mask) -> None:
+        self._lines, self._margins = lines, margins
+        self._keys = _keys(lines)
+        self._words = [int(key) for key in self._keys]
+        self._sizes = lines.sum(axis=1).tolist()
+        self._bits = _bits(lines)
+
+    def run(self, scattered: bool) -> Found:
+        plain = list(self._plain())
+        sure = [block.sum for block in plain if self._margins[block.sum.total] or self._proves(block)]
+        if sure:
+            return Found(tuple(sure))
+        blocks = [*plain, *self._blocks()]
+        sums = [block.sum for block in blocks]
+        whole = (0, len(self._lines) - 1)
+        if not scattered or any((block.first, block.last) == whole and self._proves(block) for block in blocks):
+            return Found(tuple(sums))
+        told = {block.sum.total for block in blocks if self._proves(block)}
+        more, doubt = self._scattered([line for line in range(len(self._lines)) if line not in told])
+        return Found((*sums, *more), doubt)
+
+    def _proves(self, block: _Block) -> bool:
+        """Whether a block is no accident: by its numbers alone, or by fewer where its total is called one."""
+        return block.evidence >= (0.0 if self._margins[block.sum.total] else PROOF)
+
+    def _plain(self) -> Iterator[_Block]:
+        """The lines that are the sum of all others."""
+        size = len(self._lines)
+        for total in np.flatnonzero((self._lines.sum(axis=0) == 2 * self._lines).all(axis=1)):
+            others = tuple(line for line in range(size) if line != total)
+            yield _Block(Sum(int(total), others), 0, size - 1, self._bits[total] - math.log2(size))
+
+    def _blocks(self) -> list[_Block]:
+        """All blocks; those that are made of blocks come a round later."""
+        found: dict[_Block, None] = {}
+        while True:
+            before, ends = len(found), _ends(found)
+            for total in range(len(self._lines)):
+                found.update(dict.fromkeys(self._beside(total, ends)))
+            if len(found) == before or len(found) > TANGLED * len(self._lines):
+                return list(found)
+
+    def _beside(self, total: int, ends: _Ends) -> Iterator[_Block]:
+        """The blocks whose total is this line, from its neighbor on in either direction."""
+        own = self._bits[total] - math.log2(2 * len(self._lines))
+        for step in (-1, 1):
+            for parts, reached, evidence in self._runs(total, step, ends):
+                first, last = min(total, reached), max(total, reached)
+                yield _Block(Sum(total, parts), first, last, own + evidence)
+
+    def _runs(self, total: int, step: int, ends: _Ends) -> Iterator[tuple[tuple[int, ...], int, float]]:
+        """The runs of neighbors that add up to a line: their parts, how far they reach, the evidence within."""
+        target, size = self._words[total], self._sizes[total]
+        states: list[tuple[int, int, float, tuple[int, ...], float]] = [(total + step, 0, 0.0, (), 0.0)]
+        for _ in range(STEPS):
+            if not states:
+                return
+            place, word, sum_, parts, evidence = states.pop()
+            if not 0 <= place < len(self._lines):
+                continue
+            single = _Block(Sum(place, ()), place, place, 0.0)
+            for block in (single, *ends.get((step, place), ())):
+                part, reached = block.sum.total, block.first if step < 0 else block.last
+                added, larger = (word + self._words[part]) & WORD, sum_ + self._sizes[part]
+                if added == target and larger == size:
+                    yield (*parts, part), reached, evidence + block.evidence
+                elif larger < size:
+                    states.append((reached + step, added, larger, (*parts, part), evidence + block.evidence))
+
+    def _scattered(self, totals: Iterable[int]) -> tuple[list[Sum], Doubt | None]:
+        """The sums of any lines, for some totals."""
+        found: list[Sum] = []
+        doubt = None
+        for total in totals:
+            chosen = self.selections(total)
+            if chosen is Doubt.UNSEARCHED:
+                return found, Doubt.UNSEARCHED
+            if chosen is Doubt.AMBIGUOUS:
+                doubt = Doubt.AMBIGUOUS
+            else:
+                found += chosen
+        return found, doubt
+
+    def selections(self, total: int) -> list[Sum] | Doubt:
+        """All selections that add up to a line, from those of both halves of the others."""
+        fitting = self._fitting(total)
+        one, two = (self._partial(fitting[start::2], total) for start in (0, 1))
+        if one is None or two is None:
+            return Doubt.UNSEARCHED
+        pairs = _pairs(one.keys, two.keys, self._keys[total])
+        if pairs is None:
+            return Doubt.AMBIGUOUS
+        chosen = [(*one.lines(left), *two.lines(right)) for left, right in pairs]
+        return [Sum(total, parts) for parts in chosen]
+
+    def _partial(self, lines: Places, total: int) -> "_Partial | None":
+        """The selections of some lines that do not exceed a total; None where they are too many."""
+        if len(lines) > WIDTH:
+            return None
+        tight = np.argsort(self._lines[total])[:TIGHT]
+        nothing = np.zeros(1, np.uint64)
+        found = _Partial(lines, np.zeros((1, len(tight))), nothing, nothing)
+        for place, line in enumerate(lines):
+            found = found.with_line(place, self._lines[line, tight], self._lines[total, tight], self._keys[line])
+            if len(found.keys) > MOST:
+                return None
+        return found
+
+    def _fitting(self, total: int) -> Places:
+        """The lines that can be parts of another: none exceeds it, and together they reach it."""
+        fits = (self._lines <= self._lines[total]).all(axis=1)
+        fits[total] = False
+        short = (self._lines[fits].sum(axis=0) < self._lines[total]).any()
+        return np.flatnonzero(fits & (not short))
+
+
+def _ends(blocks: Iterable[_Block]) -> _Ends:
+    """The blocks by the place where one who comes along meets them, and the direction in which he goes."""
+    ends: _Ends = {}
+    for block in blocks:
+        ends.setdefault((-1, block.last), []).append(block)
+        ends.setdefault((1, block.first), []).append(block)
+    return ends
+
+
+@dataclass(frozen=True, slots=True)
+class _Partial:
+    """Selections of some lines: their sums in a few entries, their keys, and a bit for each line that is in."""
+
+    all: Places
+    sums: Lines
+    keys: Keys
+    members: Keys
+
+    def with_line(self, place: int, sums: Lines, room: Numbers, key: np.uint64) -> "_Partial":
+        """Each selection without a further line, and with it where it stays within the room."""
+        grown = self.sums + sums
+        fits = (grown <= room).all(axis=1)
+        return _Partial(
+            self.all,
+            np.concatenate([self.sums, grown[fits]]),
+            np.concatenate([self.keys, self.keys[fits] + key]),
+            np.concatenate([self.members, self.members[fits] | np.uint64(1 << place)]),
+        )
+
+    def lines(self, selection: int) -> tuple[int, ...]:
+        """The lines of a selection."""
+        member = int(self.members[selection])
+        return tuple(int(line) for place, line in enumerate(self.all) if member >> place & 1)
+
+
+def _keys(lines: Lines) -> Keys:
+    """A word for each line, such that sums of lines have the sum of their words and others hardly ever do."""
+    weights = np.random.default_rng(7).integers(1, WORD, lines.shape[1], np.uint64, endpoint=True)
+    return np.asarray((lines.astype(np.int64).astype(np.uint64) * weights).sum(axis=1, dtype=np.uint64))
+
+
+def _bits(lines: Lines) -> list[float]:
+    """How much information each line carries; entries that follow from others carry none, and the largest are those."""
+    used = lines[:, lines.any(axis=0)]
+    rank = int(np.linalg.matrix_rank(used))
+    return [float(bits) for bits in np.sort(np.log2(1.0 + used), axis=1)[:, :rank].sum(axis=1)]
+
+
+def _pairs(left: Keys, right: Keys, target: np.uint64) -> list[tuple[int, int]] | None:
+    """The pairs with a sum; None where there are too many."""
+    order = np.argsort(right)
+    wanted = target - left
+    start = np.searchsorted(right, wanted, "left", sorter=order)
+    end = np.searchsorted(right, wanted, "right", sorter=order)
+    hits = np.flatnonzero(end > start)
+    if (end - start)[hits].sum() > SEVERAL:
+        return None
+    return [(int(one), int(other)) for one in hits for other in order[start[one] : end[one]]]

@@ -1,0 +1,354 @@
+"""The plan of a table: where its cells are, which are unsafe, how they are masked and what is promised."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from sfumato.errors import PlanError
+from sfumato.shapes.files import load
+from sfumato.shapes.shapes import (
+    Choice,
+    Either,
+    Flag,
+    Integer,
+    Key,
+    ListOf,
+    MapOf,
+    Number,
+    Record,
+    Scalar,
+    Schema,
+    Tagged,
+    Text,
+    read,
+)
+from sfumato.tables.plan import rules
+
+Method = Literal["intervals", "optimal", "fast", "ranges"]
+Cost = Literal["unit", "value", "frequency", "log", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """Where the cells are and what their columns mean."""
+
+    source: str | None = None
+    value: str = "value"
+    group_by: tuple[str, ...] = ()
+    separator: str | None = None
+    frequency: str | None = None
+    contributions: tuple[str, ...] = ()
+    holdings: str | None = None
+    tolerance: float = 0.0
+    cells: str | None = None
+    relations: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.cells is None) != (self.relations is None):
+            raise ValueError("cells and relations go together.")
+        if self.cells is not None and (self.source is not None or self.group_by):
+            raise ValueError("a table given by cells and relations has no source and no group_by.")
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One dimension: level columns from the top down, or one column, flat or with a hierarchy file."""
+
+    levels: tuple[str, ...] = ()
+    column: str | None = None
+    hierarchy: str | None = None
+    total: str = "Total"
+
+    def __post_init__(self) -> None:
+        if bool(self.levels) == (self.column is not None):
+            raise ValueError("give either levels or column.")
+        if self.hierarchy is not None and self.column is None:
+            raise ValueError("a hierarchy goes with a column.")
+
+
+@dataclass(frozen=True, slots=True)
+class MethodChoice:
+    """How cells are masked.
+
+    Attributes:
+        name: The method.
+        cost: What masking a cell costs: a known measure, or the name of a column.
+        level_factor: A cell is dearer by this factor for each level above the finest.
+        time_limit: Seconds for the search.
+        prefer: Which candidate `intervals` prefers.
+        repair: Whether `intervals` mends what its audit finds.
+        insiders: Whether the single respondent of a cell attacks the others; by default where holdings, respondents
+            or contributions are given.
+        zeros: Whether cells of value 0 may be masked.
+    """
+
+    name: Method = "optimal"
+    cost: str = "value"
+    level_factor: float = 1.0
+    time_limit: float = 60.0
+    prefer: Literal["min", "max"] = "max"
+    repair: bool = True
+    insiders: bool | None = None
+    zeros: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """How far the range of an unsafe cell must reach: absolute, or in percent of its value."""
+
+    lower: float | None = None
+    upper: float | None = None
+    percent: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.percent is None) == (self.lower is None and self.upper is None):
+            raise ValueError("give either percent, or lower and upper.")
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerModel:
+    """What anyone is assumed to know besides what is published.
+
+    Attributes:
+        lower: The least value that a cell can have.
+        upper: The greatest.
+        integer: Whether all values are known to be whole.
+        rule: Whether it is known which masked cells are primary (the case column is handed out, say), so that the
+            rules tell between which values they lie and above which the others do.
+    """
+
+    lower: float | None = None
+    upper: float | None = None
+    integer: bool = False
+    rule: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the published table looks like."""
+
+    columns: Literal["plain", "original"] = "plain"
+    prefix: str | None = None
+    language: Literal["en", "de"] = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """A whole plan; `folder` is where its relative paths start, `plain` what was read."""
+
+    table: TableSource
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    primary: tuple[rules.Rule, ...] = ()
+    method: MethodChoice = field(default_factory=MethodChoice)
+    protection: Protection | None = None
+    attacker: AttackerModel = field(default_factory=AttackerModel)
+    output: Output = field(default_factory=Output)
+    version: int = 1
+    folder: Path = field(default_factory=Path)
+    plain: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        given = self.table.cells is not None
+        if given and self.dimensions:
+            raise ValueError("a table given by cells and relations has no dimensions.")
+        if not given and not self.dimensions:
+            raise ValueError("dimensions are missing.")
+        if not given and not self.primary:
+            raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
+
+
+def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: Path | None = None) -> TablePlan:
+    """A plan from a file or a mapping; paths in it are relative to the file, or to `folder`.
+
+    Raises:
+        PlanError: The plan is not one; all its faults are listed.
+
+    >>> plan = read_table_plan({"version": 1, "table": {"value": "n"}, "dimensions": {"area": {"column": "area"}},
+    ...     "primary": [{"rule": "range", "min": 1, "max": 3}]})
+    >>> plan.method.name
+    'optimal'
+    """
+    if isinstance(plan, TablePlan):
+        return plan
+    if isinstance(plan, str | Path):
+        path = Path(plan)
+        return _read(load(path), path.parent)
+    return _read(plan, folder or Path())
+
+
+def _read(value: Any, folder: Path) -> TablePlan:
+    if not isinstance(value, Mapping):
+        raise PlanError("the plan must be a mapping.", code="faults")
+    made = read(PLAN, value)
+    return _placed(made, folder, value)
+
+
+def _placed(plan: TablePlan, folder: Path, plain: Mapping[str, Any]) -> TablePlan:
+    from dataclasses import replace
+
+    return replace(plan, folder=folder, plain=dict(plain))
+
+
+def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
+    """The plan in plain values, resolved for a folder: its relative paths start there, open choices are filled in.
+
+    >>> plan = read_table_plan({"version": 1, "table": {"value": "n", "source": "n.csv"},
+    ...     "dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 3}]})
+    >>> table_plan_dict(plan, Path("out"))["table"]["source"]
+    '../n.csv'
+    """
+    plain = {key: dict(part) if isinstance(part, Mapping) else part for key, part in plan.plain.items()}
+    for key in ("source", "cells", "relations"):
+        if key in plain["table"]:
+            plain["table"][key] = _moved(plain["table"][key], plan.folder, folder)
+    if "dimensions" in plain:
+        plain["dimensions"] = {
+            name: _with_hierarchy(dimension, plan.folder, folder) for name, dimension in plain["dimensions"].items()
+        }
+    return plain | {"method": _chosen(plan.method)}
+
+
+def _with_hierarchy(dimension: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    moved = {"hierarchy": _moved(dimension["hierarchy"], old, new)} if "hierarchy" in dimension else {}
+    return dict(dimension) | moved
+
+
+def _moved(path: str, old: Path, new: Path) -> str:
+    """A path that was relative to one folder, relative to another; on another drive it stays whole."""
+    if Path(path).is_absolute():
+        return path
+    whole = (old / path).resolve()
+    try:
+        return Path(os.path.relpath(whole, new.resolve())).as_posix()
+    except ValueError:
+        return str(whole)
+
+
+def _chosen(method: MethodChoice) -> dict[str, Any]:
+    """The method with every choice that was left open."""
+    return {key: value for key, value in asdict(method).items() if value is not None}
+
+
+def table_plan_schema() -> Schema:
+    """The JSON Schema of a table plan."""
+    schema = PLAN.schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato table plan"} | schema
+
+
+def _make_plan(**entries: Any) -> TablePlan:
+    """Columns and language may stand at the top, for they are asked for so often."""
+    short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
+    if short:
+        output = entries.get("output", Output())
+        entries["output"] = Output(**({"prefix": output.prefix} | _as_dict(output) | short))
+    return TablePlan(**entries)
+
+
+def _as_dict(output: Output) -> dict[str, Any]:
+    return {"columns": output.columns, "prefix": output.prefix, "language": output.language}
+
+
+def _make_method(**entries: Any) -> MethodChoice:
+    """`funktion` is the original's word for `prefer`, `singletons` the field's for `insiders`."""
+    for old, new in (("funktion", "prefer"), ("singletons", "insiders")):
+        if old in entries:
+            entries.setdefault(new, entries.pop(old))
+    return MethodChoice(**entries)
+
+
+_POSITIVE = Number(minimum=0)
+RULES: dict[str, Record[Any]] = {
+    "range": Record({"min": Key(Number(), True), "max": Key(Number(), True)}, rules.Range),
+    "frequency": Record({"min": Key(Number(minimum=1), True)}, rules.Frequency),
+    "zero-unsafe": Record({"margin": Key(_POSITIVE)}, rules.ZeroUnsafe),
+    "dominance": Record(
+        {"n": Key(Integer(minimum=1), True), "k": Key(Number(minimum=1, maximum=100), True)}, rules.Dominance
+    ),
+    "p-percent": Record({"p": Key(_POSITIVE, True)}, rules.PriorPosterior),
+    "pq": Record({"p": Key(_POSITIVE, True), "q": Key(_POSITIVE, True)}, rules.PriorPosterior),
+    "holdings": Record({"min": Key(Number(minimum=1), True)}, rules.Holdings),
+    "request": Record({"column": Key(Text(), True), "share": Key(Number(minimum=0, maximum=100))}, rules.Request),
+    "status": Record(
+        {"column": Key(Text(), True), "unsafe": Key(ListOf(Scalar(), 1)), "publish": Key(ListOf(Scalar()))},
+        rules.StatusColumn,
+    ),
+    "waiver": Record({"column": Key(Text(), True), "marks": Key(ListOf(Scalar(), 1))}, rules.Waiver),
+}
+TABLE = Record(
+    {
+        "source": Key(Text("file with one row for each cell")),
+        "value": Key(Text("column with the values")),
+        "group_by": Key(ListOf(Text(), about="columns whose values each make a table of their own")),
+        "separator": Key(Text()),
+        "frequency": Key(Text("column with the number of respondents")),
+        "contributions": Key(ListOf(Text(), about="columns with the largest contributions, largest first")),
+        "holdings": Key(Text("column with the number of holdings")),
+        "tolerance": Key(Number(minimum=0, about="largest difference of a total that is rounding")),
+        "cells": Key(Text("file: id, value, status, cost, lb, ub, lpl, upl")),
+        "relations": Key(Text("file: relation, cell_id, coef")),
+    },
+    TableSource,
+)
+DIMENSION = Record(
+    {
+        "levels": Key(ListOf(Text(), 1, "level columns from the top down")),
+        "column": Key(Text()),
+        "hierarchy": Key(Text("file: .hrc, or child,parent")),
+        "total": Key(Scalar("the code of the total")),
+    },
+    Dimension,
+)
+METHOD = Record(
+    {
+        "name": Key(Choice(("intervals", "optimal", "fast", "ranges")), True),
+        "cost": Key(Text("unit, value, frequency, log, or the name of a column")),
+        "level_factor": Key(Number(minimum=1)),
+        "time_limit": Key(Number(minimum=0.1, about="seconds")),
+        "prefer": Key(Choice(("min", "max"))),
+        "funktion": Key(Choice(("min", "max"))),
+        "repair": Key(Flag()),
+        "insiders": Key(Flag()),
+        "singletons": Key(Flag()),
+        "zeros": Key(Flag("whether cells of value 0 may be masked")),
+    },
+    _make_method,
+)
+PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent": Key(_POSITIVE)}, Protection)
+ATTACKER = Record(
+    {"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag()), "rule": Key(Flag())}, AttackerModel
+)
+_COLUMNS = Choice(("plain", "original"))
+_LANGUAGE = Choice(("en", "de"))
+_OUTPUT = Record({"columns": Key(_COLUMNS), "prefix": Key(Text()), "language": Key(_LANGUAGE)}, Output)
+_METHOD_SHAPE = Either((((str,), Choice(("intervals", "optimal", "fast", "ranges"))), ((Mapping,), METHOD)))
+
+
+@dataclass(frozen=True, slots=True)
+class _MethodShape:
+    """A method by its name alone, or with its options."""
+
+    def read(self, value: object, at: str, faults: Any) -> MethodChoice:
+        found: Any = _METHOD_SHAPE.read(value, at, faults)
+        return found if isinstance(found, MethodChoice) else MethodChoice(name=found)
+
+    def schema(self) -> Schema:
+        return _METHOD_SHAPE.schema()
+
+
+PLAN = Record(
+    {
+        "version": Key(Integer(minimum=1, maximum=1), True),
+        "table": Key(TABLE, True),
+        "dimensions": Key(MapOf(DIMENSION)),
+        "primary": Key(ListOf(Tagged("rule", RULES))),
+        "method": Key(_MethodShape()),
+        "protection": Key(PROTECTION),
+        "attacker": Key(ATTACKER),
+        "output": Key(_OUTPUT),
+        "columns": Key(_COLUMNS),
+        "language": Key(_LANGUAGE),
+    },
+    _make_plan,
+)

@@ -1,0 +1,272 @@
+"""Primary rules: which cells are unsafe by themselves, and how wide the attacker's range of each must stay.
+
+The rules and their protection intervals are those of Hundepool et al., Statistical Disclosure Control (2012),
+doi:10.1002/9781118348239, chapter 4. They judge a cell by what is
+in it; what other cells give away is the methods' job.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.columns import Columns
+
+# Safety margin, in percent of the value, of rules that imply none themselves.
+DEFAULT_PERCENT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the rules may look at.
+
+    Attributes:
+        values: The cells' values.
+        frequency: The number of respondents; the values themselves for a table of counts.
+        holdings: The number of holdings behind the respondents.
+        contributions: The contributions that are largest by their absolute size, one array each.
+        finest: Cells that are no total of others.
+        counts: Whether the values are counts of respondents.
+        columns: The other columns of the source.
+    """
+
+    values: Numbers
+    frequency: Numbers | None
+    holdings: Numbers | None
+    contributions: tuple[Numbers, ...]
+    finest: Mask
+    counts: bool
+    columns: Columns
+
+    def top(self, largest: int, rule: str) -> Numbers:
+        """The sum of the largest contributions, by their absolute size: a loss is as telling as a profit."""
+        if len(self.contributions) < largest:
+            raise PlanError(
+                f"rule {rule} needs the {largest} largest contributions of each cell.",
+                "Name their columns in table.contributions.",
+                "no-contributions",
+            )
+        sizes = np.sort(np.abs(np.nan_to_num(np.stack(self.contributions))), axis=0)
+        return np.asarray(sizes[-largest:].sum(axis=0))
+
+    @property
+    def sizes(self) -> Numbers:
+        """The cells' absolute values: where contributions of both signs meet, less than what was contributed, so that
+        the rules err on the safe side."""
+        return np.abs(self.values)
+
+    @property
+    def empty(self) -> Mask:
+        """Cells in which nobody is: value 0, and nothing that was contributed."""
+        empty = self.values == 0
+        for column in self.contributions:
+            empty &= np.nan_to_num(column) == 0
+        return np.asarray(empty if self.frequency is None else empty & (self.frequency == 0))
+
+    def respondents(self, rule: str) -> Numbers:
+        """The number of respondents in each cell."""
+        if self.frequency is None:
+            raise PlanError(
+                f"rule {rule} needs the number of respondents.", "Name it in table.frequency.", "no-frequency"
+            )
+        return self.frequency
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What a rule says: unsafe cells, the reach their ranges need, and bounds that the rule itself makes public."""
+
+    unsafe: Mask
+    down: Numbers
+    up: Numbers
+    floor: Numbers
+    ceiling: Numbers
+    waived: Mask
+    published: Mask
+
+
+def judge(
+    unsafe: Mask, down: Numbers, up: Numbers, floor: float | None = None, ceiling: float | None = None
+) -> Judgment:
+    """A judgment without waivers; bounds count for the unsafe cells."""
+    none = np.zeros(len(unsafe), bool)
+    low = np.where(unsafe, -np.inf if floor is None else floor, -np.inf)
+    high = np.where(unsafe, np.inf if ceiling is None else ceiling, np.inf)
+    return Judgment(unsafe, np.where(unsafe, down, 0.0), np.where(unsafe, up, 0.0), low, high, none, none)
+
+
+class Rule(Protocol):
+    """A primary rule; its name is the plan's."""
+
+    name: ClassVar[str]
+
+    def apply(self, facts: Facts) -> Judgment: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Finest cells from `min` to `max` are unsafe; everyone learns that range, and no more than it."""
+
+    name: ClassVar[str] = "range"
+    min: float
+    max: float
+
+    def __post_init__(self) -> None:
+        if self.min >= self.max:
+            raise ValueError("min must lie below max: a range of one value tells the value.")
+
+    def apply(self, facts: Facts) -> Judgment:
+        values = facts.values
+        unsafe = facts.finest & (values >= self.min) & (values <= self.max)
+        return judge(unsafe, values - self.min, self.max - values, self.min, self.max)
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """Cells with 1 to `min` - 1 respondents are unsafe (counts must not be known within 1, sums within 10 %)."""
+
+    name: ClassVar[str] = "frequency"
+    min: float
+
+    def apply(self, facts: Facts) -> Judgment:
+        respondents = facts.respondents("frequency")
+        unsafe = (respondents > 0) & (respondents < self.min)
+        margin = np.ones(len(unsafe)) if facts.counts else _percent(facts.values)
+        return judge(unsafe, margin, margin)
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroUnsafe:
+    """Cells of value 0 are unsafe: nobody may learn that there is nothing; the range must reach `margin`."""
+
+    name: ClassVar[str] = "zero-unsafe"
+    margin: float = 1.0
+
+    def apply(self, facts: Facts) -> Judgment:
+        unsafe = facts.values == 0
+        return judge(unsafe, np.zeros(len(unsafe)), np.full(len(unsafe), self.margin))
+
+
+@dataclass(frozen=True, slots=True)
+class Dominance:
+    """(n,k): cells whose n largest contributions exceed k percent of the value are unsafe, all by absolute size."""
+
+    name: ClassVar[str] = "dominance"
+    n: int
+    k: float
+
+    def apply(self, facts: Facts) -> Judgment:
+        top = facts.top(self.n, "dominance")
+        need = np.maximum(top * 100.0 / self.k - facts.sizes, 0.0)
+        return judge(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
+
+
+@dataclass(frozen=True, slots=True)
+class PriorPosterior:
+    """pq: unsafe where the second largest, who knows others within q percent, knows the largest within p percent."""
+
+    name: ClassVar[str] = "p-percent"
+    p: float
+    q: float = 100.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p < self.q:
+            raise ValueError("p must lie between 0 and q.")
+
+    def apply(self, facts: Facts) -> Judgment:
+        largest, two = facts.top(1, "p-percent"), facts.top(2, "p-percent")
+        need = self.p / self.q * largest - (facts.sizes - two)
+        return judge(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """Cells with 1 to `min` - 1 holdings are unsafe."""
+
+    name: ClassVar[str] = "holdings"
+    min: float
+
+    def apply(self, facts: Facts) -> Judgment:
+        if facts.holdings is None:
+            raise PlanError("rule holdings needs the number of holdings.", "Name it in table.holdings.", "no-holdings")
+        margin = _percent(facts.values)
+        return judge((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Cells whose largest contributor asked for protection and has at least `share` percent of the value."""
+
+    name: ClassVar[str] = "request"
+    column: str
+    share: float = 0.0
+
+    def apply(self, facts: Facts) -> Judgment:
+        asked = _marked(facts.columns, self.column, ("1", "true", "yes", "y", "x"))
+        large = np.ones(len(asked), bool)
+        if self.share > 0:
+            large = facts.top(1, "request") >= facts.sizes * self.share / 100.0
+        margin = _percent(facts.values)
+        return judge(_inhabited(facts) & asked & large, margin, margin)
+
+
+@dataclass(frozen=True, slots=True)
+class StatusColumn:
+    """A column says which cells are unsafe and which must be published; all other marks are safe."""
+
+    name: ClassVar[str] = "status"
+    column: str
+    unsafe: tuple[str, ...] = ("u", "unsafe")
+    publish: tuple[str, ...] = ("z", "publish")
+
+    def apply(self, facts: Facts) -> Judgment:
+        margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.values)
+        found = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
+        published = _marked(facts.columns, self.column, self.publish)
+        return Judgment(found.unsafe, found.down, found.up, found.floor, found.ceiling, found.waived, published)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """Cells whose respondents agreed to publication: safe, whatever the other rules say."""
+
+    name: ClassVar[str] = "waiver"
+    column: str
+    marks: tuple[str, ...] = ("1", "true", "yes", "y", "x")
+
+    def apply(self, facts: Facts) -> Judgment:
+        none = np.zeros(len(facts.values))
+        found = judge(none > 0, none, none)
+        waived = _marked(facts.columns, self.column, self.marks)
+        return Judgment(found.unsafe, none, none, found.floor, found.ceiling, waived, found.published)
+
+
+def combine(judgments: Sequence[Judgment], size: int) -> Judgment:
+    """All rules together: unsafe where any says so and no waiver speaks against it; the widest reach counts."""
+    none = np.zeros(size)
+    start = judge(none > 0, none, none)
+    unsafe, waived, published = start.unsafe, start.waived, start.published
+    down, up, floor, ceiling = none, none, start.floor, start.ceiling
+    for found in judgments:
+        unsafe, waived, published = unsafe | found.unsafe, waived | found.waived, published | found.published
+        down, up = np.maximum(down, found.down), np.maximum(up, found.up)
+        floor, ceiling = np.maximum(floor, found.floor), np.minimum(ceiling, found.ceiling)
+    kept = unsafe & ~waived
+    low, high = np.where(kept, floor, -np.inf), np.where(kept, ceiling, np.inf)
+    return Judgment(kept, np.where(kept, down, 0.0), np.where(kept, up, 0.0), low, high, waived, published & ~kept)
+
+
+def _inhabited(facts: Facts) -> Mask:
+    return ~facts.empty if facts.frequency is None else np.asarray(facts.frequency > 0)
+
+
+def _percent(values: Numbers) -> Numbers:
+    return np.asarray(np.abs(values) * DEFAULT_PERCENT / 100.0)
+
+
+def _marked(columns: Columns, name: str, marks: Sequence[str]) -> Mask:
+    wanted = {mark.lower() for mark in marks}
+    return np.array([text.lower() in wanted for text in columns.text(name)], bool)

@@ -1,0 +1,1 @@
+"""What must stay open: the widths promised for each unsafe cell, and judging a pattern by them."""

@@ -1,0 +1,53 @@
+"""What one who knows the primary rules concludes from seeing which masked cells are primary and which are not."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.plan.rules import Facts, Frequency, Range, Rule, Waiver, ZeroUnsafe
+from sfumato.tables.promises.widths import step_of
+
+Bounds = tuple[Numbers, Numbers]
+
+
+def told_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:
+    """Bounds of the cells, where the case of each masked one is known; infinite where a rule says nothing of values.
+
+    A rule on contributions, holdings or marks bounds no value. The bounds that the range rule gives its primary cells
+    are public in any case and stand in its judgment.
+    """
+    floor, ceiling = np.full(len(unsafe), -np.inf), np.full(len(unsafe), np.inf)
+    step = step_of(facts.values)
+    for rule in rules:
+        if isinstance(rule, Range):
+            _raise(floor, facts.finest & ~unsafe & (facts.values > rule.max), rule.max + step)
+        elif isinstance(rule, Frequency) and facts.counts:
+            small = unsafe & rule.apply(facts).unsafe
+            _raise(floor, small, 1.0)
+            ceiling[small] = np.minimum(ceiling[small], np.ceil(rule.min) - 1)
+            _raise(floor, ~unsafe & (facts.values >= rule.min), np.ceil(rule.min))
+        elif isinstance(rule, ZeroUnsafe):
+            ceiling[unsafe & (facts.values == 0)] = 0.0
+            if (facts.values >= 0).all():
+                _raise(floor, ~unsafe & (facts.values > 0), step)
+    return floor, ceiling
+
+
+def _raise(floor: Numbers, cells: Mask, least: float) -> None:
+    floor[cells] = np.maximum(floor[cells], least)
+
+
+def shows_zeros(rules: Sequence[Rule], facts: Facts) -> bool:
+    """Whether a cell of value 0 is always published, so that everyone knows that a masked one is none.
+
+    Where respondents, contributions or holdings stand beside the values, a masked sum may well be 0; so may a cell
+    that a rule masks for being 0, or that a column marks.
+    """
+    return facts.counts and facts.holdings is None and not any(_may_hide_zero(rule) for rule in rules)
+
+
+def _may_hide_zero(rule: Rule) -> bool:
+    if isinstance(rule, Range):
+        return rule.min <= 0 <= rule.max
+    return not isinstance(rule, Frequency | Waiver)

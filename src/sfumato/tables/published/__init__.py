@@ -1,0 +1,1 @@
+"""Published tables: read as a stranger reads them, and reviewed."""

@@ -1,0 +1,109 @@
+"""What a published table shows: values, ranges and masks read from texts that anyone may have written."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.promises.widths import step_of
+from sfumato.tables.words import NAMES
+
+# The marks that stand for a masked cell; anything else must be a number or a range.
+MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})
+_SPACES = "\u0020\u00a0\u2009\u202f'\u2019"
+_NUMBER = rf"[-+\u2212]?(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?"
+_EXACT = re.compile(rf"^(?:{_NUMBER}|[-+]?[0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]+)$")
+_RANGE = re.compile(rf"^({_NUMBER})\s*(?:-|–|—|\.\.\.?|…|bis|to)\s*({_NUMBER})$")
+_BOUND = re.compile(rf"^(<=|>=|≤|≥|<|>|=<|=>|unter|über|bis)\s*({_NUMBER})$")
+_UPPER = {"<=", "≤", "=<", "<", "unter", "bis"}
+_STRICT = {"<", ">", "unter", "über"}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a file shows of each row.
+
+    Attributes:
+        exact: The published value; not a number where masked.
+        low: The lower end of a published range; not a number where there is none.
+        high: The upper end.
+        case: The case of a masked cell, where the file tells.
+        told: Whether the file tells cases.
+        valued: Whether the true values stand beside.
+    """
+
+    exact: Numbers
+    low: Numbers
+    high: Numbers
+    case: tuple[str, ...]
+    told: bool
+    valued: bool
+
+
+def seen_in(columns: Columns, plan: TablePlan) -> Seen:
+    """What a published table shows.
+
+    Raises:
+        PlanError: It has neither the value column nor one of those that `protect` writes.
+        DataError: A text is neither a number, a range nor a mask.
+    """
+    prefix = plan.output.prefix or plan.table.value
+    style = next((names for names in NAMES.values() if prefix + names[0] in columns), None)
+    if style is None:
+        texts = columns.text(plan.table.value)
+        cases = tuple("primary" if "–" in text else "" for text in texts)
+        return Seen(*read_texts(texts, plan.table.value), cases, told=False, valued=False)
+    names = [prefix + ending for ending in style]
+    exact, low, high = read_texts(columns.text(names[0]), names[0])
+    if names[1] in columns and names[2] in columns:
+        low, high = np.fmax(low, columns.optional(names[1])), np.fmin(high, columns.optional(names[2]))
+    told = names[3] in columns
+    cases = columns.text(names[3]) if told else ("",) * len(exact)
+    return Seen(exact, low, high, cases, told, valued=plan.table.value in columns)
+
+
+def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Numbers, Numbers]:
+    """Values, lower and upper ends.
+
+    Raises:
+        DataError: A text is neither a number, a range nor a mask; `rows` says where.
+    """
+    exact = np.array([_number(text) if _EXACT.match(text) else np.nan for text in texts], np.float64)
+    step = step_of(exact)
+    spans = [(np.nan, np.nan) if _EXACT.match(text) else _span(text, step) for text in texts]
+    wrong = [place + 1 for place, span in enumerate(spans) if span is None or span[0] > span[1]]
+    if wrong:
+        raise DataError(
+            f'column "{column}" holds something that is neither a number, a range nor a mask in row {wrong[0]}'
+            + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
+            "Write a number, a range such as 1-3 or ≤3, or * for a masked cell.",
+            "unreadable-cell",
+            column=column,
+            rows=wrong,
+            values=[texts[place - 1] for place in wrong],
+        )
+    low, high = (np.array([span[end] for span in spans if span is not None], np.float64) for end in (0, 1))
+    return exact, low, high
+
+
+def _span(text: str, step: float) -> tuple[float, float] | None:
+    """The ends of a range, not a number where open; None for a text that is none."""
+    if text in MASKS:
+        return np.nan, np.nan
+    both = _RANGE.match(text)
+    if both:
+        return _number(both.group(1)), _number(both.group(2))
+    one = _BOUND.match(text)
+    if not one:
+        return None
+    sign, end = one.group(1), _number(one.group(2))
+    inside = step if sign in _STRICT else 0.0
+    return (np.nan, end - inside) if sign in _UPPER else (end + inside, np.nan)
+
+
+def _number(text: str) -> float:
+    return float(re.sub(rf"[,{_SPACES}]", "", text.replace("\u2212", "-")))

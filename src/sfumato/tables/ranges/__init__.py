@@ -1,0 +1,1 @@
+"""The ranges that are published in place of masked values."""

@@ -1,0 +1,100 @@
+"""The attackers' linear programs as optimal suppression uses them: why a masked cell cannot move any further.
+
+Deviations y from the true values satisfy M·y = 0 and stay within the capacities that masking opens. The largest
+deviation of a cell is a linear program; its dual names the cells that would have to be masked to move it further.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import InternalError, missing_extra
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.suppression.problem import Problem, Threat
+
+# Small capacity given to unmasked cells when a cut is sought: of all equally violated cuts it picks a sparse one.
+WHISPER = 1e-4
+
+
+def solver() -> Any:
+    """A silent HiGHS instance."""
+    try:
+        import highspy
+    except ImportError:
+        raise missing_extra("highspy", "tables") from None
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    # One thread each: waiting workers would only steal time, and all instances of a process must agree.
+    highs.setOptionValue("threads", 1)
+    return highs
+
+
+def linear_program(matrix: Any, costs: Numbers, lower: Numbers, upper: Numbers) -> Any:
+    """A HiGHS instance for: minimize costs·y, matrix·y = 0, lower ≤ y ≤ upper."""
+    highs = solver()
+    import highspy
+
+    highs.setOptionValue("presolve", "off")
+    model = highspy.HighsLp()
+    columns = matrix.tocsc()
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_, model.col_lower_, model.col_upper_ = costs, lower, upper
+    model.row_lower_ = model.row_upper_ = np.zeros(matrix.shape[0])
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
+        columns.indptr,
+        columns.indices,
+        columns.data,
+    )
+    highs.passModel(model)
+    return highs
+
+
+class Attackers:
+    """All attackers of a problem on one linear program, hot-started from one to the next.
+
+    Capacities are cut at the threat's need: in a network no more than that ever flows, elsewhere `generous` multiplies
+    it so that nothing is lost.
+    """
+
+    def __init__(self, problem: Problem, generous: float = 1.0) -> None:
+        self._problem = problem
+        self._generous = generous
+        self._shares = np.zeros(problem.size)
+        zeros = np.zeros(problem.size)
+        self._all = np.arange(problem.size, dtype=np.int32)
+        self._highs = linear_program(problem.matrix, zeros, zeros, zeros)
+
+    def open(self, shares: Numbers) -> None:
+        """Open each cell by a share of its capacity."""
+        self._shares = shares
+
+    def directions(self, threat: Threat) -> Numbers | None:
+        """The multipliers d with sign · y_cell = Σ d_j · y_j over the others, or None when the threat is withstood."""
+        highs = self._highs
+        self._bound(threat)
+        highs.changeColCost(threat.cell, -float(threat.sign))
+        highs.run()
+        self._check()
+        solution = highs.getSolution()
+        highs.changeColCost(threat.cell, 0.0)
+        duals = np.array(solution.col_dual)
+        reached = solution.col_value[threat.cell] * threat.sign
+        own = 1.0 + threat.sign * duals[threat.cell]
+        return -duals / own if reached < 1 - 1e-7 and own > 1e-9 else None
+
+    def _bound(self, threat: Threat) -> None:
+        """Room in units of the need, so that every attack is equally well scaled."""
+        limit = threat.need * self._generous
+        up = np.minimum(self._problem.up, limit) * self._shares / threat.need
+        down = np.minimum(self._problem.down, limit) * self._shares / threat.need
+        up[threat.cell] = down[threat.cell] = 1.0
+        known = list(threat.known)
+        up[known] = down[known] = 0.0
+        self._highs.changeColsBounds(len(self._all), self._all, -down, up)
+
+    def _check(self) -> None:
+        import highspy
+
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            raise InternalError("an attacker's linear program was not solved.", code="attacker")

@@ -1,0 +1,51 @@
+"""The attackers of a round side by side: each guard has a linear program of its own and watches his share of the cells.
+
+The shares depend on the problem alone, not on the machine: the answer is the same however many cores there are.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.suppression.flows import FlowFinder, Proofs
+from sfumato.tables.suppression.problem import Problem, Threat
+
+# With fewer threats a second guard would cost more than he saves.
+MANY = 100
+COUNT = 2
+
+
+class Guards:
+    """Finds, for a point of the master program, the threats that it does not withstand."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        count = COUNT if len(problem.threats) >= MANY else 1
+        self._finders = [FlowFinder(problem, np.ones(problem.size)) for _ in range(count)]
+        self._proofs = [Proofs(finder) for finder in self._finders]
+        cells = sorted({threat.cell for threat in problem.threats})
+        self._shift = {cell: place * count // len(cells) for place, cell in enumerate(cells)}
+
+    def open(self, shares: Numbers) -> None:
+        """Open each cell by a share of its capacity."""
+        for finder in self._finders:
+            finder.open(shares)
+
+    def failed(self, threats: Sequence[Threat]) -> list[Threat]:
+        """The threats that are not withstood, in their order; the guards work at the same time."""
+        if len(self._proofs) == 1:
+            return [threat for threat in threats if not self._proofs[0].hold(threat)]
+        shifts = [[threat for threat in threats if self._shift[threat.cell] == own] for own in range(len(self._proofs))]
+        with ThreadPoolExecutor(len(shifts)) as pool:
+            lost = set().union(*pool.map(_lost, self._proofs, shifts))
+        return [threat for threat in threats if threat in lost]
+
+    def insiders(self) -> list[Threat]:
+        """The attacks of single respondents that the flows at hand do not withstand already."""
+        return [threat for proofs in self._proofs for threat in proofs.insiders(self._problem)]
+
+
+def _lost(proofs: Proofs, threats: Sequence[Threat]) -> set[Threat]:
+    return {threat for threat in threats if not proofs.hold(threat)}

@@ -1,0 +1,81 @@
+"""The area of attributes: records and a configuration in, anonymized records out."""
+
+import asyncio
+import json
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.errors import SfumatoError
+from sfumato.pipelines.attributes import anonymize_attributes
+from sfumato.web import looks
+from sfumato.web.visit import Visit
+
+RECORDS = [
+    {"name": "Ada", "pay": 18000, "born": "1985-03-02"},
+    {"name": "Bob", "pay": 22000, "born": "1990-11-23"},
+    {"name": "Cy", "pay": 30000, "born": "1979-07-14"},
+    {"name": "Di", "pay": 42000, "born": "1969-01-30"},
+]
+CONFIGURATION = {
+    "name": {"anonymisationType": "Masking", "dataType": "String"},
+    "pay": {"anonymisationType": "Generalization", "dataType": "Numeric"},
+    "born": {"anonymisationType": "Generalization", "dataType": "Date"},
+}
+MOST_RECORDS = 10_000
+
+
+def build(visit: Visit) -> None:
+    """The area for a visit."""
+    words = visit.words
+    ui.label(words["attributes_intro"]).classes("sf-soft")
+    records = _field(words["records"], RECORDS)
+    configuration = _field(words["configuration"], CONFIGURATION)
+
+    async def run() -> None:
+        visit.touch()
+        room.clear()
+        try:
+            given, wanted = json.loads(records.value), json.loads(configuration.value)
+            answer = await asyncio.to_thread(_anonymized, given, wanted)
+        except ValueRefusedError as error:
+            looks.alarm(error.told_to_sender())
+            return
+        except SfumatoError as error:
+            looks.alarm(str(error))
+            return
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            looks.alarm(words["not_json"])
+            return
+        with room, ui.card().classes("sf-card").props('role="status"'):
+            ui.label(words["answer"]).classes("font-bold")
+            ui.code(json.dumps(answer, indent=1, ensure_ascii=False), language="json").classes("w-full")
+
+    looks.button(words["anonymize"], run).classes("self-start")
+    room = ui.column().classes("w-full")
+
+
+def _field(label: str, value: Any) -> ui.textarea:
+    field = ui.textarea(label, value=_listed(value)).classes("w-full font-mono")
+    return field.props("outlined rows=7 spellcheck=false")
+
+
+def _listed(value: Any) -> str:
+    """JSON with one entry a line.
+
+    >>> print(_listed({"a": {"b": 1}}))
+    {
+     "a": {"b": 1}
+    }
+    """
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(" " + json.dumps(entry) for entry in value) + "\n]"
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()) + "\n}"
+
+
+def _anonymized(records: list[dict[str, Any]], configuration: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(records, list) or len(records) > MOST_RECORDS:
+        raise ValueError("records")
+    answer = anonymize_attributes(records, configuration)
+    return {"data": answer.data, "kpis": answer.kpis, "warnings": list(answer.warnings)}

@@ -1,0 +1,1 @@
+"""The pages that release rows, one step a file."""

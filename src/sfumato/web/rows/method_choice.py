@@ -1,0 +1,151 @@
+"""The method on the page: which one, how many rows it may withhold, and its options behind one line."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.shapes.shapes import Faults, Key, Refused, read
+from sfumato.web import looks
+from sfumato.web.forms import Form, Values
+from sfumato.web.visit import Visit
+
+# In the order in which they are offered: what suits most people first.
+METHODS = ("optimal", "local", "mondrian", "k-optimize", "samarati", "greedy", "exhaustive")
+PUBLISHED_ROLES = ("sensitive", "insensitive")
+# Percent of the rows that can be withheld on the page; K-Optimize puts a price on each and may withhold all.
+MOST_PERCENT = {"k-optimize": 100}
+
+
+class MethodChoice:
+    """The method, the share of rows, the options; `changed` is called after each change."""
+
+    def __init__(self, visit: Visit, changed: Callable[[], Any]) -> None:
+        self.visit, self.words = visit, visit.words
+        self._changed = changed
+        # What was said of methods before, so that trying another one loses nothing.
+        self._said: Values = {}
+
+    @property
+    def method(self) -> Values:
+        found: Values = self.visit.plan["method"]
+        return found
+
+    def build(self) -> None:
+        """The fields."""
+        ui.select(
+            {name: self.words[f"method.{name}"] for name in METHODS},
+            label=self.words["method"],
+            value=self.method["name"],
+            on_change=lambda event: self._choose(event.value),
+        ).classes("w-full")
+        self._room = ui.column().classes("w-full gap-2")
+        self._show()
+
+    def missing(self) -> list[str]:
+        """What has no value yet, in words."""
+        return self._form().missing()
+
+    def _choose(self, name: str) -> None:
+        """Another method; it keeps the options that it knows, and the columns the levels that it allows."""
+        self.visit.touch()
+        own = self.method | ({"suppression": self._said.get("suppression", 0.0)} if self._priced() else {})
+        self._said |= own
+        self.visit.plan["method"] = taken_over(self._said, name)
+        for column in self.visit.plan["columns"].values():
+            if name in ("mondrian", "k-optimize") and "max_level" in column:
+                column.pop("max_level", None)
+                column.pop("min_level", None)
+            if name == "mondrian":
+                column.pop("min_level", None)
+        self._show()
+        self._changed()
+
+    def _priced(self) -> bool:
+        """Whether the method puts a price on each row withheld, so that its share means another thing."""
+        return self.method["name"] in MOST_PERCENT
+
+    def _show(self) -> None:
+        self._room.clear()
+        with self._room:
+            ui.label(self.words[f"method.{self.method['name']}.says"]).classes("sf-soft")
+            if "suppression" in METHOD.variants[self.method["name"]].keys:
+                self._slider()
+            with ui.expansion(self.words["more"]).classes("w-full"):
+                self._form().build()
+
+    def _slider(self) -> None:
+        words, most = self.words, MOST_PERCENT.get(self.method["name"], 20)
+        told = ui.label("").props('role="status"')
+        slider = ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most))
+        slider.props["aria-label"] = words["suppression"].format(share="").strip(" :")
+        slider.props("label")
+
+        def tell() -> None:
+            told.text = words["suppression"].format(share=looks.figure(f"{100 * self._share():g} %", words))
+
+        def suppress(percent: float) -> None:
+            self.visit.touch()
+            self.method["suppression"] = round(percent / 100, 4)
+            tell()
+            self._changed()
+
+        slider.on_value_change(lambda event: suppress(event.value))
+        if self._priced():
+            ui.label(words["priced"]).classes("sf-soft")
+        tell()
+
+    def _share(self) -> float:
+        """The share of rows that may be withheld; a node that was chosen gives a number of rows instead."""
+        given = self.method.get("suppression", defaults(self.method["name"]).suppression.share)
+        rows = max(self.visit.loaded.rows, 1) if self.visit.loaded else 1
+        return float(given) if isinstance(given, int | float) else given["rows"] / rows
+
+    def _form(self) -> Form:
+        name = self.method["name"]
+        known = defaults(name)
+        keys = option_keys(name)
+        columns = self.visit.plan["columns"]
+        offers = {"class": [column for column, given in columns.items() if given["role"] in PUBLISHED_ROLES]}
+        start = {key: getattr(known, key) for key in keys if key != "class"}
+        return Form(self.words, name, keys, self.method, self._touched, offers, start)
+
+    def _touched(self) -> None:
+        self.visit.touch()
+        self._changed()
+
+
+def option_keys(name: str) -> dict[str, Key]:
+    """The keys of a method besides the share of rows, which has a slider."""
+    return {key: spec for key, spec in METHOD.variants[name].keys.items() if key != "suppression"}
+
+
+def defaults(name: str) -> Any:
+    """A method with nothing said of it."""
+    return read(METHOD, {"name": name}, "method")
+
+
+def taken_over(method: Values, name: str) -> Values:
+    """The options of a method that another one knows as well.
+
+    >>> taken_over({"name": "optimal", "loss": "height", "time_limit": 5, "suppression": 0.1}, "samarati")
+    {'name': 'samarati', 'loss': 'height', 'suppression': 0.1}
+    >>> taken_over({"name": "optimal", "loss": "height", "suppression": 0.1}, "k-optimize")
+    {'name': 'k-optimize'}
+    """
+    keys = METHOD.variants[name].keys
+    kept = {key: value for key, value in method.items() if key in keys and _fits(keys[key], value)}
+    if name in MOST_PERCENT:
+        kept.pop("suppression", None)  # it means another thing there: every row withheld has its price
+    if "loss" not in kept:
+        kept.pop("class", None)
+    return {"name": name, **kept}
+
+
+def _fits(key: Key, value: Any) -> bool:
+    try:
+        key.shape.read(value, "", Faults())
+    except Refused:
+        return False
+    return True

@@ -1,0 +1,234 @@
+"""The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
+
+import asyncio
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.errors import SfumatoError
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.store import Job
+from sfumato.tables.plan.plan import read_table_plan
+from sfumato.web import looks
+from sfumato.web.following import follow
+from sfumato.web.profile import MARKS
+from sfumato.web.tables.table_rules import FACTS, Protecting
+from sfumato.web.texts import Words
+from sfumato.web.visit import Visit
+
+EXAMPLE = """area,sex,count
+Total,Total,104
+Total,m,50
+Total,f,54
+north,Total,26
+north,m,2
+north,f,24
+south,Total,41
+south,m,18
+south,f,23
+west,Total,37
+west,m,30
+west,f,7
+"""
+SHOWN_ROWS = 500
+MOST_BYTES = 5_000_000
+CELLS = "cells.csv"
+# Codes that often stand for a total, the likeliest first.
+TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
+ENDINGS = ("published", "lower", "upper", "case", "reason")
+
+
+def build(visit: Visit) -> None:
+    """The area for a visit."""
+    _TableArea(visit).build()
+
+
+class _TableArea:
+    def __init__(self, visit: Visit) -> None:
+        self.visit, self.words = visit, visit.words
+        self._protecting = Protecting(visit.words, self._check)
+
+    def build(self) -> None:
+        words = self.words
+        ui.label(words["tables_intro"]).classes("sf-soft")
+        with ui.card().classes("sf-card"):
+            self._text = ui.textarea(words["paste"], value=EXAMPLE, on_change=lambda _: self._read())
+            self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
+            looks.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
+            with ui.element("div").classes("sf-fields"):
+                self._value = self._select("value_column")
+                self._dimensions = self._select("dimension_columns", multiple=True)
+                self._levels = self._select("level_columns", multiple=True)
+                self._groups = self._select("group_columns", multiple=True)
+                self._total = ui.input(words["total_code"], on_change=lambda _: self._check())
+        self._protecting.build()
+        self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
+        looks.button(words["protect"], self._run).classes("self-start")
+        self._room = ui.column().classes("w-full")
+        self._read()
+
+    def _select(self, name: str, multiple: bool = False) -> ui.select:
+        return ui.select([], label=self.words[name], multiple=multiple, on_change=lambda _: self._check())
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        self._text.value = decoded(await event.file.read())
+
+    def _separator(self) -> str:
+        head = str(self._text.value or "").partition("\n")[0]
+        return max(",;\t|", key=head.count)
+
+    def _read(self) -> None:
+        """Offer the columns of the table at hand, and guess what they are."""
+        lines = list(csv.reader(io.StringIO(str(self._text.value or "").strip()), delimiter=self._separator()))
+        names = [name for name in (lines[0] if lines else []) if name]
+        value, dimensions = guessed(names, lines[1:])
+        self._value.set_options(names, value=value)
+        self._dimensions.set_options(names, value=dimensions)
+        for field in (self._levels, self._groups):
+            field.set_options(names, value=[])
+        self._total.value = total_of(lines[1:])
+        self._protecting.offer(names)
+        self._check()
+
+    def _plan(self) -> dict[str, Any]:
+        groups = list(self._groups.value or [])
+        facts = {name: self._protecting.facts[name] for name in FACTS if self._protecting.facts.get(name)}
+        table = {"source": CELLS, "value": self._value.value or "", "separator": self._separator()} | facts
+        if groups:
+            table["group_by"] = groups
+        return {
+            "version": 1,
+            "table": table,
+            "dimensions": self._dimension_plans({*groups, *self._protecting.used()}),
+            **self._protecting.plan(),
+            "output": {"language": self.words["language"]},
+        }
+
+    def _dimension_plans(self, others: set[str]) -> dict[str, Any]:
+        """The dimensions; a column that serves another purpose is none."""
+        total = {"total": str(self._total.value)} if self._total.value else {}
+        levels = list(self._levels.value or [])
+        single = [name for name in self._dimensions.value or [] if name not in {*levels, *others, self._value.value}]
+        found: dict[str, Any] = {name: {"column": name, **total} for name in single}
+        return found | ({"levels": {"levels": levels, **total}} if levels else {})
+
+    def _check(self) -> None:
+        """Say at once whether the plan can be run, and if not, why."""
+        self.visit.touch()
+        faults = [self.words["missing_value"].format(field=name) for name in self._protecting.missing()]
+        faults = faults or looks.refusals(lambda: read_table_plan(self._plan()), self.words)
+        self._verdict.clear()
+        with self._verdict:
+            for fault in faults:
+                looks.notice(fault, good=False)
+
+    async def _run(self) -> None:
+        self.visit.touch()
+        self._room.clear()
+        path = self.visit.place(CELLS)
+        path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
+        await asyncio.to_thread(self.visit.drop_jobs)
+        try:
+            job = await asyncio.to_thread(self.visit.submit, "protect", self._plan(), {CELLS: path})
+        except (SfumatoError, RefusedError) as error:
+            looks.alarm(looks.told(error, self.words))
+            return
+        with self._room:
+            follow(self.visit, job, self._done)
+
+    async def _done(self, job: Job) -> None:
+        folder = self.visit.output(job) / "result"
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        with ui.card().classes("sf-card"):
+            for text, good in said(report, self.words):
+                looks.notice(text, good) if good is not None else ui.label(text)
+            _show_cells(folder / "published.csv", self.words)
+            ui.label(self.words["hand_out"]).classes("sf-soft")
+            external = folder / "table-external.csv"  # there only where the audit passed
+            with ui.row():
+                if external.exists():
+                    looks.button(self.words["download_data"], lambda: ui.download.file(external))
+                looks.button(self.words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
+                looks.button(self.words["download_plan"], lambda: ui.download.file(folder / "plan.yaml"))
+
+
+def decoded(content: bytes) -> str:
+    """The text of a file: by its mark, as UTF-8, or else as Western European, which reads any bytes.
+
+    >>> decoded("Köln".encode("utf-16")), decoded("Köln".encode()), decoded("Köln".encode("latin-1"))
+    ('Köln', 'Köln', 'Köln')
+    """
+    if content.startswith(MARKS):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str | None, list[str]]:
+    """Which column probably holds the values, and which the categories: columns of numbers hold values.
+
+    >>> guessed(["area", "firms", "turnover"], [["Total", "5", "70"], ["a", "5", "70"]])
+    ('firms', ['area'])
+    >>> guessed(["district", "quarter", "count"], [["0", "0", "9"], ["1", "2", "9"]])
+    ('count', ['district', 'quarter'])
+    """
+    if not names:
+        return None, []
+    numeric = [name for place, name in enumerate(names) if all(_is_number(line[place : place + 1]) for line in lines)]
+    if len(numeric) in (0, len(names)):
+        return names[-1], list(names[:-1])
+    return numeric[0], [name for name in names if name not in numeric]
+
+
+def _is_number(cell: Sequence[str]) -> bool:
+    try:
+        float(cell[0] if cell else "")
+    except ValueError:
+        return False
+    return True
+
+
+def total_of(lines: Sequence[Sequence[str]]) -> str:
+    """The code that probably stands for the total.
+
+    >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Gesamt", "9"], ["a", "9"]])
+    ('0', 'Gesamt')
+    """
+    found = {cell for line in lines for cell in line}
+    return next((code for code in TOTALS if code in found), TOTALS[0])
+
+
+def said(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
+    """What came of a table, in sentences, each good, bad or neither."""
+    audit = {key: looks.figure(f"{count:,}", words) for key, count in report["audit"].items()}
+    counts = {key: looks.figure(f"{report[key]:,}", words) for key in ("masked", "cells", "primary", "secondary")}
+    proved = (
+        "table_proved" if report["proved_optimal"] else "table_gap" if report["gap"] is not None else "table_unproved"
+    )
+    gap = looks.figure(f"{100 * (report['gap'] or 0):.1f}", words)
+    return [
+        (words["table_holds" if report["holds"] else "table_leaks"], bool(report["holds"])),
+        (words["masked"].format(**counts), None),
+        (words["audit"].format(checked=audit["checked"], exact=audit["exact"], narrow=audit["too_narrow"]), None),
+        (words[proved].format(gap=gap), None),
+    ]
+
+
+def _show_cells(path: Path, words: Words) -> None:
+    """The published table, masked cells marked with why."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        lines = list(csv.reader(stream))
+    first = len(lines[0]) - len(ENDINGS)
+    head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
+    case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
+    told = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
+    looks.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in told))
+    if len(lines) - 1 > SHOWN_ROWS:
+        ui.label(words["more_cells"].format(count=looks.figure(f"{len(lines) - 1 - SHOWN_ROWS:,}", words)))
