@@ -21,6 +21,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_imports.py
 
 format: $(READY)
 	$(BIN)/ruff format .

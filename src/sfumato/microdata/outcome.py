@@ -139,11 +139,6 @@ class Report:
         levels = dict(zip(self.levels, node.node, strict=True))
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
 
-    def _repr_html_(self) -> str:
-        from sfumato.report.release import fragment
-
-        return fragment(self)
-
 
 def _plain(value: Any) -> dict[str, Any]:
     from dataclasses import asdict

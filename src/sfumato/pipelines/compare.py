@@ -5,14 +5,17 @@ loses of each (0: as it was, 1: nothing left), so that their figures can be held
 published: only the search is run, on the frequency table.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
+from sfumato.folders import staged
+from sfumato.microdata.comparison import COMPARED, Cell, Runs
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.measures.release import published_sizes
@@ -24,6 +27,7 @@ from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import frequency_table
+from sfumato.report.compare import as_csv, html
 
 if TYPE_CHECKING:
     from sfumato.report.charts import Chart
@@ -36,76 +40,22 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "mondrian-relaxed": {"name": "mondrian", "mode": "relaxed"},
     "mondrian-loss": {"name": "mondrian", "cut": "loss"},
 }
-COMPARED = {"loss": "loss-metric", "aggregate": "mean"}
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One run of the grid: what it cost, or why it failed.
-
-    Attributes:
-        loss: Mean over the columns of what a row loses; None where the run failed.
-        suppression: The share of the rows that might be suppressed.
-        highest_risk, average_risk: Of the prosecutor, over the published rows.
-        seconds: Of the search alone.
-        error: Why there is no answer, and its code.
-    """
-
-    method: str
-    k: int
-    suppression: float
-    loss: float | None = None
-    suppressed_rows: int | None = None
-    classes: int | None = None
-    smallest: int | None = None
-    largest: int | None = None
-    highest_risk: float | None = None
-    average_risk: float | None = None
-    proved_optimal: bool | None = None
-    seconds: float | None = None
-    error: str | None = None
-    code: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-COLUMNS = tuple(field.name for field in fields(Cell))
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """All runs of a grid.
-
-    Attributes:
-        rows: Rows of the data; columns: the quasi-identifiers.
-        methods, k, suppression: The grid, in the order asked for.
-        cells: The runs, method by method.
-    """
-
-    rows: int
-    columns: tuple[str, ...]
-    methods: tuple[str, ...]
-    k: tuple[int, ...]
-    suppression: tuple[float, ...]
-    cells: tuple[Cell, ...]
-
-    @property
-    def answers(self) -> tuple[Cell, ...]:
-        """The runs that have an answer."""
-        return tuple(cell for cell in self.cells if cell.loss is not None)
-
-    def best(self, k: int, suppression: float) -> Cell | None:
-        """The run of least loss for one k and suppression; of equal ones the quicker."""
-        found = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
-        return min(found, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)
+class Comparison(Runs):
+    """All runs of a grid, with what people make of them: a frame, charts, a page, a folder."""
 
     @property
     def data(self) -> Any:
-        """The runs as a frame of whichever library for frames is installed."""
-        from sfumato.report.compare import frame
+        """The runs as a frame of whichever library for frames is installed.
 
-        return frame(self)
+        Raises:
+            EngineError: None is.
+        """
+        from sfumato.engines.frames.engine import frame_of
+
+        return frame_of([cell.to_dict() for cell in self.cells])
 
     @property
     def charts(self) -> "dict[str, Chart]":
@@ -114,26 +64,19 @@ class Comparison:
 
         return comparison_charts(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "loss": COMPARED,
-            "rows": self.rows,
-            "quasi_identifiers": list(self.columns),
-            "methods": list(self.methods),
-            "k": list(self.k),
-            "suppression": list(self.suppression),
-            "runs": [cell.to_dict() for cell in self.cells],
-        }
-
     def save(self, folder: str | Path) -> Path:
         """Write compare.csv, compare.json and compare.html into a folder that must not exist yet."""
-        from sfumato.report.compare import save
-
-        return save(self, Path(folder))
+        files = {
+            "compare.csv": as_csv(self),
+            "compare.json": json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n",
+            "compare.html": html(self),
+        }
+        with staged(Path(folder)) as stage:
+            for name, content in files.items():
+                (stage / name).write_text(content, encoding="utf-8", newline="\n")
+        return Path(folder)
 
     def _repr_html_(self) -> str:
-        from sfumato.report.compare import html
-
         return html(self)
 
 

@@ -2,98 +2,33 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sfumato.errors import DataError, PlanError, PromiseError
-from sfumato.tables import words
-from sfumato.tables.attack.audit import Finding
+from sfumato.pipelines.protect_folder import write_release
+from sfumato.report.tables import figures, html
 from sfumato.tables.build.build import build, read_source
-from sfumato.tables.build.ordering import by_codes
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.protected import MaskedTable
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.optimal import Progress
-from sfumato.tables.words import NAMES, PRIMARY_DASH
+from sfumato.tables.words import NAMES
 
 
 @dataclass(frozen=True)
-class ProtectedTable:
-    """A protected table with the evidence.
-
-    Attributes:
-        plan: The plan it was made by.
-        source: The columns that came in.
-        parts: The answer for each group.
-        seconds: How long each stage took.
-        like: The frame that came in, where one did.
-    """
-
-    plan: TablePlan
-    source: Columns
-    parts: tuple[Masked, ...]
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    like: Any = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the audit of every group passed."""
-        return all(part.audit.passed for part in self.parts)
-
-    @property
-    def leaks(self) -> tuple[Finding, ...]:
-        """The masked cells that the attacker narrows below the promise."""
-        return tuple(finding for part in self.parts for finding in part.audit.leaks)
+class ProtectedTable(MaskedTable):
+    """A protected table with the evidence, as a report, a frame, a page or a folder."""
 
     @cached_property
     def report(self) -> dict[str, Any]:
         """The figures of report.json."""
-        from sfumato.report.tables import figures
-
         return figures(self)
-
-    @cached_property
-    def columns(self) -> Columns:
-        """The input columns, and what is published, its range, case and reason."""
-        return Columns({**self.source.texts, **self._new()})
-
-    @cached_property
-    def public(self) -> Columns:
-        """What is published with its cases and reasons, without true values and what they were computed from.
-
-        The cases tell which masked cells are unsafe by themselves: this is for the house, `external` to hand out.
-        """
-        return Columns({**self._codes(), **self._new()})
-
-    @cached_property
-    def external(self) -> Columns:
-        """The table to hand out: codes, what is published and its range, nothing that tells one mask from another.
-
-        Its rows stand in the order of their codes: the order that the cells came in may follow their values.
-        """
-        names = [self._prefix + ending for ending in NAMES[self.plan.output.columns][:3]]
-        new = self._new()
-        shown = {name: new[name] for name in names}
-        shown[names[0]] = tuple(text.replace(PRIMARY_DASH, "-") for text in shown[names[0]])
-        rows = by_codes([part.part for part in self.parts], self.source)
-        return Columns({**self._codes(), **shown}).rows(np.array(rows, np.int64))
-
-    @property
-    def _prefix(self) -> str:
-        return self.plan.output.prefix or self.plan.table.value
-
-    def _codes(self) -> dict[str, tuple[str, ...]]:
-        kept = [*self.plan.table.group_by]
-        for dimension in self.plan.dimensions.values():
-            kept += [*dimension.levels] or [dimension.column or ""]
-        kept = kept or ["id"]
-        return {name: self.source.texts[name] for name in kept}
 
     @property
     def data(self) -> Any:
@@ -102,7 +37,7 @@ class ProtectedTable:
 
         if self.like is None or isinstance(self.like, str | Path):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})
-        return with_columns(self.like, self._new())
+        return with_columns(self.like, self.new_columns())
 
     def save(self, folder: str | Path) -> None:
         """Write the release folder, whole or not at all.
@@ -110,35 +45,10 @@ class ProtectedTable:
         Raises:
             PlanError: The folder is there already.
         """
-        from sfumato.pipelines.protect_folder import write_release
-
         write_release(self, Path(folder))
 
     def _repr_html_(self) -> str:
-        from sfumato.report.tables import html
-
         return html(self)
-
-    def _new(self) -> dict[str, tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [()] * len(self.source)
-        values = self.source.text(self.plan.table.value)
-        for part in self.parts:
-            for cell, entry in enumerate(_entries(part)):
-                row = int(part.part.rows[cell])
-                rows[row] = entry or (values[row], "", "", "", "")
-        names = [self._prefix + ending for ending in NAMES[self.plan.output.columns]]
-        return dict(zip(names, zip(*rows, strict=True), strict=True))
-
-
-def _entries(part: Masked) -> list[tuple[str, ...] | None]:
-    """For each cell what is published of it; None where its value is."""
-    entries: list[tuple[str, ...] | None] = [None] * len(part.mask)
-    for cell in np.flatnonzero(part.mask):
-        low, high = float(part.low[cell]), float(part.high[cell])
-        dash = PRIMARY_DASH if part.case[cell] == "primär" else "-"
-        text = words.span(low, high, dash) if part.texts else words.MASK
-        entries[cell] = (text, words.lower_end(low), words.upper_end(high), part.case[cell], part.reason[cell])
-    return entries
 
 
 def protect(

@@ -8,13 +8,13 @@ import tempfile
 from pathlib import Path
 
 from sfumato.errors import EngineError, PlanError
-from sfumato.pipelines.protect import ProtectedTable
-from sfumato.report.tables import html
+from sfumato.report.tables import figures, html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import table_plan_dict
+from sfumato.tables.protected import MaskedTable
 
 
-def write_release(protected: "ProtectedTable", folder: Path) -> None:
+def write_release(protected: MaskedTable, folder: Path) -> None:
     """Write the release folder under a temporary name beside it, and rename it when it is whole.
 
     Raises:
@@ -46,14 +46,14 @@ def check_free(folder: Path) -> None:
         raise PlanError(f"{folder.name} is there already.", "Name a new folder with --out.", "output-exists")
 
 
-def _fill(protected: "ProtectedTable", folder: Path, target: Path) -> None:
+def _fill(protected: MaskedTable, folder: Path, target: Path) -> None:
     import yaml
 
     _write_columns(protected.columns, folder / "table.csv")
     _write_columns(protected.public, folder / "published.csv")
     if protected.holds:
         _write_columns(protected.external, folder / "table-external.csv")
-    text = json.dumps(protected.report, indent=2, ensure_ascii=False)
+    text = json.dumps(figures(protected), indent=2, ensure_ascii=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     (folder / "report.html").write_text(html(protected), encoding="utf-8")
     resolved = table_plan_dict(protected.plan, target)

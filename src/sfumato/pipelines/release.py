@@ -41,6 +41,16 @@ ROWS_SHOWN = 10
 MOST_MEASURED_BESIDE = 2_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class ReleaseReport(Report):
+    """The outcome of a release, as a notebook shows it."""
+
+    def _repr_html_(self) -> str:
+        from sfumato.report.release import fragment
+
+        return fragment(self)
+
+
 @dataclass(frozen=True)
 class Release:
     """A release: the published rows, the report on them, and the recoding that made them.
@@ -53,7 +63,7 @@ class Release:
     """
 
     plan: Plan
-    report: Report
+    report: ReleaseReport
     recoding: Recoding
     handling: Handling
     published: Engine
@@ -204,11 +214,11 @@ class _Run:
             self.plan.output.suppressed == "star",
         )
 
-    def _report(self, table: FrequencyTable, result: Result, verdict: Verdict, measured: Measured) -> Report:
+    def _report(self, table: FrequencyTable, result: Result, verdict: Verdict, measured: Measured) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
         average = float(kept.mean()) if len(kept) else 0.0
-        return Report(
+        return ReleaseReport(
             version=__version__,
             method=self.plan.method.name,
             proved_optimal=result.proved_optimal,

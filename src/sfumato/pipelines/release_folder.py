@@ -21,13 +21,18 @@ def save(release: Any, folder: Path) -> Path:
         EngineError: The folder cannot be written.
     """
     from sfumato.microdata.plan.write import plan_text
+    from sfumato.report.evidence import gather
     from sfumato.report.release import files
+    from sfumato.microdata.methods.full_domain.alternatives import alternatives
 
     with staged(folder) as stage:
         _write_data(release, stage)
         write_text(stage / "plan.yaml", plan_text(release.plan, folder))
         write_text(stage / "recoding.json", json.dumps(_recoding(release, folder), indent=1, ensure_ascii=False) + "\n")
-        for name, text in files(release, seals(stage)).items():
+        table = release.table
+        evidence = gather(release.plan, table, release.recoding) if table is not None else None
+        others = alternatives(release.plan, table, release.recoding) if table is not None else ()
+        for name, text in files(release.report, release.plan, evidence, others, seals(stage)).items():
             write_text(stage / name, text)
         if release.report.method == "exhaustive":
             write_text(stage / "nodes.csv", _nodes(release.report))

@@ -1,7 +1,7 @@
 """The risk of rows: read, count, measure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,18 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.measures.outliers import Outliers
 from sfumato.microdata.measures.risk import THRESHOLD
 from sfumato.microdata.measures.subsets import LIMIT
-from sfumato.microdata.measures.survey import OnMissing, RiskReport, survey
+from sfumato.microdata.measures.survey import OnMissing, RiskSurvey, survey
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.report.risk import html_part
+
+
+@dataclass(frozen=True, slots=True)
+class RiskReport(RiskSurvey):
+    """Everything that is told about the risk of some rows, as a notebook shows it."""
+
+    def _repr_html_(self) -> str:
+        return html_part(self)
 
 
 def risk(
@@ -62,7 +71,8 @@ def risk(
     try:
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
-        report = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
+        figures = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
+        report = RiskReport(**{part.name: getattr(figures, part.name) for part in fields(figures)})
         return replace(report, outlier_rows=_numbers(source, table, report.outliers)) if row_numbers else report
     finally:
         source.close()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.errors import EngineError, missing_extra
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.compare import Comparison
+    from sfumato.microdata.comparison import Runs
 
 Chart = Any
 WIDTH, HEIGHT = 640, 300
@@ -25,7 +25,7 @@ def _altair() -> Any:
     return altair
 
 
-def comparison_charts(comparison: "Comparison") -> dict[str, Chart]:
+def comparison_charts(comparison: "Runs") -> dict[str, Chart]:
     """The charts of a comparison, by name.
 
     Raises:
@@ -43,7 +43,7 @@ def comparison_charts(comparison: "Comparison") -> dict[str, Chart]:
 class _Drawing:
     """The charts of one comparison: every method keeps its color and shape in all of them."""
 
-    def __init__(self, altair: Any, comparison: "Comparison") -> None:
+    def __init__(self, altair: Any, comparison: "Runs") -> None:
         self.alt = altair
         self.comparison = comparison
         names = list(comparison.methods)

@@ -2,18 +2,12 @@
 
 import csv
 import io
-import json
 from collections import Counter
 from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import EngineError
-from sfumato.folders import staged
+from sfumato.microdata.comparison import COLUMNS, Cell, Runs
 from sfumato.report.page import page, paragraph, raw_table, section, table, tiles
-
-if TYPE_CHECKING:
-    from sfumato.pipelines.compare import Cell, Comparison
 
 TITLES = {
     "loss_by_k": ("Loss against k", "Lower is better: what a row loses of a column, on average, for each k."),
@@ -41,34 +35,8 @@ KINDS = {
 }
 
 
-def frame(comparison: "Comparison") -> Any:
-    """The runs as a frame.
-
-    Raises:
-        EngineError: No library for frames is installed.
-    """
-    from sfumato.engines.frames.engine import frame_of
-
-    return frame_of([cell.to_dict() for cell in comparison.cells])
-
-
-def save(comparison: "Comparison", folder: Path) -> Path:
-    """Write the folder, whole or not at all."""
-    files = {
-        "compare.csv": as_csv(comparison),
-        "compare.json": json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False) + "\n",
-        "compare.html": html(comparison),
-    }
-    with staged(folder) as stage:
-        for name, content in files.items():
-            (stage / name).write_text(content, encoding="utf-8", newline="\n")
-    return folder
-
-
-def as_csv(comparison: "Comparison") -> str:
+def as_csv(comparison: Runs) -> str:
     """The runs as CSV."""
-    from sfumato.pipelines.compare import COLUMNS
-
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -76,7 +44,7 @@ def as_csv(comparison: "Comparison") -> str:
     return stream.getvalue()
 
 
-def text(comparison: "Comparison") -> str:
+def text(comparison: Runs) -> str:
     """The losses in plain text, and the sentence that says which method to choose."""
     lines = [verdict(comparison)[0], ""]
     for share in comparison.suppression:
@@ -96,16 +64,16 @@ def _width(name: str) -> int:
     return max(len(name), 8) + 3
 
 
-def _line(comparison: "Comparison", k: int, share: float) -> list["Cell"]:
+def _line(comparison: Runs, k: int, share: float) -> list[Cell]:
     cells = {(cell.method, cell.k, cell.suppression): cell for cell in comparison.cells}
     return [cells[name, k, share] for name in comparison.methods]
 
 
-def _shown(cell: "Cell") -> str:
+def _shown(cell: Cell) -> str:
     return "–" if cell.loss is None else f"{cell.loss:.4f}"
 
 
-def verdict(comparison: "Comparison") -> tuple[str, str]:
+def verdict(comparison: Runs) -> tuple[str, str]:
     """Which method loses least, in a sentence, and by how much, in another."""
     firsts = [best for k in comparison.k for share in comparison.suppression if (best := comparison.best(k, share))]
     if not firsts:
@@ -118,7 +86,7 @@ def verdict(comparison: "Comparison") -> tuple[str, str]:
     return first, " ".join([_margin(comparison, winner), *_simplest(comparison, winner)])
 
 
-def _simplest(comparison: "Comparison", winner: str) -> list[str]:
+def _simplest(comparison: Runs, winner: str) -> list[str]:
     """Which method to take by those who want one level for each column."""
     losses = {
         name: [cell.loss for cell in comparison.answers if cell.method == name and cell.loss is not None]
@@ -132,7 +100,7 @@ def _simplest(comparison: "Comparison", winner: str) -> list[str]:
     return [f"If every column must have one level for all rows, choose {best}."]
 
 
-def _margin(comparison: "Comparison", winner: str) -> str:
+def _margin(comparison: Runs, winner: str) -> str:
     """How the winner stands against the best of the other methods."""
     ratios: dict[str, list[float]] = {}
     won = {(cell.k, cell.suppression): cell.loss for cell in comparison.answers if cell.method == winner}
@@ -152,7 +120,7 @@ def _times(ratio: float) -> str:
     )
 
 
-def html(comparison: "Comparison") -> str:
+def html(comparison: Runs) -> str:
     """The comparison as one page."""
     first, second = verdict(comparison)
     tone = "verdict" if comparison.answers else "verdict bad"
@@ -173,7 +141,7 @@ def html(comparison: "Comparison") -> str:
     return page("Sfumato: comparison", body)
 
 
-def _tiles(comparison: "Comparison") -> list[str]:
+def _tiles(comparison: Runs) -> list[str]:
     """For the least, the middle and the greatest k the best method and its loss."""
     shown = dict.fromkeys((comparison.k[0], comparison.k[len(comparison.k) // 2], comparison.k[-1]))
     share = comparison.suppression[0]
@@ -181,7 +149,7 @@ def _tiles(comparison: "Comparison") -> list[str]:
     return [tiles((f"{best.method} {best.loss:.3f}", f"best for k = {k}") for k, best in bests if best)]
 
 
-def _matrices(comparison: "Comparison") -> list[str]:
+def _matrices(comparison: Runs) -> list[str]:
     """One table a suppression: a row for each k, a column for each method, the best marked."""
     parts = [
         paragraph("Mean over the columns of what a row loses: 0 as it was, 1 nothing left. The best is marked.", True)
@@ -198,7 +166,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
 
 
-def _row(comparison: "Comparison", k: int, share: float) -> list[str]:
+def _row(comparison: Runs, k: int, share: float) -> list[str]:
     best = comparison.best(k, share)
     cells = [f'<td class="number">{k}</td>']
     for cell in _line(comparison, k, share):
@@ -209,7 +177,7 @@ def _row(comparison: "Comparison", k: int, share: float) -> list[str]:
     return cells
 
 
-def _figures(comparison: "Comparison") -> list[str]:
+def _figures(comparison: Runs) -> list[str]:
     """The charts, or the hint where they cannot be drawn."""
     from sfumato.report.charts import comparison_charts, drawn, hint
 
@@ -223,11 +191,11 @@ def _figures(comparison: "Comparison") -> list[str]:
     ]
 
 
-def _kinds(comparison: "Comparison") -> list[tuple[object, ...]]:
+def _kinds(comparison: Runs) -> list[tuple[object, ...]]:
     return [(name, KINDS.get(name, "")) for name in comparison.methods]
 
 
-def _details(comparison: "Comparison") -> str:
+def _details(comparison: Runs) -> str:
     head = ["method", "k", "suppression", "loss", "suppressed rows", "classes", "smallest", "largest", "seconds"]
     rows = [
         (c.method, c.k, c.suppression, c.loss, c.suppressed_rows, c.classes, c.smallest, c.largest, c.seconds)
@@ -236,6 +204,6 @@ def _details(comparison: "Comparison") -> str:
     return table(head, rows)
 
 
-def _failures(comparison: "Comparison") -> list[str]:
+def _failures(comparison: Runs) -> list[str]:
     failed = [(c.method, c.k, c.suppression, c.error) for c in comparison.cells if c.error]
     return [section("Runs without an answer", table(["method", "k", "suppression", "why"], failed))] if failed else []

@@ -12,9 +12,6 @@ from sfumato.report import proof, sections
 from sfumato.report.evidence import Evidence, gather
 from sfumato.report.page import page, paragraph
 
-if TYPE_CHECKING:
-    from sfumato.pipelines.release import Release
-
 
 def text(report: Report) -> str:
     """A summary in plain text."""
@@ -97,7 +94,13 @@ def fragment(report: Report) -> str:
     )
 
 
-def files(release: "Release", seals: Mapping[str, str] | None = None) -> dict[str, str]:
+def files(
+    report: Report,
+    plan: Plan,
+    evidence: Evidence | None = None,
+    others: tuple[Alternative, ...] = (),
+    seals: Mapping[str, str] | None = None,
+) -> dict[str, str]:
     """The reports of a release folder by their names: for the house and to hand out, with twins for programs.
 
     Args:
@@ -105,13 +108,11 @@ def files(release: "Release", seals: Mapping[str, str] | None = None) -> dict[st
     """
     from sfumato.report import external
 
-    evidence = gather(release.plan, release.table, release.recoding) if release.table is not None else None
-    others = alternatives(release.plan, release.table, release.recoding) if release.table is not None else ()
     return {
-        "report.html": html(release.report, release.plan, evidence, others),
-        "report-external.html": external.html(release.report, release.plan),
-        "report.json": _json(figures(release.report, evidence, others) | dict(seals or {})),
-        "report-external.json": _json(external.figures(release.report, release.plan)),
+        "report.html": html(report, plan, evidence, others),
+        "report-external.html": external.html(report, plan),
+        "report.json": _json(figures(report, evidence, others) | dict(seals or {})),
+        "report-external.json": _json(external.figures(report, plan)),
     }
 
 

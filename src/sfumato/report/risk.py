@@ -3,7 +3,7 @@
 from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
 from sfumato.microdata.measures.subsets import Telling
-from sfumato.microdata.measures.survey import RiskReport
+from sfumato.microdata.measures.survey import RiskSurvey
 from sfumato.report.page import page, paragraph, section, table
 
 SHOWN = 10
@@ -14,7 +14,7 @@ MISSING = {
 }
 
 
-def text(report: RiskReport) -> str:
+def text(report: RiskSurvey) -> str:
     """A summary in plain text."""
     figures = report.figures
     lines = [
@@ -33,7 +33,7 @@ def text(report: RiskReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _attackers(report: RiskReport) -> list[tuple[str, Attacker]]:
+def _attackers(report: RiskSurvey) -> list[tuple[str, Attacker]]:
     return [("prosecutor", report.prosecutor), ("journalist", report.journalist), ("marketer", report.marketer)]
 
 
@@ -45,14 +45,14 @@ def _attacker(found: Attacker, threshold: float) -> str:
     )
 
 
-def _population_lines(report: RiskReport) -> list[str]:
+def _population_lines(report: RiskSurvey) -> list[str]:
     if report.uniqueness is None:
         return []
     head = f"  population    {report.uniqueness.population_size:,} persons; unique among them, estimated:"
     return [head, *(f"    {name:<11} {_estimate(found)}" for name, found in _estimates(report))]
 
 
-def _estimates(report: RiskReport) -> list[tuple[str, Estimate]]:
+def _estimates(report: RiskSurvey) -> list[tuple[str, Estimate]]:
     found = report.uniqueness
     if found is None:
         return []
@@ -65,16 +65,16 @@ def _estimate(found: Estimate) -> str:
     return f"{found.uniques:,.0f} ({_percent(found.share)})" + (f", {found.reason}" if found.reason else "")
 
 
-def _outliers(report: RiskReport) -> str:
+def _outliers(report: RiskSurvey) -> str:
     parts = [f"{rows:,} rows by {place} column{'s' if place > 1 else ''}" for place, rows in _singled(report)]
     return "singled out: " + ", ".join([*parts, f"{report.outliers.more:,} by more"])
 
 
-def _singled(report: RiskReport) -> list[tuple[int, int]]:
+def _singled(report: RiskSurvey) -> list[tuple[int, int]]:
     return list(enumerate(report.outliers.by_columns, start=1))
 
 
-def _subset_lines(report: RiskReport) -> list[str]:
+def _subset_lines(report: RiskSurvey) -> list[str]:
     found = report.subsets
     said = "all" if found.complete else f"{len(found.sets):,} of {found.total:,}, best first,"
     lines = [f"  column sets   {said} measured; the most telling of each size:"]
@@ -84,7 +84,7 @@ def _subset_lines(report: RiskReport) -> list[str]:
     ]
 
 
-def _best(report: RiskReport) -> list[Telling]:
+def _best(report: RiskSurvey) -> list[Telling]:
     """The most telling set of each number of columns."""
     best: dict[int, Telling] = {}
     for told in report.subsets.sets:
@@ -96,7 +96,7 @@ def _percent(share: float) -> str:
     return f"{share:.3%}" if 0 < share < 0.01 else f"{share:.1%}"
 
 
-def html_part(report: RiskReport) -> str:
+def html_part(report: RiskSurvey) -> str:
     """The figures as sections of a page."""
     figures = report.figures
     attackers = [
@@ -125,10 +125,10 @@ def html_part(report: RiskReport) -> str:
     return "\n".join(parts)
 
 
-def _subset_rows(report: RiskReport) -> list[tuple[object, ...]]:
+def _subset_rows(report: RiskSurvey) -> list[tuple[object, ...]]:
     return [(", ".join(told.columns), told.distinction, told.separation) for told in _best(report)]
 
 
-def page_of(report: RiskReport) -> str:
+def page_of(report: RiskSurvey) -> str:
     """The report as one page."""
     return page("Sfumato: risk", ["<h1>Risk of re-identification</h1>", html_part(report)])

@@ -12,7 +12,7 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.protect import ProtectedTable
+    from sfumato.tables.protected import MaskedTable
     from sfumato.tables.published.review import Review
 
 MOST_ROWS = 500
@@ -24,7 +24,7 @@ HANDOUT = (
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
-def figures(protected: "ProtectedTable") -> dict[str, Any]:
+def figures(protected: "MaskedTable") -> dict[str, Any]:
     """The figures of report.json."""
     parts = protected.parts
     primary = sum(int(part.part.table.unsafe.sum()) for part in parts)
@@ -72,9 +72,9 @@ def _digest(columns: Columns) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def summary(protected: "ProtectedTable") -> str:
+def summary(protected: "MaskedTable") -> str:
     """The outcome in a few lines of text."""
-    report = protected.report
+    report = figures(protected)
     quality = "proved optimal" if report["proved_optimal"] else "not proved optimal"
     lines = [
         f"{report['masked']:,} of {report['cells']:,} cells masked: {report['primary']:,} unsafe by themselves, "
@@ -156,9 +156,9 @@ def _finite(value: float) -> float | None:
     return None if abs(value) == float("inf") else value
 
 
-def html(protected: "ProtectedTable") -> str:
+def html(protected: "MaskedTable") -> str:
     """The whole report as one page; it shows what is published, never a hidden value."""
-    report = protected.report
+    report = figures(protected)
     verdict = "Nobody can compute a masked cell back." if protected.holds else WARNING
     mark = "verdict" if protected.holds else "verdict bad"
     public = protected.external
@@ -197,7 +197,7 @@ def _rough(gap: float) -> str:
     return f"{math.ceil(100 * gap - 1e-9)} %"
 
 
-def _leaks(protected: "ProtectedTable") -> list[str]:
+def _leaks(protected: "MaskedTable") -> list[str]:
     rows = [(leak.name, str(leak.verdict), ", ".join(leak.certificate)) for leak in protected.leaks[:MOST_ROWS]]
     return [section("Leaks", table(["cell", "verdict", "given away by"], rows))] if rows else []
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse
 
-import sfumato
 from sfumato.errors import SfumatoError
 from sfumato.service.attributes.schemas import About, Health
 from sfumato.service.documentation import documentation_page
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import API_VERSION
 from sfumato.service.http.settings import Settings
+from sfumato.version import __version__
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 PAGES = "/app"
@@ -59,7 +59,7 @@ def _add_about(router: APIRouter, pages: bool) -> None:
     known = About(
         service="Sfumato anonymization service",
         version=API_VERSION,
-        release=sfumato.__version__,
+        release=__version__,
         documentation="/docs",
     )
 

@@ -26,7 +26,7 @@ class SizeCount:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskReport:
+class RiskSurvey:
     """Everything that is told about the risk of some rows.
 
     Attributes:
@@ -65,11 +65,6 @@ class RiskReport:
         found["outliers"]["columns"] = dict(self.outliers.columns)
         return found
 
-    def _repr_html_(self) -> str:
-        from sfumato.report.risk import html_part
-
-        return html_part(self)
-
 
 def survey(
     table: FrequencyTable,
@@ -79,13 +74,13 @@ def survey(
     subset_limit: int = LIMIT,
     *,
     with_steps: bool = True,
-) -> RiskReport:
+) -> RiskSurvey:
     """All measures of a frequency table; those of single steps only where hierarchies were given."""
     matches = hiding(table, on_missing)
     fraction = 1.0 if population_size is None else table.rows / population_size
     estimated = population_size is not None
     journalist = attacker(table.counts, expected_risks(matches, fraction), threshold, estimated)
-    return RiskReport(
+    return RiskSurvey(
         table.columns,
         on_missing,
         table.dropped_rows,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.full_domain.search import _full_domain
+from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.tops import with_tops
 from sfumato.microdata.plan.methods import FullDomain, KOptimize, Local, Mondrian
@@ -28,7 +28,7 @@ def _found(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Resu
 
         return local.search(plan, plan.method, table, progress)
     if isinstance(plan.method, FullDomain):
-        return _full_domain(plan, plan.method, table, progress)
+        return full_domain.search(plan, plan.method, table, progress)
     if isinstance(plan.method, KOptimize):
         from sfumato.microdata.methods.k_optimize import search as k_optimize
 

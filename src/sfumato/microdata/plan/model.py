@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
 
+CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
 
@@ -113,9 +115,24 @@ class Plan:
         return replace(self, folder=folder)
 
     def _repr_html_(self) -> str:
-        from sfumato.plan.notebook import fragment
+        """The promises and what each column is: a few lines, no style that leaks into others."""
+        promises = ", ".join(
+            f"{model.name} {model.asked:g}" + (f" of {model.column}" if model.column else "") for model in self.privacy
+        )
+        rows = "".join(
+            "<tr>"
+            + "".join(f'<td style="{CELL}">{escape(part)}</td>' for part in (name, column.role, self._ladder(name)))
+            + "</tr>"
+            for name, column in self.columns.items()
+        )
+        return f"<div><p><b>{escape(promises)}</b>, by {escape(self.method.name)}</p><table>{rows}</table></div>"
 
-        return fragment(self)
+    def _ladder(self, name: str) -> str:
+        """The hierarchy of a column in the plan's own words, cut where it is long."""
+        column = self.text.get("columns", {}).get(name, {})
+        stated = column.get("hierarchy", {}) if isinstance(column, Mapping) else {}
+        text = ", ".join(f"{key}: {value}" for key, value in stated.items())
+        return text if len(text) <= 80 else text[:79] + "…"
 
 
 def located(plan: Plan) -> Plan:

@@ -23,7 +23,7 @@ FULL_DOMAIN = {
 }
 
 
-def _full_domain(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
+def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
     problem = full_domain_problem(plan, method, table, progress)
     found: Found = import_module(FULL_DOMAIN[method.name]).search(problem)
     empty = only_top(problem, found.best)

@@ -22,6 +22,7 @@ from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.full_domain import optimal
+from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.problem import Judged, Problem
 from sfumato.microdata.methods.full_domain.screening import screened
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
@@ -42,10 +43,7 @@ def search(plan: Plan, method: Local, table: "FrequencyTable", progress: "Progre
     Raises:
         UnattainableError: No recoding of this kind keeps the promises within the budget.
     """
-    from sfumato.microdata.methods.full_domain.search import full_domain_problem
-    from sfumato.microdata.methods.search import search as search_plan
-
-    problem = full_domain_problem(plan, method, table)
+    problem = full_domain.full_domain_problem(plan, method, table)
     # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
     # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
     # again, and one that mixes levels stands for no combination that the population could be counted by.
@@ -56,7 +54,7 @@ def search(plan: Plan, method: Local, table: "FrequencyTable", progress: "Progre
     if node is not None:
         best = _best(best, _from_node(sweep, node))
         if best is None or best.loss > node.loss:
-            return search_plan(replace(plan, method=_as_optimal(method)), table, progress)
+            return full_domain.search(plan, _as_optimal(method), table, progress)
     assert best is not None
     return _result(best, method)
 

@@ -1,0 +1,79 @@
+"""The runs of a comparison of methods, and which of them loses least."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+COMPARED = {"loss": "loss-metric", "aggregate": "mean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run of the grid: what it cost, or why it failed.
+
+    Attributes:
+        loss: Mean over the columns of what a row loses; None where the run failed.
+        suppression: The share of the rows that might be suppressed.
+        highest_risk, average_risk: Of the prosecutor, over the published rows.
+        seconds: Of the search alone.
+        error: Why there is no answer, and its code.
+    """
+
+    method: str
+    k: int
+    suppression: float
+    loss: float | None = None
+    suppressed_rows: int | None = None
+    classes: int | None = None
+    smallest: int | None = None
+    largest: int | None = None
+    highest_risk: float | None = None
+    average_risk: float | None = None
+    proved_optimal: bool | None = None
+    seconds: float | None = None
+    error: str | None = None
+    code: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+COLUMNS = tuple(field.name for field in fields(Cell))
+
+
+@dataclass(frozen=True)
+class Runs:
+    """All runs of a grid.
+
+    Attributes:
+        rows: Rows of the data; columns: the quasi-identifiers.
+        methods, k, suppression: The grid, in the order asked for.
+        cells: The runs, method by method.
+    """
+
+    rows: int
+    columns: tuple[str, ...]
+    methods: tuple[str, ...]
+    k: tuple[int, ...]
+    suppression: tuple[float, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def answers(self) -> tuple[Cell, ...]:
+        """The runs that have an answer."""
+        return tuple(cell for cell in self.cells if cell.loss is not None)
+
+    def best(self, k: int, suppression: float) -> Cell | None:
+        """The run of least loss for one k and suppression; of equal ones the quicker."""
+        found = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
+        return min(found, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "loss": COMPARED,
+            "rows": self.rows,
+            "quasi_identifiers": list(self.columns),
+            "methods": list(self.methods),
+            "k": list(self.k),
+            "suppression": list(self.suppression),
+            "runs": [cell.to_dict() for cell in self.cells],
+        }
