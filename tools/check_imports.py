@@ -30,8 +30,8 @@ def imports(known: dict[str, Path], path: Path) -> Iterator[str]:
                 yield name if name in known else node.module
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known.keys() - {"sfumato"}:
-            yield node.value  # a module that is loaded by its name
+        elif isinstance(node, ast.Constant) and str(node.value).startswith("sfumato.") and node.value in known:
+            yield str(node.value)  # a module that is loaded by its name
 
 
 def graph() -> Graph:

@@ -18,12 +18,11 @@ if TYPE_CHECKING:
         SfumatoError,
         UnattainableError,
     )
-    from sfumato.pipelines.compare import Comparison
     from sfumato.microdata.plan.model import Plan
     from sfumato.microdata.plan.read import read_plan
     from sfumato.pipelines.attributes import anonymize_attributes
     from sfumato.pipelines.audit import audit
-    from sfumato.pipelines.compare import compare
+    from sfumato.pipelines.compare import Comparison, compare
     from sfumato.pipelines.protect import protect
     from sfumato.pipelines.release import Release, anonymize
     from sfumato.pipelines.risk import risk

@@ -20,10 +20,10 @@ def save(release: Any, folder: Path) -> Path:
         PlanError: The folder exists.
         EngineError: The folder cannot be written.
     """
+    from sfumato.microdata.methods.full_domain.alternatives import alternatives
     from sfumato.microdata.plan.write import plan_text
     from sfumato.report.evidence import gather
     from sfumato.report.release import files
-    from sfumato.microdata.methods.full_domain.alternatives import alternatives
 
     with staged(folder) as stage:
         _write_data(release, stage)

@@ -3,13 +3,13 @@
 import json
 from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
+from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.report import proof, sections
-from sfumato.report.evidence import Evidence, gather
+from sfumato.report.evidence import Evidence
 from sfumato.report.page import page, paragraph
 
 
