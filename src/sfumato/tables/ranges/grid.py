@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import InternalError
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
 from sfumato.tables.suppression.attack_programs import linear_program
 
 Span = tuple[float, float]
@@ -133,12 +133,12 @@ def _pivots(matrix: npt.NDArray[np.float64]) -> set[int]:
 class Reader:
     """A reader of the table: what he holds possible of masked cells, by what he knows and what he learns of some."""
 
-    def __init__(self, relations: Relations, values: Numbers, cells: Places, bounds: tuple[Numbers, Numbers]) -> None:
+    def __init__(self, relations: Relations, values: Numbers, cells: Places, bounds: Bounds) -> None:
         matrix = relations.matrix(len(values))[:, cells]
         used = matrix[np.flatnonzero(np.diff(matrix.indptr))]
         self._values = values
         self._place = {int(cell): place for place, cell in enumerate(cells)}
-        low, high = bounds[0][cells] - values[cells], bounds[1][cells] - values[cells]
+        low, high = bounds.low[cells] - values[cells], bounds.high[cells] - values[cells]
         self._highs = linear_program(used, np.zeros(len(cells)), low, high)
 
     def span(self, cell: int) -> Span:
