@@ -7,10 +7,11 @@ from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.protect import ProtectedTable, columns_from
+from sfumato.tables.attack.audit import Audit
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.published.reading import read_published
-from sfumato.tables.published.review import Review, review
+from sfumato.tables.published.review import review
 from sfumato.tables.suppression.installed import check_installed
 
 
@@ -20,7 +21,7 @@ def audit(
     *,
     integer: bool | None = None,
     own_contribution: bool | None = None,
-) -> Review:
+) -> Audit:
     """Attack a published table.
 
     Args:

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.report.page import page, paragraph, section, table
-from sfumato.tables.attack.audit import Finding
+from sfumato.tables.attack.audit import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.protected import MaskedTable
-from sfumato.tables.published.review import Review
 from sfumato.tables.words import span
 from sfumato.version import __version__
 
@@ -30,8 +29,7 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
     masked = sum(int(part.mask.sum()) for part in parts)
     cost = sum(part.cost for part in parts)
     bound = None if any(part.bound is None for part in parts) else sum(part.bound or 0.0 for part in parts)
-    counts = [part.audit.counts() for part in parts]
-    keys = dict.fromkeys(key for count in counts for key in count)
+    counts = protected.audit.counts()
     return {
         "version": __version__,
         "method": protected.plan.method.name,
@@ -45,7 +43,7 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "proved_optimal": _gap(cost, bound) == 0.0,
         "gap": _gap(cost, bound),
         "holds": protected.holds,
-        "audit": {key: sum(count.get(key, 0) for count in counts) for key in keys},
+        "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [] if protected.holds else [WARNING],
         "input_sha256": _digest(protected.source),
@@ -95,7 +93,7 @@ def audit_line(counts: dict[str, int]) -> str:
     return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(found) + "."
 
 
-def review_lines(review: Review) -> list[str]:
+def review_lines(review: Audit) -> list[str]:
     """The audit of a published table in lines: counts, leaks with their certificates, what is false or not judged."""
     return [
         audit_line(review.counts()),
@@ -119,7 +117,7 @@ def leak_line(finding: Finding) -> str:
     return f"{finding.name}: {finding.verdict}{insider}, range {reach}{because}{more}"
 
 
-def review_figures(review: Review) -> dict[str, Any]:
+def review_figures(review: Audit) -> dict[str, Any]:
     """The audit of a published table as JSON."""
     return {
         "holds": review.passed,

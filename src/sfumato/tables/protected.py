@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.attack.audit import Finding
+from sfumato.tables.attack.audit import Audit, Finding, joined
 from sfumato.tables.build.ordering import by_codes
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
@@ -36,12 +36,17 @@ class MaskedTable:
     @property
     def holds(self) -> bool:
         """Whether the audit of every group passed."""
-        return all(part.audit.passed for part in self.parts)
+        return self.audit.passed
+
+    @cached_property
+    def audit(self) -> Audit:
+        """What the attacker found in all groups."""
+        return joined(part.audit for part in self.parts)
 
     @property
     def leaks(self) -> tuple[Finding, ...]:
         """The masked cells that the attacker narrows below the promise."""
-        return tuple(finding for part in self.parts for finding in part.audit.leaks)
+        return self.audit.leaks
 
     @cached_property
     def columns(self) -> Columns:

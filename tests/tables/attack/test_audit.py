@@ -112,8 +112,8 @@ def test_contradiction_takes_knowledge_from_its_own_table_only():
 
 def test_few_cells_are_attacked_together_up_to_the_limit(monkeypatch):
     sizes = []
-    make = audits._Program
-    monkeypatch.setattr(audits, "_Program", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more))
+    make = audits.Program
+    monkeypatch.setattr(audits, "Program", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more))
     shown = publication([10, NONE, NONE, 9, NONE, NONE], relations=PAIRS)
     for limit, programs in ((4, [4]), (3, [2, 2])):
         sizes.clear()

@@ -1,11 +1,11 @@
 """Audits of tables that anyone published: what a file shows, and what its plan promises, become a publication."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.attack.audit import Audit, Finding
+from sfumato.tables.attack.audit import Audit, joined
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.build.build import build
@@ -19,59 +19,21 @@ from sfumato.tables.published.reading import Reading
 from sfumato.tables.words import Case
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """The audit of a published table, group by group.
-
-    Attributes:
-        audits: One for each group.
-        unjudged: Rules of the plan that could not be judged, for want of a column.
-    """
-
-    audits: tuple[Audit, ...]
-    unjudged: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        return all(audit.passed for audit in self.audits)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        return tuple(finding for audit in self.audits for finding in audit.findings)
-
-    @property
-    def leaks(self) -> tuple[Finding, ...]:
-        return tuple(finding for audit in self.audits for finding in audit.leaks)
-
-    @property
-    def contradictions(self) -> tuple[str, ...]:
-        return tuple(name for audit in self.audits for name in audit.contradictions)
-
-    def counts(self) -> dict[str, int]:
-        """Masked cells checked, recovered exactly, narrowed too far, and contradicted by their own table."""
-        return {
-            "checked": sum(audit.checked for audit in self.audits),
-            "exact": sum(audit.exact for audit in self.audits),
-            "too_narrow": sum(audit.too_narrow for audit in self.audits),
-            "contradictory": sum(len(audit.contradictions) for audit in self.audits),
-        }
-
-
-def review(columns: Columns, plan: TablePlan, reading: Reading) -> Review:
+def review(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     """The audit of a published table, as far as it tells its true values."""
     return _by_values(columns, plan, reading) if reading.valued else _by_texts(columns, plan, reading)
 
 
-def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Review:
+def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     """All promises are judged by the true values."""
     values = columns.numbers(plan.table.value)
     if (np.isnan(reading.exact) & (values == 0)).any():
         # Whoever published the table masks zeros too.
         plan = _with_zeros(plan)
-    return Review(tuple(_audit_values(part, reading) for part in build(plan, columns)))
+    return joined([_audit_values(part, reading) for part in build(plan, columns)])
 
 
-def _by_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Review:
+def _by_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     """What is published is judged by the rules, what is masked by whether it can be computed.
 
     A reader assumes that nothing is negative, and no masked cell 0, until something published is, or nothing else adds
@@ -82,7 +44,7 @@ def _by_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Review:
         plan = _below_zero(plan)
     blank = bool((np.isnan(reading.exact) & np.isnan(ranges.low)).any()) and plan.attacker.lower is None
     plans = [plan] if plan.method.zeros else [plan, _with_zeros(plan)]
-    answers: list[Review] = []
+    answers: list[Audit] = []
     for wider in (*plans, _below_zero(plan)) if blank else plans:
         try:
             answers.append(_audit_texts(columns, wider, reading))
@@ -120,9 +82,9 @@ def _audit_values(part: Part, reading: Reading) -> Audit:
     return audit.with_contradictions(false_cells(publication, part.table.values))
 
 
-def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Review:
+def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     published = published_parts(plan, columns, reading.exact)
-    return Review(tuple(_audit_part(part, plan, reading) for part in published.parts), published.unjudged)
+    return joined([_audit_part(part, plan, reading) for part in published.parts], published.unjudged)
 
 
 def _audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
