@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from sfumato.service.http.settings import Limits, Settings
+from sfumato.service.settings import Limits, Settings
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 JSON = {"Content-Type": "application/json"}
