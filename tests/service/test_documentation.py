@@ -52,7 +52,7 @@ def test_entry_points_are_loaded(tmp_path, monkeypatch):
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: first-letter\nVersion: 1\n")
     (information / "entry_points.txt").write_text("[sfumato.operations]\nfirst = first_letter\n")
-    code = "from sfumato.attributes.operation import known_operations; print(known_operations())"
+    code = "from sfumato.attributes.operations.operation import known_operations; print(known_operations())"
     done = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True
     )
