@@ -10,7 +10,7 @@ from nicegui import events, ui
 from sfumato.errors import SfumatoError
 from sfumato.report.plots import percent
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.http.watch import tell_error
+from sfumato.service.http.request_log import log_error
 from sfumato.web.texts import Words
 
 ICON = (
@@ -98,7 +98,7 @@ def told(error: Exception, words: Words) -> str:
         return str(error)
     if isinstance(error, RefusedError):
         return error.what
-    tell_error(error)
+    log_error(error)
     return words["internal"]
 
 

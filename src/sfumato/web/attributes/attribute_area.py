@@ -40,7 +40,7 @@ def build(visit: Visit) -> None:
             given, wanted = json.loads(records.value), json.loads(configuration.value)
             answer = await asyncio.to_thread(_anonymized, given, wanted)
         except ValueRefusedError as error:
-            looks.alarm(error.told_to_sender())
+            looks.alarm(error.text_for_sender())
             return
         except SfumatoError as error:
             looks.alarm(str(error))
