@@ -11,24 +11,24 @@ Monotone under generalization (a share of a union lies between the shares of its
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Integer, Key, ListOf, Number, Record, Scalar, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note, TextOrNumber
 
 
 @dataclass(frozen=True, slots=True)
 class AlphaKAnonymity(ClassModel):
     """Every class has at least `k` rows and at most a share `alpha` of each value of `column`."""
 
-    alpha: float
-    k: int
-    column: str
-    values: tuple[str, ...] = ()
+    alpha: Annotated[float, Note("the greatest share of a value in a class", minimum=0, maximum=1)]
+    k: Annotated[int, Note("rows a class must have", minimum=1)]
+    column: SensitiveColumn
+    values: Annotated[tuple[TextOrNumber, ...], Note("the delicate values; all when not given", at_least=1)] = ()
     name: ClassVar[str] = "alpha-k-anonymity"
     monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
@@ -87,14 +87,3 @@ class AlphaKAnonymity(ClassModel):
         found = np.empty(len(classes.sizes))
         bounds_kernels.highest_ratio(held.starts, held.values, held.counts, classes.sizes, reference, found)
         return found
-
-
-SHAPE = Record(
-    {
-        "alpha": Key(Number(minimum=0, maximum=1, about="the greatest share of a value in a class"), required=True),
-        "k": Key(Integer(minimum=1, about="rows a class must have"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "values": Key(ListOf(Scalar(), at_least=1, about="the delicate values; all when not given")),
-    },
-    AlphaKAnonymity,
-)

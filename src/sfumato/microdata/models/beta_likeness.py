@@ -15,22 +15,22 @@ table, before suppression.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Choice, Key, Number, Record, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
 class BetaLikeness(ClassModel):
     """The share of a value of `column` in a class exceeds its share in the table by at most `beta` times it."""
 
-    beta: float
-    column: str
+    beta: Annotated[float, Note("by how many times a share may exceed that in the table", minimum=0)]
+    column: SensitiveColumn
     variant: Literal["basic", "enhanced"] = "enhanced"
     name: ClassVar[str] = "beta-likeness"
     monotone_generalization: ClassVar[bool] = True
@@ -77,13 +77,3 @@ def _positive(shares: Floats) -> Floats:
     """Shares to divide by; a value that the table does not hold gets next to nothing."""
     found: Floats = np.maximum(shares, 1e-300)
     return found
-
-
-SHAPE = Record(
-    {
-        "beta": Key(Number(minimum=0, about="by how many times a share may exceed that in the table"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "variant": Key(Choice(("basic", "enhanced"))),
-    },
-    BetaLikeness,
-)

@@ -13,22 +13,22 @@ table, before suppression.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Key, Number, Record, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaDisclosure(ClassModel):
     """|ln(q/p)| < `delta` for every value of `column` in every class."""
 
-    delta: float
-    column: str
+    delta: Annotated[float, Note("the greatest |ln(q/p)|", minimum=0)]
+    column: SensitiveColumn
     name: ClassVar[str] = "delta-disclosure"
     monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
@@ -77,12 +77,3 @@ class DeltaDisclosure(ClassModel):
         bounds_kernels.highest_ratio(*entries, high)
         bounds_kernels.lowest_ratio(*entries, int((shares > 0).sum()), low)
         return high, low
-
-
-SHAPE = Record(
-    {
-        "delta": Key(Number(minimum=0, about="the greatest |ln(q/p)|"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-    },
-    DeltaDisclosure,
-)

@@ -13,29 +13,30 @@ Monotone under generalization (a share of a union lies between the shares of its
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Key, Number, Record, Scalar, Text
+from sfumato.shapes.records import Note
+from sfumato.shapes.shapes import Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
     """The rows that belong to the research subset: those with this value in this column."""
 
-    column: str
-    value: str
+    column: Annotated[str, Note("the column that marks the subset")]
+    value: Annotated[str, Scalar("its value for rows of the subset")]
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaPresence(ClassModel):
     """In every class, the share of rows of the `subset` lies between `lower` and `upper`."""
 
-    lower: float
-    upper: float
+    lower: Annotated[float, Note("the least share of the subset in a class", minimum=0, maximum=1)]
+    upper: Annotated[float, Note("the greatest share", minimum=0, maximum=1)]
     subset: Subset
     name: ClassVar[str] = "delta-presence"
     monotone_generalization: ClassVar[bool] = True
@@ -92,20 +93,3 @@ class DeltaPresence(ClassModel):
 
 def _marked(texts: tuple[str | None, ...], value: str) -> Mask:
     return np.array([text == value for text in texts] or [False], bool)
-
-
-SUBSET = Record(
-    {
-        "column": Key(Text(about="the column that marks the subset"), required=True),
-        "value": Key(Scalar(about="its value for rows of the subset"), required=True),
-    },
-    Subset,
-)
-SHAPE = Record(
-    {
-        "lower": Key(Number(minimum=0, maximum=1, about="the least share of the subset in a class"), required=True),
-        "upper": Key(Number(minimum=0, maximum=1, about="the greatest share"), required=True),
-        "subset": Key(SUBSET, required=True),
-    },
-    DeltaPresence,
-)

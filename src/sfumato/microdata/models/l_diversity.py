@@ -15,14 +15,14 @@ can keep at most: counts cut off at some height are, for a given number of rows,
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Choice, Key, Number, Record, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note
 
 Variant = Literal["distinct", "entropy", "recursive"]
 
@@ -31,10 +31,11 @@ Variant = Literal["distinct", "entropy", "recursive"]
 class LDiversity(ClassModel):
     """Every class holds at least `l` well-represented values of `column`."""
 
-    l: float  # noqa: E741  (the letter of the literature and of the plan)
-    column: str
+    # The letter of the literature and of the plan.
+    l: Annotated[float, Note("values a class must hold", minimum=1)]  # noqa: E741
+    column: SensitiveColumn
     variant: Variant = "distinct"
-    c: float | None = None
+    c: Annotated[float | None, Note("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
     monotone_generalization: ClassVar[bool] = True
 
@@ -116,14 +117,3 @@ def _largest_l(held: Histogram, c: float) -> int:
     while reached < held.size and bool(_recursive(held, reached + 1, c).all()):
         reached += 1
     return reached
-
-
-SHAPE = Record(
-    {
-        "l": Key(Number(minimum=1, about="values a class must hold"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "variant": Key(Choice(("distinct", "entropy", "recursive"))),
-        "c": Key(Number(minimum=0, about="the constant of recursive (c,l)-diversity")),
-    },
-    LDiversity,
-)

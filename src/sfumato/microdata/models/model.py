@@ -1,11 +1,13 @@
 """The privacy model: what every class must satisfy, and how a search may reason about it."""
 
-from typing import ClassVar, Protocol, TypeGuard
+from typing import Annotated, ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
+from sfumato.shapes.records import Note
 
+SensitiveColumn = Annotated[str, Note("the sensitive column")]
 # How far a share or a distance may lie beyond its limit because numbers in a machine have no more digits.
 EXACT = 1e-9
 

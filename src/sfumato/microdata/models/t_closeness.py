@@ -23,7 +23,7 @@ bounded by the kernels.
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,8 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models import distance_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Choice, Key, ListOf, Number, Record, Scalar, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note, TextOrNumber
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Texts = tuple[str | None, ...]
@@ -44,11 +44,11 @@ Texts = tuple[str | None, ...]
 class TCloseness(ClassModel):
     """The distribution of `column` in every class is within `t` of that in the whole table."""
 
-    t: float
-    column: str
+    t: Annotated[float, Note("the greatest distance to the whole table", minimum=0, maximum=1)]
+    column: SensitiveColumn
     distance: Distance = "equal"
-    hierarchy: Hierarchy | None = None
-    order: tuple[str, ...] = ()
+    hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
+    order: Annotated[tuple[TextOrNumber, ...], Note("all values from the lowest to the highest", at_least=2)] = ()
     name: ClassVar[str] = "t-closeness"
     monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = False
@@ -215,15 +215,3 @@ def _dense(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Codes renumbered from 0, so that no level has more labels than there are values."""
     places: npt.NDArray[np.int64] = np.unique(codes, return_inverse=True)[1].reshape(-1)
     return places
-
-
-SHAPE = Record(
-    {
-        "t": Key(Number(minimum=0, maximum=1, about="the greatest distance to the whole table"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "distance": Key(Choice(("equal", "ordered", "hierarchical"))),
-        "hierarchy": Key(HIERARCHY),
-        "order": Key(ListOf(Scalar(), at_least=2, about="all values from the lowest to the highest")),
-    },
-    TCloseness,
-)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.hierarchies.registry import HIERARCHY
-from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
@@ -18,74 +17,14 @@ from sfumato.microdata.plan.methods import METHOD, FullDomain, KOptimize, Mondri
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.shapes import files
-from sfumato.shapes.shapes import (
-    Choice,
-    Faults,
-    Flag,
-    Integer,
-    Key,
-    ListOf,
-    MapOf,
-    Number,
-    Record,
-    Refused,
-    Scalar,
-    Schema,
-    Text,
-)
+from sfumato.shapes.records import record_of
+from sfumato.shapes.shapes import Faults, Integer, Key, ListOf, MapOf, Record, Refused, Schema
 
 # Names of columns that are written as they are in the names of folders.
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
-ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
-TYPES = ("text", "integer", "decimal", "date", "boolean")
-
-DATA = Record(
-    {
-        "source": Key(Text(about="path of the data, relative to the plan")),
-        "format": Key(Choice(("csv", "parquet", "json", "excel", "sqlite", "duckdb"))),
-        "separator": Key(Text(about="of a CSV file; found out when not given")),
-        "encoding": Key(Text(about="of a CSV file")),
-        "quote": Key(Text(about="of a CSV file")),
-        "header": Key(Flag(about="whether a CSV file has a header")),
-        "strip": Key(Flag(about="take white space off the values of a CSV file")),
-        "missing": Key(ListOf(Scalar(), about="texts that mean missing")),
-        "on_invalid": Key(Choice(("error", "missing", "drop"))),
-        "on_missing": Key(Choice(("category", "any", "drop"))),
-        "table": Key(Text(about="table of a database file, or sheet of a workbook")),
-        "memory_limit": Key(Text(about="the most memory that the engine may use, for example 2GB")),
-        "temp_folder": Key(Text(about="folder for rows that do not fit in memory, relative to the plan")),
-    },
-    DataPlan,
-    about="where the rows lie and how they are read",
-)
-COLUMN = Record(
-    {
-        "role": Key(Choice(ROLES), required=True),
-        "type": Key(Choice(TYPES)),
-        "hierarchy": Key(HIERARCHY),
-        "weight": Key(Number(minimum=0, about="of this column in the loss")),
-        "min_level": Key(Integer(minimum=0)),
-        "max_level": Key(Integer(minimum=0)),
-    },
-    ColumnPlan,
-    about="what a column is",
-)
-OUTPUT = Record(
-    {
-        "format": Key(Choice(("csv", "parquet"))),
-        "order": Key(Choice(("keep", "shuffle"))),
-        "suppressed": Key(Choice(("drop", "star"))),
-        "class_column": Key(Text(about="name of a further column with the number of each row's class")),
-        "partition": Key(ListOf(Text(), about="columns by whose published values Parquet files are laid in folders")),
-    },
-    OutputPlan,
-    about="how the release is written",
-)
-UTILITY = Record(
-    {"target": Key(Text(about="column to predict from the quasi-identifiers (needs scikit-learn)"))},
-    UtilityPlan,
-    about="what is measured besides what every release is",
-)
+COLUMN = record_of(ColumnPlan, "what a column is")
+OUTPUT = record_of(OutputPlan, "how the release is written")
+UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
 PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), required=True),
@@ -128,9 +67,9 @@ def _read(value: object, folder: Path) -> Plan:
         plan = PLAN.read(value, "", faults)
     whole = plan if plan is not None else salvaged(value, PLAN)
     if whole is not None:
-        faults.found.extend(fault for fault in _between(whole) if plan is not None or fault.at != "columns")
-    if faults.found or plan is None:
-        raise PlanError(faults.found, code="faults")
+        faults.entries.extend(fault for fault in _between(whole) if plan is not None or fault.at != "columns")
+    if faults.entries or plan is None:
+        raise PlanError(faults.entries, code="faults")
     text = dict(value) if isinstance(value, Mapping) else {}
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
     return replace(plan, folder=folder, text=text, privacy=privacy)

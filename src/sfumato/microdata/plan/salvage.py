@@ -44,7 +44,7 @@ def _or(shape: Any, value: object, instead: Any) -> Any:
     with suppress(Refused):
         faults = Faults()
         found = shape.read(value, "", faults)
-        return instead if faults.found else found
+        return instead if faults.entries else found
     return instead
 
 
