@@ -58,7 +58,7 @@ def changed(**changes: object) -> dict:
 def test_the_contract_plan_is_read() -> None:
     plan = read_plan(PLAN)
     assert plan.quasi_identifiers == ("date_of_birth", "zip", "sex", "age", "education", "marital", "size")
-    assert plan.counted == ("illness",)
+    assert plan.value_columns == ("illness",)
     assert plan.method.suppression == Suppression(0.02)
 
 

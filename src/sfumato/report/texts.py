@@ -128,18 +128,18 @@ LIMITS = (
 )
 
 
-def promised(promise: Promise, plan: Plan | None = None, starred: bool = False, outside: bool = False) -> str:
+def promised(promise: Promise, plan: Plan | None = None, star_rows: bool = False, outside: bool = False) -> str:
     """A promise in a sentence, and that it does not hold where it does not.
 
     Args:
         plan: What was asked, where it is known.
-        starred: Whether suppressed rows are published, too.
+        star_rows: Whether suppressed rows are published, too.
         outside: Whether the sentence is handed out: then it does not tell what was reached.
     """
     known = PROMISES.get(promise.model)
     says = known.says if known else promise.model + ": asked {asked}{found}."
     found = "" if outside else (known.found if known else ", reached {reached}")
-    pattern = (save_stars(says) if starred else says).replace("{found}", found)
+    pattern = (save_stars(says) if star_rows else says).replace("{found}", found)
     sentence = pattern.format(
         asked=f"{promise.asked:g}",
         reached=_figure(promise.reached),

@@ -45,10 +45,10 @@ class AlphaKAnonymity(ClassModel):
         return (classes.sizes < self.k) | (self._shares(classes, whole) > self.alpha + EXACT)
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         caps = np.where(self._bounded(whole), self.alpha, 1.0)
-        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, enough, kept)
+        bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
         return short_of(classes.sizes, np.where(kept < self.k, 0, kept))
 
     def reached(self, classes: Classes, whole: Classes) -> float:
@@ -82,8 +82,8 @@ class AlphaKAnonymity(ClassModel):
 
     def _shares(self, classes: Classes, whole: Classes) -> Floats:
         """The greatest share of a bounded value in each class."""
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         reference = np.where(self._bounded(whole), 1.0, np.inf)
-        found = np.empty(len(classes.sizes))
-        bounds_kernels.highest_ratio(held.starts, held.values, held.counts, classes.sizes, reference, found)
-        return found
+        shares = np.empty(len(classes.sizes))
+        bounds_kernels.highest_ratio(content.starts, content.values, content.counts, classes.sizes, reference, shares)
+        return shares

@@ -44,9 +44,9 @@ class BetaLikeness(ClassModel):
         return self._ratios(classes, self._caps(whole)) > 1 + EXACT
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
-        bounds_kernels.capped(held.starts, held.values, held.counts, self._caps(whole), failing, enough, kept)
+        bounds_kernels.capped(content.starts, content.values, content.counts, self._caps(whole), failing, enough, kept)
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
@@ -67,10 +67,10 @@ class BetaLikeness(ClassModel):
         return caps
 
     def _ratios(self, classes: Classes, reference: Floats) -> Floats:
-        held = classes.sensitive[self.column]
-        found = np.empty(len(classes.sizes))
-        bounds_kernels.highest_ratio(held.starts, held.values, held.counts, classes.sizes, reference, found)
-        return found
+        content = classes.sensitive[self.column]
+        ratios = np.empty(len(classes.sizes))
+        bounds_kernels.highest_ratio(content.starts, content.values, content.counts, classes.sizes, reference, ratios)
+        return ratios
 
 
 def _positive(shares: Floats) -> Floats:

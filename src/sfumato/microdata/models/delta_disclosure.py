@@ -45,11 +45,11 @@ class DeltaDisclosure(ClassModel):
         return self._distances(classes, whole) >= self.delta - EXACT
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         shares = whole.sensitive[self.column].shares()
         kept = classes.sizes.copy()
         caps = shares * np.exp(self.delta)
-        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, enough, kept)
+        bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
         _, low = self._ratios(classes, whole)
         # A value of which a class holds c rows limits it to c / (p exp(-delta)) rows; low is the least c / (p size).
         scarce = np.floor(low * classes.sizes * np.exp(self.delta) + 1e-6).astype(np.int64)
@@ -69,11 +69,11 @@ class DeltaDisclosure(ClassModel):
 
     def _ratios(self, classes: Classes, whole: Classes) -> tuple[Floats, Floats]:
         """The greatest and the least q/p of each class."""
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         shares = whole.sensitive[self.column].shares()
         reference = np.maximum(shares, 1e-300)
         high, low = np.empty(len(classes.sizes)), np.empty(len(classes.sizes))
-        entries = (held.starts, held.values, held.counts, classes.sizes, reference)
+        entries = (content.starts, content.values, content.counts, classes.sizes, reference)
         bounds_kernels.highest_ratio(*entries, high)
         bounds_kernels.lowest_ratio(*entries, int((shares > 0).sum()), low)
         return high, low

@@ -73,8 +73,8 @@ class DeltaPresence(ClassModel):
         return float(self._shares(classes, whole).max(initial=0.0))
 
     def limits(self, whole: Classes) -> str | None:
-        held = whole.sensitive[self.column]
-        share = float(held.shares()[_marked(held.texts, self.subset.value)].sum())
+        content = whole.sensitive[self.column]
+        share = float(content.shares()[_marked(content.texts, self.subset.value)].sum())
         if share == 0:
             return f"no row has the value of {self.column} that marks the subset."
         if not self.lower - EXACT <= share <= self.upper + EXACT:
@@ -85,9 +85,11 @@ class DeltaPresence(ClassModel):
         return None
 
     def _shares(self, classes: Classes, whole: Classes) -> Floats:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         marked = _marked(whole.sensitive[self.column].texts, self.subset.value)
-        rows = np.bincount(held.owners, weights=held.counts * marked[held.values], minlength=len(classes.sizes))
+        rows = np.bincount(
+            content.owners, weights=content.counts * marked[content.values], minlength=len(classes.sizes)
+        )
         return rows / np.maximum(classes.sizes, 1)
 
 

@@ -75,11 +75,11 @@ class KMap(ClassModel):
 
 def _persons(classes: Classes) -> Counts:
     """The persons each class stands for: of the population where it is known, and no fewer than its own rows."""
-    held = classes.sensitive.get(POPULATION)
-    if held is None:
+    content = classes.sensitive.get(POPULATION)
+    if content is None:
         return classes.sizes
     import numpy as np
 
-    persons = np.bincount(held.owners, weights=held.counts, minlength=len(classes.sizes)).astype(np.int64)
+    persons = np.bincount(content.owners, weights=content.counts, minlength=len(classes.sizes)).astype(np.int64)
     found: Counts = np.maximum(persons, classes.sizes)
     return found

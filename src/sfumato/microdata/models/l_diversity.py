@@ -59,29 +59,29 @@ class LDiversity(ClassModel):
         return int(np.ceil(self.l - EXACT))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         if self.variant == "recursive":
-            return ~_recursive(held, int(self.l), self.c or 0.0)
-        return self._diversity(held) < self.l - EXACT
+            return ~_recursive(content, int(self.l), self.c or 0.0)
+        return self._diversity(content) < self.l - EXACT
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         if self.variant == "distinct":
             return np.where(failing, classes.sizes, 0)
         kept = classes.sizes.copy()
         if self.variant == "entropy":
-            bounds_kernels.entropy(held.starts, held.counts, float(self.l), failing, enough, kept)
+            bounds_kernels.entropy(content.starts, content.counts, float(self.l), failing, enough, kept)
         else:
-            bounds_kernels.recursive(held.starts, held.counts, int(self.l), self.c or 0.0, failing, enough, kept)
+            bounds_kernels.recursive(content.starts, content.counts, int(self.l), self.c or 0.0, failing, enough, kept)
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         if not len(classes.sizes):
             return 0
         if self.variant == "recursive":
-            return _largest_l(held, self.c or 0.0)
-        worst = float(self._diversity(held).min())
+            return _largest_l(content, self.c or 0.0)
+        worst = float(self._diversity(content).min())
         return int(worst) if self.variant == "distinct" else worst
 
     def limits(self, whole: Classes) -> str | None:
@@ -91,29 +91,29 @@ class LDiversity(ClassModel):
             return f"l = {self.asked} needs {self.asked} distinct values of {self.column}, it has {distinct}."
         return None
 
-    def _diversity(self, held: Histogram) -> Floats:
+    def _diversity(self, content: Histogram) -> Floats:
         if self.variant == "distinct":
-            return np.diff(held.starts).astype(np.float64)
-        return np.exp(entropies(held))
+            return np.diff(content.starts).astype(np.float64)
+        return np.exp(entropies(content))
 
 
-def entropies(held: Histogram) -> Floats:
+def entropies(content: Histogram) -> Floats:
     """The entropy of the values in each class, in nats."""
-    found = np.empty(len(held.starts) - 1)
-    bounds_kernels.entropies(held.starts, held.counts, found)
+    found = np.empty(len(content.starts) - 1)
+    bounds_kernels.entropies(content.starts, content.counts, found)
     return found
 
 
-def _recursive(held: Histogram, least: int, c: float) -> Mask:
+def _recursive(content: Histogram, least: int, c: float) -> Mask:
     """Whether r1 < c (r_l + … + r_m) in each class, with counts r sorted from the most frequent down."""
-    found = np.empty(len(held.starts) - 1, bool)
-    bounds_kernels.recursive_holds(held.starts, held.counts, least, c, found)
+    found = np.empty(len(content.starts) - 1, bool)
+    bounds_kernels.recursive_holds(content.starts, content.counts, least, c, found)
     return found
 
 
-def _largest_l(held: Histogram, c: float) -> int:
+def _largest_l(content: Histogram, c: float) -> int:
     """The largest l for which every class is recursively (c,l)-diverse."""
     reached = 0
-    while reached < held.size and bool(_recursive(held, reached + 1, c).all()):
+    while reached < content.size and bool(_recursive(content, reached + 1, c).all()):
         reached += 1
     return reached

@@ -75,22 +75,22 @@ class TCloseness(ClassModel):
 
     def distances(self, classes: Classes, whole: Classes, asked: Mask | None = None) -> Floats:
         """The distance of each class to the whole table, 0 for classes that are not asked for."""
-        held = classes.sensitive[self.column]
-        found = np.zeros(len(classes.sizes))
-        asked = np.ones(len(found), bool) if asked is None else asked
-        entries = (held.starts, held.values, held.counts, classes.sizes, asked)
+        content = classes.sensitive[self.column]
+        distances = np.zeros(len(classes.sizes))
+        asked = np.ones(len(distances), bool) if asked is None else asked
+        entries = (content.starts, content.values, content.counts, classes.sizes, asked)
         if self.distance == "ordered":
             line = self._line(whole.sensitive[self.column])
-            distance_kernels.order_distances(*entries, line.ranks, line.below, line.sums, found)
+            distance_kernels.order_distances(*entries, line.ranks, line.below, line.sums, distances)
         else:
             tree = self._tree(whole.sensitive[self.column])
-            distance_kernels.tree_distances(*entries, tree.labels, tree.shares, found)
-        return found
+            distance_kernels.tree_distances(*entries, tree.labels, tree.shares, distances)
+        return distances
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
-        entries = (held.starts, held.values, held.counts, classes.sizes)
+        entries = (content.starts, content.values, content.counts, classes.sizes)
         most = self.t + 2 * EXACT
         if self.distance == "ordered":
             line = self._line(whole.sensitive[self.column])

@@ -104,16 +104,16 @@ class Plan:
         return self.named("quasi-identifier")
 
     @property
-    def judged(self) -> tuple[str, ...]:
+    def promise_columns(self) -> tuple[str, ...]:
         """The columns that some model judges and that the loss looks at, in the plan's order."""
-        wanted = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
-        return tuple(name for name in self.columns if name in wanted)
+        names = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
+        return tuple(name for name in self.columns if name in names)
 
     @property
-    def counted(self) -> tuple[str, ...]:
+    def value_columns(self) -> tuple[str, ...]:
         """The columns that are judged, and the one that utility is measured by, in the plan's order."""
-        wanted = {*self.judged, self.utility.target}
-        return tuple(name for name in self.columns if name in wanted)
+        names = {*self.promise_columns, self.utility.target}
+        return tuple(name for name in self.columns if name in names)
 
     def at(self, folder: Path) -> "Plan":
         """The same plan with its relative paths starting in a folder."""

@@ -71,13 +71,13 @@ class _Writer:
 
     def _record(self, shape: Record[Any], value: Any) -> dict[str, Any]:
         """The keys that say something: what is None or an empty list is left out."""
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for key, spec in shape.keys.items():
             entry = getattr(value, shape.attribute(key))
             if entry is not None and entry != ():
                 written = self.plain(spec.shape, entry)
-                found[key] = self.moved(written) if key in PATHS else written
-        return found
+                entries[key] = self.moved(written) if key in PATHS else written
+        return entries
 
     def _one_of(self, shape: Either, value: Any) -> Any:
         if isinstance(value, Suppression):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.duckdb.preview import Row
-from sfumato.microdata.recoding.recoding_file import read_known
+from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.report.measures import forcing_sentences
 from sfumato.report.plots import percent
 from sfumato.report.texts import amount
@@ -43,7 +43,7 @@ def reasons(folder: Path) -> list[str]:
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:
     """Raw rows, and what each is published as; None where it is withheld."""
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
-    known = read_known(recoding)
+    known = read_recoding(recoding)
     names = list(recoding["columns"])
     removed = [name for name, column in plan["columns"].items() if column["role"] == "identifier"]
     missing = set(plan["data"].get("missing", ()))

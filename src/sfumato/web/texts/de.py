@@ -204,6 +204,7 @@ WORDS = {
     "search": "Es wird gesucht …",
     "apply": "Es wird geschrieben …",
     "verify": "Es wird nachgezählt …",
+    "trade-off": "Anderes wird abgewogen …",
     "measure": "Es wird gemessen …",
     "pack": "Es wird gepackt …",
     "holds": "Die Zusagen sind eingehalten.",

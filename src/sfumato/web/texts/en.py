@@ -197,6 +197,7 @@ WORDS = {
     "search": "Searching …",
     "apply": "Writing …",
     "verify": "Counting again …",
+    "trade-off": "Weighing alternatives …",
     "measure": "Measuring …",
     "pack": "Packing …",
     "holds": "The promises hold.",
