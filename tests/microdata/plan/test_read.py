@@ -14,7 +14,7 @@ from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.read import plan_schema, read_plan
 from sfumato.microdata.plan.write import plan_dict
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 PLAN = {
     "version": 1,
     "data": {"source": "patients.csv", "separator": ";", "missing": ["?"], "on_invalid": "error"},

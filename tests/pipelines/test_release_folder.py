@@ -134,7 +134,7 @@ def check(sfumato, folder: Path, tmp_path: Path, rows: Path) -> None:
     ran = sfumato("verify", moved / "again")
     assert (ran.code, ran.err) == (0, ""), ran.out
     divided = "division" in json.loads((moved / "again" / "recoding.json").read_text(encoding="utf-8"))
-    ran = sfumato("anonymize", "--apply", moved / "again" / "recoding.json", rows, "--out", tmp_path / "applied")
+    ran = sfumato("apply", moved / "again" / "recoding.json", rows, "--out", tmp_path / "applied")
     assert ran.code == (2 if divided else 0), ran.err
     if divided:
         assert "cannot be applied to other rows" in ran.err
