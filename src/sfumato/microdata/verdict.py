@@ -21,8 +21,6 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
 STAR = "*"
-# What models call the number that they ask for; of two, the first.
-ASKED = ("alpha", "beta", "delta", "upper", "threshold", "l", "t", "k")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +154,10 @@ def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes
 def parameters_of(model: Model) -> dict[str, object]:
     """The plain parameters of a model, besides its column and the number it asks for."""
     values = {part.name: getattr(model, part.name) for part in fields(model)}  # type: ignore[arg-type]
-    asked = next((name for name in ASKED if name in values), "")
     return {
         name: value
         for name, value in values.items()
-        if name not in ("column", asked) and isinstance(value, str | int | float)
+        if name not in ("column", model.asks) and isinstance(value, str | int | float)
     }
 
 

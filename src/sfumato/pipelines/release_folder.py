@@ -1,7 +1,7 @@
 """A release and its folder: written beside its place under a temporary name, recounted, renamed when it is whole."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -78,22 +78,29 @@ class Release:
             PlanError: The folder exists.
             EngineError: The folder cannot be written.
         """
-        from sfumato.report.evidence import gather
-        from sfumato.report.release import files
-
         folder = Path(folder)
         with staged(folder) as stage:
             self._write_data(stage)
             write_text(stage / "plan.yaml", plan_text(self.plan, folder))
             recoding = json.dumps(self._recoding(folder), indent=1, ensure_ascii=False)
             write_text(stage / "recoding.json", recoding + "\n")
-            report, others = self._with_trade_off()
-            evidence = gather(self.plan, self.table, self.recoding)
-            for name, text in files(report, self.plan, evidence, others, seals(stage)).items():
+            for name, text in self.reports(seals(stage)).items():
                 write_text(stage / name, text)
-            if report.method == "exhaustive":
-                write_text(stage / "nodes.csv", _nodes(report))
+            if self.report.method == "exhaustive":
+                write_text(stage / "nodes.csv", _nodes(self.report))
         return folder
+
+    def reports(self, seals: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The reports by their names in the folder.
+
+        Args:
+            seals: What ties the other files of the folder to the report.
+        """
+        from sfumato.report.evidence import gather
+        from sfumato.report.release import files
+
+        report, others = self._with_trade_off()
+        return files(report, self.plan, gather(self.plan, self.table, self.recoding), others, seals)
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
         """What other budgets and levels would have cost, and the report with the time that it took to know."""

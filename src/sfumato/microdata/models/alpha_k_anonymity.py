@@ -30,12 +30,7 @@ class AlphaKAnonymity(ClassModel):
     column: SensitiveColumn
     values: Annotated[tuple[TextOrNumber, ...], Note("the delicate values; all when not given", at_least=1)] = ()
     name: ClassVar[str] = "alpha-k-anonymity"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
-
-    @property
-    def asked(self) -> float:
-        return self.alpha
+    asks: ClassVar[str] = "alpha"
 
     @property
     def least_rows(self) -> int:

@@ -33,18 +33,13 @@ class AverageRisk(ClassModel):
 
     threshold: Annotated[float, Note("the greatest average risk", minimum=0, maximum=1)]
     name: ClassVar[str] = "average-risk"
+    asks: ClassVar[str] = "threshold"
     column: ClassVar[None] = None
     of_release: ClassVar[bool] = True
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.threshold <= 0:
             raise ValueError("threshold must be greater than 0.")
-
-    @property
-    def asked(self) -> float:
-        return self.threshold
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         return classes.sizes * self.threshold < 1 - EXACT

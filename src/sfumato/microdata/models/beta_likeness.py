@@ -33,12 +33,7 @@ class BetaLikeness(ClassModel):
     column: SensitiveColumn
     variant: Literal["basic", "enhanced"] = "enhanced"
     name: ClassVar[str] = "beta-likeness"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
-
-    @property
-    def asked(self) -> float:
-        return self.beta
+    asks: ClassVar[str] = "beta"
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return self._ratios(classes, self._caps(whole)) > 1 + EXACT
@@ -53,9 +48,6 @@ class BetaLikeness(ClassModel):
         """The greatest (q - p) / p of all classes."""
         shares = _positive(whole.sensitive[self.column].shares())
         return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)
-
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
 
     def _caps(self, whole: Classes) -> Floats:
         """The share that each value may have in a class."""

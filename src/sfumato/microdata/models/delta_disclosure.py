@@ -30,16 +30,11 @@ class DeltaDisclosure(ClassModel):
     delta: Annotated[float, Note("the greatest |ln(q/p)|", minimum=0)]
     column: SensitiveColumn
     name: ClassVar[str] = "delta-disclosure"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
+    asks: ClassVar[str] = "delta"
 
     def __post_init__(self) -> None:
         if self.delta <= 0:
             raise ValueError("delta must be greater than 0.")
-
-    @property
-    def asked(self) -> float:
-        return self.delta
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return self._distances(classes, whole) >= self.delta - EXACT
@@ -58,9 +53,6 @@ class DeltaDisclosure(ClassModel):
     def reached(self, classes: Classes, whole: Classes) -> float:
         """The greatest |ln(q/p)|; infinite where a class lacks a value."""
         return float(self._distances(classes, whole).max(initial=0.0))
-
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
 
     def _distances(self, classes: Classes, whole: Classes) -> Floats:
         high, low = self._ratios(classes, whole)

@@ -39,8 +39,7 @@ class DeltaPresence(ClassModel):
     upper: Annotated[float, Note("the greatest share", minimum=0, maximum=1)]
     subset: Subset
     name: ClassVar[str] = "delta-presence"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
+    asks: ClassVar[str] = "upper"
 
     def __post_init__(self) -> None:
         if self.lower > self.upper:
@@ -49,10 +48,6 @@ class DeltaPresence(ClassModel):
     @property
     def column(self) -> str:
         return self.subset.column
-
-    @property
-    def asked(self) -> float:
-        return self.upper
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         shares = self._shares(classes, whole)

@@ -30,13 +30,9 @@ class KAnonymity(ClassModel):
 
     k: Annotated[int, Note("rows a class must have", minimum=1)]
     name: ClassVar[str] = "k-anonymity"
+    asks: ClassVar[str] = "k"
     column: ClassVar[None] = None
-    monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
-
-    @property
-    def asked(self) -> float:
-        return self.k
 
     @property
     def least_rows(self) -> int:

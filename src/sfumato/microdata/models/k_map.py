@@ -50,13 +50,9 @@ class KMap(ClassModel):
     k: Annotated[int, Note("persons of the population a class must stand for", minimum=1)]
     population: Annotated[DataPlan, TABLE]
     name: ClassVar[str] = "k-map"
+    asks: ClassVar[str] = "k"
     column: ClassVar[None] = None
-    monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
-
-    @property
-    def asked(self) -> float:
-        return self.k
 
     def located(self, folder: Path) -> "KMap":
         """The same model with its table of the population found from a folder."""
@@ -68,9 +64,6 @@ class KMap(ClassModel):
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         return int(_persons(classes).min()) if len(classes.sizes) else 0
-
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
 
 
 def _persons(classes: Classes) -> Counts:

@@ -37,7 +37,7 @@ class LDiversity(ClassModel):
     variant: Variant = "distinct"
     c: Annotated[float | None, Note("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
-    monotone_generalization: ClassVar[bool] = True
+    asks: ClassVar[str] = "l"
 
     def __post_init__(self) -> None:
         if (self.variant == "recursive") != (self.c is not None):

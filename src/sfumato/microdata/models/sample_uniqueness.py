@@ -33,14 +33,9 @@ class SampleUniqueness(ClassModel):
 
     threshold: Annotated[float, Note("the greatest share of unique rows", minimum=0, maximum=1)]
     name: ClassVar[str] = "sample-uniqueness"
+    asks: ClassVar[str] = "threshold"
     column: ClassVar[None] = None
     of_release: ClassVar[bool] = True
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
-
-    @property
-    def asked(self) -> float:
-        return self.threshold
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         if self.threshold >= 1:

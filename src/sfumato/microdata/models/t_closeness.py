@@ -50,18 +50,13 @@ class TCloseness(ClassModel):
     hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
     order: Annotated[tuple[TextOrNumber, ...], Note("all values from the lowest to the highest", at_least=2)] = ()
     name: ClassVar[str] = "t-closeness"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
+    asks: ClassVar[str] = "t"
 
     def __post_init__(self) -> None:
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
             raise ValueError("a hierarchy belongs to the distance hierarchical, and it needs one.")
         if self.order and self.distance != "ordered":
             raise ValueError("an order belongs to the distance ordered.")
-
-    @property
-    def asked(self) -> float:
-        return self.t
 
     def located(self, folder: Path) -> "TCloseness":
         """The same model with the file of its hierarchy found from a folder."""
@@ -103,9 +98,6 @@ class TCloseness(ClassModel):
     def reached(self, classes: Classes, whole: Classes) -> float:
         """The greatest distance."""
         return float(self.distances(classes, whole).max(initial=0.0))
-
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
 
     def _line(self, whole: Histogram) -> "_Line":
         key = ("line", self.order)
