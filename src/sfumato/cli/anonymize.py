@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.talk import Talk, show, talking
+from sfumato.cli.progress import Talk, show, talking
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from sfumato.cli.talk import show, talking
+from sfumato.cli.progress import show, talking
 from sfumato.errors import STATUS, PlanError
 
 T = TypeVar("T")

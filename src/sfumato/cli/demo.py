@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.files import make_folder
-from sfumato.cli.talk import show, talking
+from sfumato.cli.progress import show, talking
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.talk import show
+from sfumato.cli.progress import show
 from sfumato.errors import STATUS
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 from sfumato.errors import EngineError
 from sfumato.microdata.comparison import COLUMNS, Cell, Runs
-from sfumato.report.page import page, paragraph, raw_table, section, table, tiles
+from sfumato.report.html_parts import page, paragraph, raw_table, section, table, tiles
 
 TITLES = {
     "loss_by_k": ("Loss against k", "Lower is better: what a row loses of a column, on average, for each k."),
@@ -179,7 +179,7 @@ def _row(comparison: Runs, k: int, share: float) -> list[str]:
 
 def _figures(comparison: Runs) -> list[str]:
     """The charts, or the hint where they cannot be drawn."""
-    from sfumato.report.charts import comparison_charts, drawn, hint
+    from sfumato.report.comparison_charts import comparison_charts, drawn, hint
 
     try:
         charts = {name: drawn(chart, name) for name, chart in comparison_charts(comparison).items()}

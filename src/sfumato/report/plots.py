@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from sfumato.texts.numbers import percent
+
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
 LEGEND = '<p class="legend"><i class="before"></i>before<i></i>after</p>'
 
@@ -15,19 +17,6 @@ class Pair:
     name: str
     before: float | None
     after: float | None
-
-
-def percent(share: float) -> str:
-    """A share as people write it, with more digits where it is small.
-
-    >>> percent(0.5), percent(0.004), percent(0.0), percent(1.0)
-    ('50.0 %', '0.40 %', '0 %', '100 %')
-    """
-    if share in (0, 1):
-        return f"{100 * share:.0f} %"
-    if share < 0.0001:
-        return "< 0.01 %"
-    return f"{100 * share:.2f} %" if share < 0.01 else f"{100 * share:.1f} %"
 
 
 def meters(pairs: Sequence[Pair]) -> str:

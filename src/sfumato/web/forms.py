@@ -11,7 +11,7 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.shapes.files import written
 from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number
-from sfumato.web.texts import Words
+from sfumato.texts.words import Words
 
 Values = dict[str, Any]
 # Keys that mean something only beside a certain value of another key.

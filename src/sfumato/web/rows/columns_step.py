@@ -10,10 +10,9 @@ from sfumato.microdata.plan.read import ROLES
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.shapes.files import written
-from sfumato.web import looks
-from sfumato.web.profile import ladder_of
+from sfumato.web import components
+from sfumato.web.loaded_data import ladder_of
 from sfumato.web.rows.area import Area
-from sfumato.web.texts import translated
 from sfumato.web.visit import Visit
 
 SHOWN_VALUES, EDITABLE_VALUES = 6, 500
@@ -55,7 +54,7 @@ class _ColumnCard:
                 ui.select(roles, value=self.plan["role"], on_change=lambda event: self._give_role(event.value)).props(
                     f'dense outlined aria-label="{words["role"]}: {self.name}"'
                 ).style("min-width: 17rem")
-                ui.label(translated(self.visit.loaded.reasons.get(self.name, ""), words)).classes("sf-soft")
+                ui.label(words.sentence(self.visit.loaded.reasons.get(self.name, ""))).classes("sf-soft")
             self._room = ui.column().classes("w-full")
             self._show_ladder()
 
@@ -83,7 +82,7 @@ class _ColumnCard:
             ).props("debounce=400")
             self._badge = ui.badge("").props('role="status"')
             self._preview = ui.column().classes("w-full")
-            looks.button(words["edit_table"], self._edit).props("flat dense")
+            components.button(words["edit_table"], self._edit).props("flat dense")
             self._check(self.plan["hierarchy"])
 
     def _change(self, text: str) -> None:
@@ -108,9 +107,9 @@ class _ColumnCard:
                 self.visit.loaded.column(self.name), {**self.plan, "hierarchy": given}, self.visit.place("x").parent
             )
         except Exception as error:  # also one that nobody foresaw: what was said of the text before must not stand
-            self._tell("invalid", looks.told(error, self.visit.words))
+            self._tell("invalid", components.told(error, self.visit.words))
             return False
-        count = looks.figure(f"{rejected:,}", self.visit.words)
+        count = self.visit.words.count(rejected)
         self._tell("valid", self.visit.words["not_accepted"].format(count=count) if rejected else "")
         self._preview.clear()
         with self._preview:
@@ -128,7 +127,7 @@ class _ColumnCard:
         column = self.visit.loaded.column(self.name)
         ladder, _ = ladder_of(column, self.plan, self.visit.place("x").parent)
         if ladder.size > EDITABLE_VALUES:
-            looks.alarm(words["too_many"])
+            components.alarm(words["too_many"])
             return
         content = "\n".join(";".join(label or "" for label in row) for row in ladder.rows() if row[0] is not None)
         with ui.dialog() as dialog, ui.card().style("width: 48rem; max-width: 95vw"):
@@ -136,8 +135,8 @@ class _ColumnCard:
             field = ui.textarea(words["hierarchy"].format(column=self.name), value=content).classes("w-full font-mono")
             field.props("rows=16 outlined")
             with ui.row():
-                looks.button(words["use"], lambda: self._use(str(field.value), dialog))
-                looks.button(words["close"], dialog.close).props("flat")
+                components.button(words["use"], lambda: self._use(str(field.value), dialog))
+                components.button(words["close"], dialog.close).props("flat")
         dialog.open()
 
     def _use(self, content: str, dialog: ui.dialog) -> None:
@@ -154,4 +153,4 @@ class _ColumnCard:
 def _show_rows(ladder: Ladder) -> None:
     rows = ladder.rows()[:SHOWN_VALUES]
     head = [str(level) for level in range(ladder.height)]
-    looks.table(head, ([(label or "", "") for label in row] for row in rows))
+    components.table(head, ([(label or "", "") for label in row] for row in rows))

@@ -6,7 +6,7 @@ from nicegui import background_tasks, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.read import read_plan
-from sfumato.web import looks
+from sfumato.web import components
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.method_choice import MethodChoice
 from sfumato.web.rows.promises import Promises
@@ -56,11 +56,11 @@ class _GoalStep:
         self._verdict.clear()
         with self._verdict:
             for fault in faults:
-                looks.notice(fault, good=False)
+                components.notice(fault, good=False)
             for note in notes:
-                looks.notice(note, good=None)
+                components.notice(note, good=None)
             if not faults:
-                looks.notice(words["can_run"], good=True)
+                components.notice(words["can_run"], good=True)
 
     def _faults(self) -> list[str]:
         words, plan = self.visit.words, self.visit.plan
@@ -78,12 +78,12 @@ class _GoalStep:
         """What no method can reach: a group has at most all rows."""
         words, rows = self.visit.words, self.visit.loaded.rows if self.visit.loaded else 0
         asked = [entry.get("k") for entry in self.visit.plan["privacy"] if entry["model"] in OF_ROWS]
-        told = {"rows": looks.figure(f"{rows:,}", words)}
-        return [words["too_few_rows"].format(k=k, **told) for k in asked if isinstance(k, int) and k > rows]
+        most = words.count(rows)
+        return [words["too_few_rows"].format(k=k, rows=most) for k in asked if isinstance(k, int) and k > rows]
 
     def _refusals(self) -> list[str]:
         """What the reader of plans says; it sees what the page does not think of."""
-        return looks.refusals(lambda: read_plan(self.visit.plan), self.visit.words)
+        return components.refusals(lambda: read_plan(self.visit.plan), self.visit.words)
 
     def _notes(self) -> list[str]:
         """What a method makes of a promise, where that is not obvious."""
@@ -104,10 +104,10 @@ class _GoalStep:
         try:
             count = await asyncio.to_thread(loaded.at_risk, names, k)
         except SfumatoError as error:
-            self._risk.text = looks.told(error, words)
+            self._risk.text = components.told(error, words)
             return
         if asked != self._asked:  # another goal was asked for since
             return
-        share = looks.share(count / max(loaded.rows, 1), words)
-        counted = {"count": looks.figure(f"{count:,}", words), "rows": looks.figure(f"{loaded.rows:,}", words)}
+        share = words.percent(count / max(loaded.rows, 1))
+        counted = {"count": words.count(count), "rows": words.count(loaded.rows)}
         self._risk.text = words["at_risk"].format(**counted, share=share, k=k)

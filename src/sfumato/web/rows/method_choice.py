@@ -7,7 +7,6 @@ from nicegui import ui
 
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.shapes.shapes import Faults, Key, Refused, read
-from sfumato.web import looks
 from sfumato.web.forms import Form, Values
 from sfumato.web.visit import Visit
 
@@ -83,7 +82,7 @@ class MethodChoice:
         slider.props("label")
 
         def tell() -> None:
-            told.text = words["suppression"].format(share=looks.figure(f"{100 * self._share():g} %", words))
+            told.text = words["suppression"].format(share=words.figure(f"{100 * self._share():g} %"))
 
         def suppress(percent: float) -> None:
             self.visit.touch()

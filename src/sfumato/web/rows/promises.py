@@ -7,9 +7,9 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.web import looks
+from sfumato.web import components
 from sfumato.web.forms import Form, Values
-from sfumato.web.profile import KINDS
+from sfumato.web.loaded_data import KINDS
 from sfumato.web.visit import Visit
 
 # What a promise asks for when it is added; the sensitive column comes from the data.
@@ -92,7 +92,7 @@ class Promises:
         name = entry["model"]
         title, about = self.words[f"model.{name}"], self.words[f"model.{name}.says"]
         remove = (lambda: self._remove(entry)) if len(self.entries) > 1 else None
-        with looks.entry(title, about, remove, self.words):
+        with components.entry(title, about, remove, self.words):
             self._form(entry).build()
             if name == "k-map":
                 self._population(entry)
@@ -120,7 +120,7 @@ class Promises:
             shown.text = event.file.name
             self._touched()
 
-        looks.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words, KINDS)
+        components.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words, KINDS)
 
     def _subset(self, column: str) -> Values:
         assert self.visit.loaded is not None

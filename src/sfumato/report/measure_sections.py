@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sfumato.report.page import listing, paragraph, table
-from sfumato.report.plots import percent
+from sfumato.report.html_parts import listing, paragraph, table
+from sfumato.texts.numbers import percent
 
 MOST_PAIRS = 10
 

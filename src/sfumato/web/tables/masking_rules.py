@@ -8,9 +8,9 @@ from nicegui import events, ui
 
 from sfumato.shapes.shapes import Key
 from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice
-from sfumato.web import looks
+from sfumato.texts.words import Words
+from sfumato.web import components
 from sfumato.web.forms import Form, Values
-from sfumato.web.texts import Words
 
 # What a rule starts with when it is added.
 STARTS: dict[str, Values] = {
@@ -125,7 +125,7 @@ class Protecting:
         name = rule["rule"]
         title, about = self.words[f"rule.{name}"], self.words[f"rule.{name}.says"]
         remove = (lambda: self._remove(rule)) if len(self.rules) > 1 else None
-        with looks.entry(title, about, remove, self.words):
+        with components.entry(title, about, remove, self.words):
             self._rule_form(rule).build()
 
     def _rule_form(self, rule: Values) -> Form:

@@ -5,9 +5,9 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.outcome import Report
-from sfumato.report.evidence import shown_as
-from sfumato.report.page import paragraph, section, table
-from sfumato.report.plots import percent
+from sfumato.report.before_after import shown_as
+from sfumato.report.html_parts import paragraph, section, table
+from sfumato.texts.numbers import percent
 
 MOST_LABELS = 30
 ALIKE = "Published in values of its own or merged ones, alike for all rows."

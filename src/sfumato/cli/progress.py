@@ -12,7 +12,7 @@ PATIENCE_SECONDS = 1.0
 
 
 class Talk:
-    """Progress on a terminal for anything longer than a second; silent when asked or when nobody looks."""
+    """Progress on a terminal for anything longer than a second; silent when asked or when nobody components."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet

@@ -1,4 +1,4 @@
-"""The looks that all pages share: header, colors, cards, tables with marks, and how an error is told."""
+"""The components that all pages share: header, colors, cards, tables with marks, and how an error is told."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,10 +8,9 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.plots import percent
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.watch import tell_error
-from sfumato.web.texts import Words
+from sfumato.texts.words import Words
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'
@@ -130,24 +129,6 @@ def entry(title: str, about: str, remove: Callable[[], None] | None, words: Word
                 gone.props["aria-label"] = f"{words['remove']}: {title}"
         ui.label(about).classes("sf-soft")
         yield
-
-
-def figure(text: str, words: Words) -> str:
-    """A number, written as English does, in the way of the page's language.
-
-    >>> figure("1,234.5", {"thousands": ".", "decimal": ","})
-    '1.234,5'
-    """
-    return text.translate({ord(","): words["thousands"], ord("."): words["decimal"]})
-
-
-def share(part: float, words: Words) -> str:
-    """A share in percent, in the way of the page's language.
-
-    >>> share(0.125, {"thousands": ".", "decimal": ","})
-    '12,5 %'
-    """
-    return figure(percent(part), words)
 
 
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]

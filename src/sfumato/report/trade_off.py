@@ -3,7 +3,7 @@
 from sfumato.microdata.methods.full_domain.alternatives import NEAR, Alternative
 
 
-def sentences(found: tuple[Alternative, ...], loss: float, rows: int, limit: int) -> list[str]:
+def trade_off_sentences(found: tuple[Alternative, ...], loss: float, rows: int, limit: int) -> list[str]:
     """What the alternatives mean, for people."""
     lines = [_budget(entry, loss, rows) for entry in found if entry.budget is not None]
     return [line for line in lines if line] + [

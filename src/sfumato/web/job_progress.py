@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from nicegui import ui
 
 from sfumato.service.jobs.store import Job
-from sfumato.web import looks
+from sfumato.web import components
 from sfumato.web.visit import Visit
 
 LOOKING_SECONDS = 0.3
@@ -20,7 +20,7 @@ def follow(visit: Visit, job: Job, then: Then) -> None:
         label = ui.label(words["waiting"])
         bar = ui.linear_progress(0, show_value=False).props("indeterminate")
         bar.props["aria-label"] = words["progress"]
-        looks.button(words["cancel"], lambda: asyncio.to_thread(visit.pool.cancel, job), color="secondary")
+        components.button(words["cancel"], lambda: asyncio.to_thread(visit.pool.cancel, job), color="secondary")
 
     async def look() -> None:
         visit.touch()

@@ -9,11 +9,8 @@ from typing import Any
 
 from sfumato.engines.duckdb.preview import Row
 from sfumato.microdata.recoding.recoding_file import read_known
-from sfumato.report.measures import forcing_sentences
-from sfumato.report.plots import percent
-from sfumato.report.texts import amount
-from sfumato.web.looks import figure
-from sfumato.web.texts import Words
+from sfumato.report.measure_sections import forcing_sentences
+from sfumato.texts.words import Words
 
 MOST_POINTS = 3_000
 
@@ -23,15 +20,14 @@ def figures(folder: Path, words: Words) -> list[tuple[str, str]]:
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     before, after = report["risk"]["before"], report["risk"]["after"]
     published = report["rows"] - report["suppressed_rows"]
-    share = percent(report["suppressed_rows"] / max(report["rows"], 1))
-    found = [
-        (f"{published:,}", words["published"]),
-        (f"{report['suppressed_rows']:,} ({share})", words["suppressed"]),
-        (f"{percent(before['highest'])} → {percent(after['highest'])}", words["highest"]),
-        (f"{before['uniques']:,} → {after['uniques']:,}", words["uniques"]),
-        (amount(report["loss"]["value"]), f"{words['loss']} ({report['loss']['name']})"),
+    share = words.percent(report["suppressed_rows"] / max(report["rows"], 1))
+    return [
+        (words.count(published), words["published"]),
+        (f"{words.count(report['suppressed_rows'])} ({share})", words["suppressed"]),
+        (f"{words.percent(before['highest'])} → {words.percent(after['highest'])}", words["highest"]),
+        (f"{words.count(before['uniques'])} → {words.count(after['uniques'])}", words["uniques"]),
+        (words.amount(report["loss"]["value"]), f"{words['loss']} ({report['loss']['name']})"),
     ]
-    return [(figure(value, words), about) for value, about in found]
 
 
 def reasons(folder: Path) -> list[str]:
