@@ -93,7 +93,7 @@ def _simplest(comparison: Runs, winner: str) -> list[str]:
         for name in comparison.methods
         if name in ONE_LEVEL
     }
-    means = {name: sum(found) / len(found) for name, found in losses.items() if found}
+    means = {name: sum(values) / len(values) for name, values in losses.items() if values}
     if not means or winner in ONE_LEVEL:
         return []
     best = min(means, key=lambda name: means[name])
@@ -110,7 +110,7 @@ def _margin(comparison: Runs, winner: str) -> str:
             ratios.setdefault(cell.method, []).append(cell.loss / own)
     if not ratios:
         return "There is nothing to hold it against."
-    words = [f"{name} loses {_times(sum(found) / len(found))}" for name, found in ratios.items()]
+    words = [f"{name} loses {_times(sum(values) / len(values))}" for name, values in ratios.items()]
     return "On average over the same settings, " + "; ".join(words) + "."
 
 

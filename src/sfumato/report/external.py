@@ -23,14 +23,14 @@ def html(report: Report, plan: Plan) -> str:
     word = "The promises hold." if report.holds else "A promise does not hold."
     tone = "verdict" if report.holds else "verdict bad"
     starred = _starred(report)
-    said = [sentences.promised(words, promise, plan, starred, outside=True) for promise in report.models]
-    checks = [*([words["report.starred"]] if starred else []), words["report.checked"]]
+    promises = [sentences.promised(words, promise, plan, starred, outside=True) for promise in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.starred"] * starred + ["report.checked"])
     body = [
         "<h1>About these data</h1>",
         paragraph(
             f"Rows about persons, released with Sfumato {report.version} so that nobody can be singled out.", True
         ),
-        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{"".join(map(paragraph, checks))}</div>',
+        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(promises)}{checks}</div>',
         section("What was done to each column", _columns(words, report, plan)),
         section("Rows", paragraph(_suppressed(report))),
         section("Promises", table(["model", "column", "asked"], _promises(report))),
@@ -61,8 +61,8 @@ def _starred(report: Report) -> bool:
 
 def _model(words: Words, promise: Promise, plan: Plan, starred: bool) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
-    said = {"says": sentences.promised(words, promise, plan, starred, outside=True)}
-    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | said
+    says = {"says": sentences.promised(words, promise, plan, starred, outside=True)}
+    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | says
 
 
 def _column(words: Words, report: Report, plan: Plan, name: str) -> dict[str, Any]:

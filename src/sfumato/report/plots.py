@@ -74,12 +74,12 @@ def _rule(share: float, top: float) -> str:
 def _columns(x: float, step: float, pair: Pair, top: float) -> list[str]:
     width = step * 0.34
     middle = x + step / 2
-    found = [f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>']
+    marks = [f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>']
     for share, kind, left in ((pair.before, "before", middle - width), (pair.after, "after", middle)):
         if share:
             height = max(_height(share, top), 1.0)
-            found.append(
+            marks.append(
                 f'<rect class="{kind}" x="{left:.1f}" y="{HEIGHT - FOOT - height:.1f}" width="{width - 1:.1f}" '
                 f'height="{height:.1f}" rx="2"><title>{kind}: {percent(share)} ({escape(pair.name)})</title></rect>'
             )
-    return found
+    return marks

@@ -32,10 +32,9 @@ def verdict(words: Words, report: Report, plan: Plan | None) -> str:
     tone = "verdict" if report.holds else "verdict bad"
     word = "The promises hold." if report.holds else "A promise does not hold. Do not publish these rows."
     starred = report.starred and report.suppressed_rows > 0
-    said = [sentences.promised(words, promise, plan, starred) for promise in report.models]
-    checks = [*([words["report.starred"]] if starred else []), words["report.checked"]]
-    below = "".join(map(paragraph, checks))
-    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{below}</div>'
+    lines = [sentences.promised(words, promise, plan, starred) for promise in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.starred"] * starred + ["report.checked"])
+    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}</div>'
 
 
 def figures(report: Report) -> list[tuple[str, str]]:
@@ -65,21 +64,21 @@ def columns(words: Words, report: Report, plan: Plan | None, evidence: Evidence 
     if plan is None:
         levels = [(name, level, report.loss.per_column.get(name)) for name, level in report.levels.items()]
         return section("What was done to each column", table(["column", "level", "loss"], levels)) if levels else ""
-    known = evidence.columns if evidence else {}
-    rows = [_column(words, name, report, plan, known.get(name)) for name in plan.columns]
-    examples = ["before → after, for example"] if known else []
+    before_after = evidence.columns if evidence else {}
+    rows = [_column(words, name, report, plan, before_after.get(name)) for name in plan.columns]
+    examples = ["before → after, for example"] if before_after else []
     return section("What was done to each column", raw_table(["column", "what", *examples], rows))
 
 
-def _column(words: Words, name: str, report: Report, plan: Plan, known: ColumnEvidence | None) -> list[str]:
+def _column(words: Words, name: str, report: Report, plan: Plan, before_after: ColumnEvidence | None) -> list[str]:
     column = plan.columns[name]
     labels = optimality.published(report).get(name, ())
     under_promise = any(promise.column == name for promise in report.models)
-    what = sentences.untouched(words, column.role, under_promise) or _fate(words, name, report, plan, known)
+    what = sentences.untouched(words, column.role, under_promise) or _fate(words, name, report, plan, before_after)
     head = f'<td><b>{escape(name)}</b><br><span class="chip">{escape(column.role)}</span></td>'
     cells = [head, f"<td>{escape(what)}{optimality.chips(labels)}</td>"]
-    if known is not None:
-        return [*cells, f"<td>{''.join(_pair(*example) for example in known.examples)}</td>"]
+    if before_after is not None:
+        return [*cells, f"<td>{''.join(_pair(*example) for example in before_after.examples)}</td>"]
     return [*cells, "<td></td>"]
 
 
@@ -92,16 +91,18 @@ def _cut(value: str, length: int = 40) -> str:
     return value if len(value) <= length else value[: length - 1] + "…"
 
 
-def _fate(words: Words, name: str, report: Report, plan: Plan, known: ColumnEvidence | None) -> str:
+def _fate(words: Words, name: str, report: Report, plan: Plan, before_after: ColumnEvidence | None) -> str:
     hierarchy = plan.columns[name].hierarchy
-    changed = known is not None and known.before != known.after
-    count = f" {known.before:,} different values became {known.after:,}." if known and changed else ""
-    if name in report.levels and known is not None:
-        return sentences.fate(words, hierarchy, report.levels[name], known.top) + count
+    changed = before_after is not None and before_after.before != before_after.after
+    count = (
+        f" {before_after.before:,} different values became {before_after.after:,}." if before_after and changed else ""
+    )
+    if name in report.levels and before_after is not None:
+        return sentences.fate(words, hierarchy, report.levels[name], before_after.top) + count
     if name in report.levels:
         return f"Published at level {report.levels[name]}."
     if name in optimality.published(report):
-        return optimality.fate(optimality.published(report)[name], known.before if known else None)
+        return optimality.fate(optimality.published(report)[name], before_after.before if before_after else None)
     return "Generalized class by class, only as far as each class needs." + count
 
 
@@ -184,8 +185,8 @@ def trade_off(report: Report, plan: Plan | None, others: tuple[Alternative, ...]
     if not others or plan is None or not isinstance(plan.method, FullDomain):
         return ""
     limit = plan.method.suppression.limit(report.rows)
-    said = trade_off_sentences(others, report.loss.value, report.rows, limit)
-    return section("Trade-off", paragraph("What the release would have cost with other choices:"), listing(said))
+    lines = trade_off_sentences(others, report.loss.value, report.rows, limit)
+    return section("Trade-off", paragraph("What the release would have cost with other choices:"), listing(lines))
 
 
 def limits(words: Words, report: Report) -> str:
@@ -212,9 +213,9 @@ def origin(words: Words, report: Report, plan: Plan | None) -> str:
         ("Sfumato", report.version),
     ]
     shuffled = plan is not None and plan.output.order == "shuffle"
-    said = [words["report.house"], *([words["report.shuffled"]] if shuffled else [])]
-    known = [folded("The plan", _plan(plan))] if plan else []
-    return section("How it was made", *map(paragraph, said), table(["", ""], rows), *known)
+    lines = [words["report.house"], *([words["report.shuffled"]] if shuffled else [])]
+    plan_parts = [folded("The plan", _plan(plan))] if plan else []
+    return section("How it was made", *map(paragraph, lines), table(["", ""], rows), *plan_parts)
 
 
 def _plan(plan: Plan) -> str:

@@ -91,7 +91,7 @@ def alarm(text: str) -> None:
     ui.notify(text, type="negative", multi_line=True, timeout=10_000, close_button=True)
 
 
-def told(error: Exception, words: Words) -> str:
+def error_text(error: Exception, words: Words) -> str:
     """An error in words that hold no value of any row; of one that nobody foresaw, the log tells kind and place."""
     if isinstance(error, SfumatoError):
         return str(error)
@@ -106,7 +106,7 @@ def refusals(attempt: Callable[[], object], words: Words) -> list[str]:
     try:
         attempt()
     except Exception as error:
-        return [told(error, words)]
+        return [error_text(error, words)]
     return []
 
 
@@ -137,14 +137,14 @@ Take = Callable[[events.UploadEventArguments], Awaitable[None]]
 def upload(label: str, take: Take, most_bytes: int, words: Words, kinds: Sequence[str] = ()) -> Any:
     """A place to drop one file, of one of some kinds where they are given; after it, another."""
 
-    async def taken(event: events.UploadEventArguments) -> None:
+    async def receive(event: events.UploadEventArguments) -> None:
         field.reset()
         if fits(event.file.name, kinds):
             await take(event)
         else:
             alarm(refused_upload(["accept"], kinds, words))
 
-    field = ui.upload(label=label, auto_upload=True, max_files=1, max_file_size=most_bytes, on_upload=taken)
+    field = ui.upload(label=label, auto_upload=True, max_files=1, max_file_size=most_bytes, on_upload=receive)
     field.on("rejected", lambda event: alarm(refused_upload(event.args, kinds, words)), js_handler=REASONS)
     field.props["aria-label"] = label
     field.props["accept"] = ",".join(kinds)

@@ -67,7 +67,7 @@ def _ask_for_key(visit: Visit, keys: ApiKeys, area: Any) -> None:
     room = ui.column().classes("w-full")
 
     def enter() -> None:
-        if not keys.opens(given.value or ""):
+        if not keys.opens(field.value or ""):
             components.alarm(words_["key_wrong"])
             return
         room.clear()
@@ -76,7 +76,7 @@ def _ask_for_key(visit: Visit, keys: ApiKeys, area: Any) -> None:
 
     with room, ui.card().classes("sf-card"):
         ui.label(words_["key_needed"])
-        given = ui.input(words_["key"], password=True).props("autocomplete=off").on("keydown.enter", enter)
+        field = ui.input(words_["key"], password=True).props("autocomplete=off").on("keydown.enter", enter)
         ui.button(words_["enter"], on_click=enter)
 
 

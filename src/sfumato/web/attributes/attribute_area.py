@@ -37,8 +37,8 @@ def build(visit: Visit) -> None:
         visit.touch()
         room.clear()
         try:
-            given, wanted = json.loads(records.value), json.loads(configuration.value)
-            answer = await asyncio.to_thread(_anonymized, given, wanted)
+            rows, settings = json.loads(records.value), json.loads(configuration.value)
+            answer = await asyncio.to_thread(_anonymized, rows, settings)
         except ValueRefusedError as error:
             components.alarm(error.told_to_sender())
             return

@@ -36,8 +36,8 @@ class _ColumnCard:
 
     @property
     def plan(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.visit.plan["columns"][self.name]
-        return found
+        column: dict[str, Any] = self.visit.plan["columns"][self.name]
+        return column
 
     @property
     def _own_file(self) -> str:
@@ -61,8 +61,8 @@ class _ColumnCard:
     def _give_role(self, role: str) -> None:
         self.visit.touch()
         if role == "quasi-identifier":
-            known = self.visit.loaded.suggested["columns"][self.name] if self.visit.loaded else {}
-            self.plan["hierarchy"] = known.get("hierarchy", {"type": "any"})
+            suggestion = self.visit.loaded.suggested["columns"][self.name] if self.visit.loaded else {}
+            self.plan["hierarchy"] = suggestion.get("hierarchy", {"type": "any"})
         else:
             for key in ("hierarchy", "min_level", "max_level", "weight"):
                 self.plan.pop(key, None)
@@ -88,26 +88,26 @@ class _ColumnCard:
     def _change(self, text: str) -> None:
         self.visit.touch()
         try:
-            given = read_plan_text(text)
+            hierarchy = read_plan_text(text)
         except PlanError:
             self._tell("invalid", self.visit.words["not_yaml"])
             return
         except RefusedError as error:
             self._tell("invalid", error.what)
             return
-        if self._check(given):
-            self.plan["hierarchy"] = given
+        if self._check(hierarchy):
+            self.plan["hierarchy"] = hierarchy
 
-    def _check(self, given: Any) -> bool:
+    def _check(self, hierarchy: Any) -> bool:
         """Show the ladder that settings give, or why they give none."""
         assert self.visit.loaded is not None
         try:
-            check_paths({"hierarchy": given}, {*self.visit.extra, self._own_file})
+            check_paths({"hierarchy": hierarchy}, {*self.visit.extra, self._own_file})
             ladder, rejected = ladder_of(
-                self.visit.loaded.column(self.name), {**self.plan, "hierarchy": given}, self.visit.place("x").parent
+                self.visit.loaded.column(self.name), {**self.plan, "hierarchy": hierarchy}, self.visit.place("x").parent
             )
         except Exception as error:  # also one that nobody foresaw: what was said of the text before must not stand
-            self._tell("invalid", components.told(error, self.visit.words))
+            self._tell("invalid", components.error_text(error, self.visit.words))
             return False
         count = self.visit.words.count(rejected)
         self._tell("valid", self.visit.words["not_accepted"].format(count=count) if rejected else "")
@@ -142,10 +142,10 @@ class _ColumnCard:
     def _use(self, content: str, dialog: ui.dialog) -> None:
         path = self.visit.place(self._own_file)
         path.write_text(content.strip() + "\n", encoding="utf-8")
-        given = {"type": "file", "path": path.name}
-        if self._check(given):
+        hierarchy = {"type": "file", "path": path.name}
+        if self._check(hierarchy):
             self.visit.extra[path.name] = path
-            self.plan["hierarchy"] = given
+            self.plan["hierarchy"] = hierarchy
             dialog.close()
             self._show_ladder()
 

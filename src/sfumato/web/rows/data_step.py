@@ -69,7 +69,7 @@ class _DataStep:
                 self._ask_for_encoding(path, encoding)
                 return
             await asyncio.to_thread(self.visit.end)
-            self._refuse(components.told(error, self.visit.words))
+            self._refuse(components.error_text(error, self.visit.words))
             return
         adopt(self.visit, loaded)
         self._show(loaded)
@@ -112,8 +112,8 @@ class _DataStep:
 
 def _summary(column: Column, plan: dict[str, Any], words: Words) -> list[tuple[str, str]]:
     distinct, missing = (words.count(count) for count in (len(column.values), column.missing))
-    found = [column.name, words[f"type.{plan.get('type', 'text')}"], distinct]
-    return [*((text, "") for text in found), (missing, "masked" if column.missing else "")]
+    cells = [column.name, words[f"type.{plan.get('type', 'text')}"], distinct]
+    return [*((text, "") for text in cells), (missing, "masked" if column.missing else "")]
 
 
 def adopt(visit: Visit, loaded: Loaded) -> None:

@@ -38,8 +38,8 @@ class Promises:
 
     @property
     def entries(self) -> list[Values]:
-        found: list[Values] = self.visit.plan["privacy"]
-        return found
+        entries: list[Values] = self.visit.plan["privacy"]
+        return entries
 
     def build(self) -> None:
         """The cards, and the list from which one is added."""

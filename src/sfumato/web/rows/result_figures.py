@@ -39,15 +39,15 @@ def reasons(folder: Path) -> list[str]:
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:
     """Raw rows, and what each is published as; None where it is withheld."""
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
-    known = read_known(recoding)
+    recoded = read_known(recoding)
     names = list(recoding["columns"])
     removed = [name for name, column in plan["columns"].items() if column["role"] == "identifier"]
     missing = set(plan["data"].get("missing", ()))
     found: list[tuple[Row, Row | None]] = []
     for row in rows:
         texts = [None if row[name] in missing else row[name] for name in names]
-        codes = [coding.places.get(text) for coding, text in zip(known.codings, texts, strict=True)]
-        outcome = None if None in codes else known.publish(tuple(code for code in codes if code is not None))
+        codes = [coding.places.get(text) for coding, text in zip(recoded.codings, texts, strict=True)]
+        outcome = None if None in codes else recoded.publish(tuple(code for code in codes if code is not None))
         if outcome is None or outcome[1]:
             found.append((row, None))
         else:

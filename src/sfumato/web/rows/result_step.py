@@ -61,7 +61,7 @@ class _ResultStep:
         try:
             job = await asyncio.to_thread(self.visit.submit, "anonymize", self.visit.released, self.visit.files())
         except (SfumatoError, RefusedError) as error:
-            components.alarm(components.told(error, self.visit.words))
+            components.alarm(components.error_text(error, self.visit.words))
             self._button.enable()
             return
         with self._room:
@@ -123,13 +123,13 @@ class _ResultStep:
     async def _explored(self, job: Job) -> None:
         loaded, words = self.visit.loaded, self.visit.words
         assert loaded is not None
-        found = result_figures.points(self.visit.output(job) / "result", loaded.rows)
-        self._points = found
+        points = result_figures.points(self.visit.output(job) / "result", loaded.rows)
+        self._points = points
         ui.label(words["tradeoff_hint"]).classes("sf-soft")
-        chart = ui.echart(_chart(found, loaded.rows, words), on_point_click=self._clicked)
+        chart = ui.echart(_chart(points, loaded.rows, words), on_point_click=self._clicked)
         chart.classes("w-full h-80").props(f'aria-label="{words["tradeoff"]}" role="img"')
-        best = {place: _text(point, loaded.rows, words) for place, point in enumerate(found) if point.best}
-        ui.select(best, label=words["node_best"], on_change=lambda event: self._choose(found[event.value])).classes(
+        best = {place: _text(point, loaded.rows, words) for place, point in enumerate(points) if point.best}
+        ui.select(best, label=words["node_best"], on_change=lambda event: self._choose(points[event.value])).classes(
             "w-full"
         )
 
@@ -186,11 +186,11 @@ def _text(point: Point, rows: int, words: Words) -> str:
     return f"{lost}: {words.figure(f'{point.loss:.4g}')} ({levels})"
 
 
-def _chart(found: list[Point], rows: int, words: Words) -> dict[str, Any]:
+def _chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
     """Loss against rows withheld; the points that none beats apart."""
 
     def series(best: bool, name: str, color: str, size: int) -> dict[str, Any]:
-        chosen = [point for point in found if point.best == best]
+        chosen = [point for point in points if point.best == best]
         shares = [round(100 * point.suppressed_rows / max(rows, 1), 3) for point in chosen]
         data = [
             {"value": [share, point.loss], "name": _text(point, rows, words)}

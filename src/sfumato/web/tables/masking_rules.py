@@ -36,7 +36,7 @@ METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "inside
 
 
 @dataclass
-class Protecting:
+class MaskingRules:
     """The rules and choices of a table's plan, in plain values.
 
     Attributes:
@@ -54,14 +54,14 @@ class Protecting:
 
     def plan(self) -> Values:
         """The part of a plan that says what is unsafe and what is done about it."""
-        found: Values = {"primary": self.rules, "method": self.method}
-        found |= {"protection": self.protection} if self.protection else {}
-        return found | ({"attacker": self.attacker} if self.attacker else {})
+        plan_part: Values = {"primary": self.rules, "method": self.method}
+        plan_part |= {"protection": self.protection} if self.protection else {}
+        return plan_part | ({"attacker": self.attacker} if self.attacker else {})
 
     def used(self) -> set[str]:
         """The columns that rules look at: they are no categories."""
         named = [self.facts.get(name) or [] for name in FACTS] + [rule.get("column") or [] for rule in self.rules]
-        return {column for given in named for column in ([given] if isinstance(given, str) else given)}
+        return {column for entry in named for column in ([entry] if isinstance(entry, str) else entry)}
 
     def build(self) -> None:
         """The fields: rules first, the rest behind one line."""
@@ -86,9 +86,9 @@ class Protecting:
 
     def missing(self) -> list[str]:
         """What has no value yet, in words."""
-        found = [word for rule in self.rules for word in self._rule_form(rule).missing()]
+        missing = [word for rule in self.rules for word in self._rule_form(rule).missing()]
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS} - {"frequency"}  # counts tell it
-        return found + [self.words[f"key.{name}"] for name in FACTS if name in needed and not self.facts.get(name)]
+        return missing + [self.words[f"key.{name}"] for name in FACTS if name in needed and not self.facts.get(name)]
 
     def show(self) -> None:
         """Build all fields anew."""

@@ -18,7 +18,7 @@ from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.job_progress import follow
 from sfumato.web.loaded_data import MARKS
-from sfumato.web.tables.masking_rules import FACTS, Protecting
+from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.visit import Visit
 
 EXAMPLE = """area,sex,count
@@ -51,7 +51,7 @@ def build(visit: Visit) -> None:
 class _TableArea:
     def __init__(self, visit: Visit) -> None:
         self.visit, self.words = visit, visit.words
-        self._protecting = Protecting(visit.words, self._check)
+        self._rules = MaskingRules(visit.words, self._check)
 
     def build(self) -> None:
         words = self.words
@@ -66,7 +66,7 @@ class _TableArea:
                 self._levels = self._select("level_columns", multiple=True)
                 self._groups = self._select("group_columns", multiple=True)
                 self._total = ui.input(words["total_code"], on_change=lambda _: self._check())
-        self._protecting.build()
+        self._rules.build()
         self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
         components.button(words["protect"], self._run).classes("self-start")
         self._room = ui.column().classes("w-full")
@@ -92,20 +92,20 @@ class _TableArea:
         for field in (self._levels, self._groups):
             field.set_options(names, value=[])
         self._total.value = total_of(lines[1:])
-        self._protecting.offer(names)
+        self._rules.offer(names)
         self._check()
 
     def _plan(self) -> dict[str, Any]:
         groups = list(self._groups.value or [])
-        facts = {name: self._protecting.facts[name] for name in FACTS if self._protecting.facts.get(name)}
+        facts = {name: self._rules.facts[name] for name in FACTS if self._rules.facts.get(name)}
         table = {"source": CELLS, "value": self._value.value or "", "separator": self._separator()} | facts
         if groups:
             table["group_by"] = groups
         return {
             "version": 1,
             "table": table,
-            "dimensions": self._dimension_plans({*groups, *self._protecting.used()}),
-            **self._protecting.plan(),
+            "dimensions": self._dimension_plans({*groups, *self._rules.used()}),
+            **self._rules.plan(),
             "output": {"language": self.words.language},
         }
 
@@ -114,13 +114,13 @@ class _TableArea:
         total = {"total": str(self._total.value)} if self._total.value else {}
         levels = list(self._levels.value or [])
         single = [name for name in self._dimensions.value or [] if name not in {*levels, *others, self._value.value}]
-        found: dict[str, Any] = {name: {"column": name, **total} for name in single}
-        return found | ({"levels": {"levels": levels, **total}} if levels else {})
+        plans: dict[str, Any] = {name: {"column": name, **total} for name in single}
+        return plans | ({"levels": {"levels": levels, **total}} if levels else {})
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
         self.visit.touch()
-        faults = [self.words["missing_value"].format(field=name) for name in self._protecting.missing()]
+        faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
         faults = faults or components.refusals(lambda: read_table_plan(self._plan()), self.words)
         self._verdict.clear()
         with self._verdict:
@@ -136,7 +136,7 @@ class _TableArea:
         try:
             job = await asyncio.to_thread(self.visit.submit, "protect", self._plan(), {CELLS: path})
         except (SfumatoError, RefusedError) as error:
-            components.alarm(components.told(error, self.words))
+            components.alarm(components.error_text(error, self.words))
             return
         with self._room:
             follow(self.visit, job, self._done)
@@ -145,7 +145,7 @@ class _TableArea:
         folder = self.visit.output(job) / "result"
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         with ui.card().classes("sf-card"):
-            for text, good in said(report, self.words):
+            for text, good in outcome_sentences(report, self.words):
                 components.notice(text, good) if good is not None else ui.label(text)
             _show_cells(folder / "published.csv", self.words)
             ui.label(self.words["hand_out"]).classes("sf-soft")
@@ -201,11 +201,11 @@ def total_of(lines: Sequence[Sequence[str]]) -> str:
     >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Gesamt", "9"], ["a", "9"]])
     ('0', 'Gesamt')
     """
-    found = {cell for line in lines for cell in line}
-    return next((code for code in TOTALS if code in found), TOTALS[0])
+    codes = {cell for line in lines for cell in line}
+    return next((code for code in TOTALS if code in codes), TOTALS[0])
 
 
-def said(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
+def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
     """What came of a table, in sentences, each good, bad or neither."""
     audit = {key: words.count(count) for key, count in report["audit"].items()}
     counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
@@ -228,7 +228,7 @@ def _show_cells(path: Path, words: Words) -> None:
     first = len(lines[0]) - len(ENDINGS)
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
     case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
-    told = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
-    components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in told))
+    cells = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
+    components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in cells))
     if len(lines) - 1 > SHOWN_ROWS:
         ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))
