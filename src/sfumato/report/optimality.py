@@ -46,10 +46,10 @@ def quality(report: Report) -> str:
     if bound is None:
         return ""
     rows = [("loss of this release", report.loss.value), ("no other can lose less than", float(bound))]
-    return section("How good the answer is", paragraph(_quality_sentence(report, float(bound))), *_figures(report, rows))
+    return section("How good the answer is", paragraph(_quality_text(report, float(bound))), *_figures(report, rows))
 
 
-def _quality_sentence(report: Report, bound: float) -> str:
+def _quality_text(report: Report, bound: float) -> str:
     if report.proved_optimal:
         return (
             "This release is proved to be the best of its kind: every other choice was searched, or ruled out because "

@@ -7,12 +7,10 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.errors import SfumatoError
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.store import Job
 from sfumato.texts.words import Words
 from sfumato.web import components
-from sfumato.web.job_progress import follow
+from sfumato.web.job_progress import run_job
 from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.method_choice import taken_over
@@ -58,14 +56,7 @@ class _ResultStep:
         self._room.clear()
         await asyncio.to_thread(self.visit.drop_jobs)
         self.visit.released, self.visit.released_files = deepcopy(self.visit.plan), self.visit.file_times()
-        try:
-            job = await asyncio.to_thread(self.visit.submit, "anonymize", self.visit.released, self.visit.files())
-        except (SfumatoError, RefusedError) as error:
-            components.alarm(components.error_text(error, self.visit.words))
-            self._button.enable()
-            return
-        with self._room:
-            follow(self.visit, job, self._done)
+        await run_job(self.visit, "anonymize", self.visit.released, self.visit.files(), self._room, self._done)
         self._button.enable()
 
     async def _done(self, job: Job) -> None:
@@ -116,9 +107,7 @@ class _ResultStep:
         method = self.visit.plan["method"]
         columns = {name: _free(column) for name, column in self.visit.plan["columns"].items()}
         plan = {**self.visit.plan, "columns": columns, "method": taken_over(method, "exhaustive")}
-        job = await asyncio.to_thread(self.visit.submit, "anonymize", plan, self.visit.files())
-        with self._chart_card:
-            follow(self.visit, job, self._explored)
+        await run_job(self.visit, "anonymize", plan, self.visit.files(), self._chart_card, self._explored)
 
     async def _explored(self, job: Job) -> None:
         loaded, words = self.visit.loaded, self.visit.words

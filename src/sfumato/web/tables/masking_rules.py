@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import ui
 
 from sfumato.shapes.shapes import Key
 from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice
 from sfumato.texts.words import Words
-from sfumato.web import components
+from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
 
 # What a rule starts with when it is added.
@@ -52,6 +53,12 @@ class MaskingRules:
     protection: Values = field(default_factory=dict)
     attacker: Values = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        offered: dict[str, Callable[[], Values]] = {name: partial(dict, STARTS[name]) for name in RULES}
+        self._list = EntryList(
+            self.words, "rule", offered, lambda: self.rules, lambda rule: self._rule_form(rule).build(), self._changed
+        )
+
     def plan(self) -> Values:
         """The part of a plan that says what is unsafe and what is done about it."""
         plan_part: Values = {"primary": self.rules, "method": self.method}
@@ -67,10 +74,8 @@ class MaskingRules:
         """The fields: rules first, the rest behind one line."""
         with ui.card().classes("sf-card"):
             ui.label(self.words["rules"]).classes("text-lg font-bold")
-            self._rules_room = ui.column().classes("w-full gap-2")
+            self._list.build()
             self._facts_room = ui.column().classes("w-full gap-0")
-            offered = {name: self.words[f"rule.{name}"] for name in RULES}
-            ui.select(offered, label=self.words["add_rule"], on_change=self._add).classes("w-full").props("outlined")
         with ui.card().classes("sf-card"):
             ui.label(self.words["masking"]).classes("text-lg font-bold")
             self._method_room = ui.column().classes("w-full gap-1")
@@ -92,27 +97,16 @@ class MaskingRules:
 
     def show(self) -> None:
         """Build all fields anew."""
-        self._show_rules()
+        self._list.show()
+        self._show_facts()
         self._show_method()
 
-    def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        if event.value is None:
-            return
-        self.rules.append({"rule": event.value, **STARTS[event.value]})
-        event.sender.set_value(None)  # type: ignore[attr-defined]
-        self._show_rules()
+    def _changed(self) -> None:
+        self._show_facts()
         self.touched()
 
-    def _remove(self, rule: Values) -> None:
-        self.rules[:] = [one for one in self.rules if one is not rule]
-        self._show_rules()
-        self.touched()
-
-    def _show_rules(self) -> None:
-        self._rules_room.clear()
-        with self._rules_room:
-            for rule in self.rules:
-                self._card(rule)
+    def _show_facts(self) -> None:
+        """The columns that the rules look at."""
         self._facts_room.clear()
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS}
         needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
@@ -120,13 +114,6 @@ class MaskingRules:
         self._facts_room.set_visibility(bool(keys))
         with self._facts_room:
             Form(self.words, "facts", keys, self.facts, self.touched, dict.fromkeys(FACTS, self.columns)).build()
-
-    def _card(self, rule: Values) -> None:
-        name = rule["rule"]
-        title, about = self.words[f"rule.{name}"], self.words[f"rule.{name}.says"]
-        remove = (lambda: self._remove(rule)) if len(self.rules) > 1 else None
-        with components.entry(title, about, remove, self.words):
-            self._rule_form(rule).build()
 
     def _rule_form(self, rule: Values) -> Form:
         keys = RULES[rule["rule"]].keys

@@ -10,13 +10,11 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.errors import SfumatoError
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.store import Job
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import Words
 from sfumato.web import components
-from sfumato.web.job_progress import follow
+from sfumato.web.job_progress import run_job
 from sfumato.web.loaded_data import MARKS
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.visit import Visit
@@ -133,13 +131,7 @@ class _TableArea:
         path = self.visit.place(CELLS)
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
         await asyncio.to_thread(self.visit.drop_jobs)
-        try:
-            job = await asyncio.to_thread(self.visit.submit, "protect", self._plan(), {CELLS: path})
-        except (SfumatoError, RefusedError) as error:
-            components.alarm(components.error_text(error, self.words))
-            return
-        with self._room:
-            follow(self.visit, job, self._done)
+        await run_job(self.visit, "protect", self._plan(), {CELLS: path}, self._room, self._done)
 
     async def _done(self, job: Job) -> None:
         folder = self.visit.output(job) / "result"
