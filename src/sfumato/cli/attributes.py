@@ -9,7 +9,6 @@ import typer
 
 from sfumato.cli.files import check_free
 from sfumato.cli.options import AsJson, Quiet, Separator
-from sfumato.errors import PlanError
 
 
 def command(
@@ -41,28 +40,19 @@ def command(
 
     check_free(out)
     hosts = frozenset(host.casefold() for host in allow_config_host or ())
+    rule: Any = int(buckets) if buckets and buckets.isdecimal() else buckets
     answer = anonymize_attributes(
         read_records(data, separator),
         configuration,
         ontology=ontology,
         data_class=data_class,
-        buckets=_buckets(buckets),
+        buckets=rule,
         pass_through=pass_through,
         seed=seed,
         sources=Sources(Fetcher(hosts), ontologies),
     )
     write_records(answer.data, out)
     _tell(answer, out, as_json, quiet)
-
-
-def _buckets(text: str | None) -> Any:
-    if text is None or text in ("unique99", "sqrt"):
-        return text
-    if not text.isdecimal():
-        raise PlanError(
-            f'"{text}" is no rule for the number of buckets.', "Give unique99, sqrt or a number.", "buckets"
-        )
-    return int(text)
 
 
 def _tell(answer: Any, out: Path, as_json: bool, quiet: bool) -> None:

@@ -9,7 +9,7 @@ from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.http.watch import tell_error
+from sfumato.service.http.request_log import log_error
 from sfumato.texts.words import Words
 
 ICON = (
@@ -97,7 +97,7 @@ def error_text(error: Exception, words: Words) -> str:
         return str(error)
     if isinstance(error, RefusedError):
         return error.what
-    tell_error(error)
+    log_error(error)
     return words["internal"]
 
 

@@ -40,7 +40,7 @@ def build(visit: Visit) -> None:
             rows, settings = json.loads(records.value), json.loads(configuration.value)
             answer = await asyncio.to_thread(_anonymized, rows, settings)
         except ValueRefusedError as error:
-            components.alarm(error.told_to_sender())
+            components.alarm(error.text_for_sender())
             return
         except SfumatoError as error:
             components.alarm(str(error))

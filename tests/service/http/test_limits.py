@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from sfumato.service.http.settings import Limits, Settings
+from sfumato.service.settings import Limits, Settings
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 JSON = {"Content-Type": "application/json"}
@@ -151,6 +151,8 @@ def test_shutdown_finishes_what_runs(start, configs):
             target=lambda: found.append(httpx.put(url, json=body, timeout=30, trust_env=False).status_code)
         )
         asking.start()
-        time.sleep(0.4)  # the request is at work when the service is told to stop
+        deadline = time.monotonic() + 20
+        while "/shutdown" not in {path for path, _ in configs.asked} and time.monotonic() < deadline:
+            time.sleep(0.02)  # the request is at work when the service is told to stop
     asking.join(20)
     assert found == [400]

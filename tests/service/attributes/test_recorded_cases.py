@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "service"
+FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "service"
 CASES = sorted(path.name.removesuffix(".input.json") for path in FOLDER.glob("cases/*.input.json"))
 pytestmark = [pytest.mark.shared, pytest.mark.skipif(not CASES, reason="the recorded cases are not here")]
 
@@ -25,7 +25,7 @@ def test_answered_as_recorded(client, configs, case):
 
 
 def test_worked_example_with_its_own_ontology(start, worked_example):
-    from sfumato.service.http.settings import Settings
+    from sfumato.service.settings import Settings
 
     with start(Settings(ontologies=FOLDER)) as client:
         request = worked_example["request"] | {"ontology": "anonymization_ontology.json"}

@@ -8,12 +8,12 @@ from http import HTTPStatus
 from typing import TypeVar
 
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.http.settings import Limits
+from sfumato.service.settings import Limits
 
 Result = TypeVar("Result")
 
 
-class Desk:
+class WorkQueue:
     """Runs work in threads; turns away what would have to wait behind too much other work."""
 
     def __init__(self, limits: Limits) -> None:

@@ -7,43 +7,18 @@ import signal
 import threading
 import time
 import zipfile
-from contextlib import contextmanager
 
-import httpx
 import jsonschema
 import pytest
-import uvicorn
 import yaml
 
 from sfumato.datasets import census, patients
-from sfumato.server import create_app
 from sfumato.service.http.keys import new_key
-from sfumato.service.http.settings import Settings
 from sfumato.service.jobs.pool import Pool, lives, own_name, private_folder
-from sfumato.service.jobs.settings import JobSettings, jobs_from_environment
 from sfumato.service.jobs.store import JobStore, new_id
+from sfumato.service.settings import JobSettings, Settings
 
 WAITING_SECONDS = 120
-
-
-@contextmanager
-def serving(folder, settings=None, **more):
-    """A started service with jobs in a folder, and a client for it."""
-    app = create_app(settings, JobSettings(folder, pages=False, **more))
-    config = uvicorn.Config(app, port=0, ws="none", access_log=False, log_config=None, timeout_graceful_shutdown=10)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 30
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join(30)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +27,7 @@ def jobs_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def client(jobs_folder, tmp_path_factory):
+def client(jobs_folder, serving, tmp_path_factory):
     sources = tmp_path_factory.mktemp("sources")
     patients().write(sources / "patients.csv")
     (sources.parent / "secret.csv").write_text("a\n1\n")
@@ -376,7 +351,7 @@ def many(tmp_path_factory):
     return path
 
 
-def test_cancelling_and_time_and_kill(tmp_path, many, rows) -> None:
+def test_cancelling_and_time_and_kill(serving, tmp_path, many, rows) -> None:
     """A running job can be cancelled, runs out of time, or loses its process; the next one is not harmed."""
     folder = tmp_path / "jobs"
     with serving(folder) as client:
@@ -419,13 +394,13 @@ def workers_of(folder):
     raise AssertionError("there is no worker")
 
 
-def test_a_job_may_not_take_longer_than_allowed(tmp_path, many) -> None:
+def test_a_job_may_not_take_longer_than_allowed(serving, tmp_path, many) -> None:
     with serving(tmp_path / "jobs", seconds=1.0) as client:
         found = ended(client, ask(client, many, large_plan()))
         assert (found["state"], found["error"]["code"]) == ("failed", "limit.time")
 
 
-def test_a_job_may_not_use_more_memory_than_allowed(tmp_path, many) -> None:
+def test_a_job_may_not_use_more_memory_than_allowed(serving, tmp_path, many) -> None:
     with serving(tmp_path / "jobs", memory_bytes=120_000_000, seconds=60.0) as client:
         found = ended(client, ask(client, many, census(1).plan("census.csv", 5)))
         assert found["state"] == "failed"
@@ -433,7 +408,7 @@ def test_a_job_may_not_use_more_memory_than_allowed(tmp_path, many) -> None:
         assert client.get("/health/ready").status_code == 200
 
 
-def test_results_expire(tmp_path, rows) -> None:
+def test_results_expire(serving, tmp_path, rows) -> None:
     with serving(tmp_path / "jobs", keep_seconds=0.5) as client:
         answer = ask(client, rows)
         deadline = time.monotonic() + WAITING_SECONDS
@@ -443,7 +418,7 @@ def test_results_expire(tmp_path, rows) -> None:
         assert [path.name for path in (tmp_path / "jobs").iterdir() if path.is_dir()] == []
 
 
-def test_too_many_jobs_are_turned_away(tmp_path, many, rows) -> None:
+def test_too_many_jobs_are_turned_away(serving, tmp_path, many, rows) -> None:
     with serving(tmp_path / "jobs", waiting=1) as client:
         first = ask(client, many, large_plan())
         state_of(client, first, "running")
@@ -451,7 +426,7 @@ def test_too_many_jobs_are_turned_away(tmp_path, many, rows) -> None:
         assert ask(client, rows).status_code == 429
 
 
-def test_a_key_opens_only_its_own_jobs(tmp_path, rows) -> None:
+def test_a_key_opens_only_its_own_jobs(serving, tmp_path, rows) -> None:
     (one, first), (two, second) = new_key("one"), new_key("two")
     (tmp_path / "keys").write_text(f"{first}\n{second}\n")
     with serving(tmp_path / "jobs", Settings(api_keys=tmp_path / "keys")) as client:
@@ -506,9 +481,6 @@ def test_no_two_callers_claim_the_same_job(tmp_path) -> None:
     assert len(claimed) == len(set(claimed)) == 20
 
 
-def test_settings_travel_through_the_environment(tmp_path) -> None:
-    settings = JobSettings(tmp_path, tmp_path / "s", slots=3, pages=False)
-    assert jobs_from_environment(settings.to_environment()) == settings
-    assert jobs_from_environment({}) is None
+def test_limits_are_greater_than_zero(tmp_path) -> None:
     with pytest.raises(ValueError, match="greater than zero"):
         JobSettings(tmp_path, slots=0)

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.service.http.keys import digest, new_key, read_keys
-from sfumato.service.http.settings import Limits, Settings, from_environment
+from sfumato.service.settings import JobSettings, Limits, Settings, from_environment, to_environment
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 BODY = {"configuration": MASK, "data": [{"name": "Ada"}]}
@@ -92,9 +92,10 @@ def test_file_of_keys_that_is_none(tmp_path, content):
 
 
 def test_settings_survive_the_environment(tmp_path):
-    settings = Settings(tmp_path, frozenset({"Intra.Example:8080"}), tmp_path / "keys", tmp_path, Limits(records=7))
-    assert from_environment(settings.to_environment()) == settings
-    assert from_environment({}) == Settings()
+    settings = Settings(tmp_path, frozenset({"Intra.Example:8080"}), tmp_path / "keys", Limits(records=7))
+    jobs = JobSettings(tmp_path, tmp_path / "sources", slots=3)
+    assert from_environment(to_environment(settings, jobs)) == (settings, jobs)
+    assert from_environment({}) == (Settings(), None)
 
 
 def test_no_value_in_logs_metrics_or_errors(client, configs, caplog):

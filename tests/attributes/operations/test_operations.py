@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from sfumato.attributes.anonymize import anonymize_records
 from sfumato.attributes.configuration import Configuration, Rule
-from sfumato.attributes.operations.datatypes import DataType, named
+from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.generalization import Interval, NumericGeneralization
 from sfumato.attributes.operations.operation import Outcome, Task, find, operation
-from sfumato.attributes.operations.randomization import Randomization, mirrored, neighbor_distances
+from sfumato.attributes.operations.randomization import Randomization, mirror, neighbor_distances
 from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 
@@ -20,7 +20,7 @@ ADDRESS = "Long Row {}, 10{} {}, {}, Land"
 
 
 def anonymize(values, kind, what, form="label", buckets="sqrt", seed=1):
-    data_type = kind if isinstance(kind, DataType) else named(kind)
+    data_type = kind if isinstance(kind, DataType) else type_named(kind)
     rules = (Rule("a", what, data_type),)
     records = [{"a": value} for value in values]
     return anonymize_records(records, Configuration(rules, form, buckets), seed)
@@ -96,7 +96,7 @@ def test_no_number(value, complaint, what):
     assert refusal.value.column == "a"
     if isinstance(value, str) and value:
         assert value not in str(refusal.value)
-        assert f"the input {value} {complaint}" in refusal.value.told_to_sender()
+        assert f"the input {value} {complaint}" in refusal.value.text_for_sender()
 
 
 def test_numbers_as_text_and_huge_integers():
@@ -203,8 +203,8 @@ def test_seed_repeats_and_entropy_does_not():
 
 
 def test_mirrored_often():
-    assert mirrored(np.array([31.0, -29.0, 1e9]), 0.0, 10.0).tolist() == [9.0, 9.0, 0.0]
-    assert mirrored(np.array([3.0]), 5.0, 5.0).tolist() == [5.0]
+    assert mirror(np.array([31.0, -29.0, 1e9]), 0.0, 10.0).tolist() == [9.0, 9.0, 0.0]
+    assert mirror(np.array([3.0]), 5.0, 5.0).tolist() == [5.0]
 
 
 @pytest.fixture
@@ -227,9 +227,9 @@ def test_an_operation_of_ones_own():
             return Outcome.of([value // 10 * 10 for value in values])
 
     assert published([11, None, 19, 25], "Integer", "rounding-to-tens") == [10, None, 10, 20]
-    assert isinstance(find("Rounding-To-Tens", named("Integer"), "a"), Rounding)
+    assert isinstance(find("Rounding-To-Tens", type_named("Integer"), "a"), Rounding)
     with pytest.raises(PlanError):
-        find("rounding-to-tens", named("Date"), "a")
+        find("rounding-to-tens", type_named("Date"), "a")
 
 
 @pytest.mark.usefixtures("registry")
@@ -248,7 +248,7 @@ def test_an_operation_that_loses_a_value_publishes_nothing():
 @pytest.mark.parametrize("made", [NumericGeneralization, Randomization])
 def test_a_million_values_in_about_a_second(made):
     values = np.random.default_rng(1).normal(size=1_000_000).tolist()
-    task = Task("a", named("Numeric"), 1000, np.random.default_rng(2))
+    task = Task("a", type_named("Numeric"), 1000, np.random.default_rng(2))
     started = time.process_time()
     assert len(made().apply(values, task).codes) == 1_000_000
     assert time.process_time() - started < 3

@@ -22,7 +22,7 @@ ACCEPTED_ID = re.compile(r"[0-9a-fA-F-]{8,64}")
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-class Watch:
+class RequestLog:
     """Middleware around everything that answers HTTP."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -36,15 +36,15 @@ class Watch:
         started = time.perf_counter()
         state = scope.setdefault("state", {})
         state["request_id"] = _request_id(Request(scope))
-        noted = _Noted(send, state["request_id"])
+        answered = _Answer(send, state["request_id"])
         try:
-            await self._app(scope, receive, noted)
+            await self._app(scope, receive, answered)
         except Exception as error:  # its text may quote data: only its kind and place are told
-            tell_error(error, state["request_id"])
-            if not noted.status:
-                await answer(Request(scope), error)(scope, receive, noted)
+            log_error(error, state["request_id"])
+            if not answered.status:
+                await answer(Request(scope), error)(scope, receive, answered)
         finally:
-            self._note(scope, noted.status or 499, time.perf_counter() - started)
+            self._note(scope, answered.status or 499, time.perf_counter() - started)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in METHODS else "OTHER"
@@ -55,7 +55,7 @@ class Watch:
         LOG.info(json.dumps(line | {"records": records, "seconds": round(seconds, 4)}))
 
 
-class _Noted:
+class _Answer:
     """Passes an answer on, notes its status, and adds the headers that every answer has."""
 
     def __init__(self, send: Send, request_id: str) -> None:
@@ -74,8 +74,8 @@ class _Noted:
 
 
 def _request_id(request: Request) -> str:
-    given = request.headers.get("x-request-id", "")
-    return given if ACCEPTED_ID.fullmatch(given) else uuid.uuid4().hex
+    sent = request.headers.get("x-request-id", "")
+    return sent if ACCEPTED_ID.fullmatch(sent) else uuid.uuid4().hex
 
 
 def _route(scope: Scope) -> str:
@@ -84,6 +84,6 @@ def _route(scope: Scope) -> str:
     return str(getattr(route, "path", "")) or "unmatched"
 
 
-def tell_error(error: BaseException, request_id: str = "") -> None:
+def log_error(error: BaseException, request_id: str = "") -> None:
     """Write the line about an error that nobody foresaw."""
     LOG.error(json.dumps({"request": request_id, "error": type(error).__name__, "at": place(error)}))
