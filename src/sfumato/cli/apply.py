@@ -5,21 +5,24 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.talk import show, talking
+from sfumato.cli.options import AsJson, NewFolder, Quiet
+from sfumato.cli.progress import progress_shown, show
+from sfumato.folders import check_free
 
 
 def command(
     recoding: Annotated[Path, typer.Argument(help="The recoding.json of a release.")],
     rows: Annotated[Path, typer.Argument(help="The new rows.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the published rows; it must not exist yet.")],
+    out: NewFolder,
     drop_failing: Annotated[bool, typer.Option(help="Drop new rows whose class fails a promise.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Say nothing but results and errors.")] = False,
-    json: Annotated[bool, typer.Option(help="Print the verdict as JSON.")] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
 ) -> None:
     """Publish new rows as an earlier release published the same values."""
     from sfumato.pipelines.apply import apply
 
-    with talking(quiet):
+    check_free(out)
+    with progress_shown(quiet):
         application = apply(recoding, rows, out, drop_failing=drop_failing)
     show(application.text(), application.to_dict(), json)

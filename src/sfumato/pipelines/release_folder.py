@@ -96,7 +96,7 @@ class Release:
         Args:
             seals: What ties the other files of the folder to the report.
         """
-        from sfumato.report.evidence import gather
+        from sfumato.report.before_after import gather
         from sfumato.report.release import files
 
         report, others = self._with_trade_off()
