@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.report.page import page, paragraph, section, table
+from sfumato.report.html_parts import page, paragraph, section, table
 from sfumato.tables.attack.audit import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.protected import MaskedTable
