@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.protect import ProtectedTable, columns_from
-from sfumato.tables.attack.audit import Audit
+from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.published.reading import read_published

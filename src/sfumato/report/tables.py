@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.report.html_parts import page, paragraph, section, table
-from sfumato.tables.attack.audit import Audit, Finding
+from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.protected import MaskedTable
 from sfumato.tables.words import span
@@ -110,7 +110,7 @@ def leak_line(finding: Finding) -> str:
     """One leak in words."""
     if finding.published:
         return f"{finding.name}: exact, unsafe and published as it is"
-    insider = f", known to the respondent of {finding.insider}" if finding.insider else ""
+    insider = f" to {finding.attacker}" if finding.attacker else ""
     because = f"; given away by: {', '.join(finding.certificate[:8])}" if finding.certificate else ""
     more = f" and {len(finding.certificate) - 8} more" if len(finding.certificate) > 8 else ""
     reach = span(finding.lower, finding.upper)
@@ -132,7 +132,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
                 "upper": _finite(finding.upper),
                 "verdict": str(finding.verdict),
                 "certificate": list(finding.certificate),
-                **({"insider": finding.insider} if finding.insider else {}),
+                **({"attacker": finding.attacker} if finding.attacker else {}),
                 **({"published": True} if finding.published else {}),
             }
             for finding in review.findings

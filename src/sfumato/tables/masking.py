@@ -7,7 +7,8 @@ import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.tables import words
-from sfumato.tables.attack.audit import Audit, Verdict, audit_publication
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import Audit, Verdict
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
@@ -75,7 +76,7 @@ def mask_part(
         UnattainableError: An unsafe cell cannot be protected.
         PlanError: The method does not fit the table.
     """
-    problem = make_problem(part.table, alone=part.knowledge.alone)
+    problem = make_problem(part.table, attackers=part.knowledge.attackers)
     methods: dict[str, Callable[[], _Draft]] = {
         "optimal": lambda: _suppressed(part, language, optimal(problem, seconds, progress)),
         "fast": lambda: replace(_suppressed(part, language, fast(problem)), bound=None),
@@ -132,7 +133,7 @@ def _reason(case: str, about: words.Unit | None, language: words.Language) -> st
 
 def _mended(part: Part, steps: intervals.Steps, draft: _Draft, language: words.Language, seconds: float) -> _Draft:
     """The original's pattern with the further cells that every promise needs; all ranges are left to the audit."""
-    mask = optimal(make_problem(part.table, draft.mask), seconds).over(part.table)
+    mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), seconds).over(part.table)
     case, reason = list(draft.case), list(draft.reason)
     for cell in np.flatnonzero(mask & ~draft.mask):
         case[cell] = f"{REPAIRED}{steps.level[cell]}"
@@ -197,7 +198,7 @@ def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit) -> Bounds:
     ends = no_bounds(len(mask))
     if not part.public.equals(part.table.bounds):
         publication = _publication(part, draft, mask, part.public)
-        audit = audit_publication(publication, ends, replace(part.knowledge, alone=None))
+        audit = audit_publication(publication, ends, replace(part.knowledge, attackers=()), part.table.values)
     for finding in audit.findings:
         ends.low[finding.cell], ends.high[finding.cell] = finding.lower, finding.upper
     return ends

@@ -24,7 +24,9 @@ from sfumato.tables.promises.resolution import (
     known_bounds,
     public_bounds,
     reader_bounds,
+    step_in,
     terms_of,
+    with_attackers,
     with_parts,
 )
 from sfumato.tables.promises.widths import attainable
@@ -114,7 +116,7 @@ def _part(
     try:
         values = own.numbers(plan.table.value)
         relations = derive(trees, keys)
-        check(relations, values, plan.table.tolerance)
+        check(relations, values, plan.table.tolerance, step_in(plan.table, values))
     except DataError as error:
         raise in_group(error, group, rows) from None
     names = tuple(describe(trees, key) for key in keys)
@@ -130,19 +132,16 @@ def _resolved(plan: TablePlan, part: Part, facts: Facts) -> Part:
     relations, values = part.table.relations, facts.values
     judgment, public = judgment_of(plan, facts), public_bounds(plan, facts)
     bounds = with_parts(known_bounds(plan, facts, judgment, public), relations, values)
+    knowledge = knowledge_of(plan, values)
     table = part.table.with_columns(
         status=_status(judgment, facts, plan.method.zeros),
         costs=costs_of(plan.method, facts) * plan.method.level_factor ** _heights(part.trees, part.keys),
         bounds=bounds,
-        reach=attainable(values, judgment.unsafe, bounds, judgment.reach),
+        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, knowledge.step),
     )
-    return replace(
-        part,
-        table=table,
-        public=with_parts(reader_bounds(plan, judgment, public), relations, values),
-        knowledge=knowledge_of(plan, facts),
-        terms=terms_of(plan),
-    )
+    shown = with_parts(reader_bounds(plan, judgment, public), relations, values)
+    resolved = replace(part, table=table, public=shown, knowledge=knowledge, terms=terms_of(plan))
+    return with_attackers(plan, resolved, facts)
 
 
 def _status(judgment: Judgment, facts: Facts, zeros: bool) -> Statuses:

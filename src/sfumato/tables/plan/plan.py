@@ -39,14 +39,18 @@ class TableSource:
     separator: str | None = None
     frequency: str | None = None
     contributions: tuple[str, ...] = ()
+    contributors: tuple[str, ...] = ()
     holdings: str | None = None
     tolerance: float = 0.0
+    step: float | None = None
     cells: str | None = None
     relations: str | None = None
 
     def __post_init__(self) -> None:
         if (self.cells is None) != (self.relations is None):
             raise ValueError("cells and relations go together.")
+        if self.contributors and len(self.contributors) != len(self.contributions):
+            raise ValueError("contributors are who the contributions are of: give one column for each.")
         if self.cells is not None and (self.source is not None or self.group_by):
             raise ValueError("a table given by cells and relations has no source and no group_by.")
 
@@ -83,8 +87,7 @@ class MethodChoice:
         time_limit: Seconds for the search.
         prefer: Which candidate `intervals` prefers.
         repair: Whether `intervals` mends what its audit finds.
-        insiders: Whether the single respondent of a cell attacks the others; by default where holdings, respondents
-            or contributions are given.
+        insiders: Whether anyone but the outsider attacks; short for all of `attackers`.
         zeros: Whether cells of value 0 may be masked.
     """
 
@@ -135,6 +138,29 @@ class AttackerModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Attackers:
+    """Who attacks: by default everyone that the table tells of.
+
+    Attributes:
+        outsider: Anyone who reads the table; whoever else attacks knows all that he knows.
+        respondents: Every single respondent of a cell, where the table tells their number.
+        holdings: Every holding, with all cells in which it is alone and its part of the others.
+        persons: In tables of counts, the one person of a cell of 1.
+        coalition: So many of them who tell each other what they know.
+    """
+
+    outsider: bool = True
+    respondents: bool = True
+    holdings: bool = True
+    persons: bool = True
+    coalition: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.outsider:
+            raise ValueError("the outsider cannot be switched off: whoever else attacks knows all that he knows.")
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """What the published table looks like."""
 
@@ -153,6 +179,7 @@ class TablePlan:
     method: MethodChoice = field(default_factory=MethodChoice)
     protection: Protection | None = None
     attacker: AttackerModel = field(default_factory=AttackerModel)
+    attackers: Attackers = field(default_factory=Attackers)
     output: Output = field(default_factory=Output)
     version: int = 1
     folder: Path = field(default_factory=Path)
@@ -241,6 +268,9 @@ def _make_plan(**entries: Any) -> TablePlan:
     short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
     if short:
         entries["output"] = replace(entries.get("output", Output()), **short)
+    insiders = entries["method"].insiders if "method" in entries else None
+    if insiders is not None and "attackers" not in entries:
+        entries["attackers"] = Attackers(respondents=insiders, holdings=insiders, persons=insiders)
     return TablePlan(**entries)
 
 
@@ -260,8 +290,10 @@ RULES: dict[str, Record[Any]] = {
     "dominance": Record(
         {"n": Key(Integer(minimum=1), True), "k": Key(Number(minimum=1, maximum=100), True)}, rules.Dominance
     ),
-    "p-percent": Record({"p": Key(_POSITIVE, True)}, rules.PriorPosterior),
-    "pq": Record({"p": Key(_POSITIVE, True), "q": Key(_POSITIVE, True)}, rules.PriorPosterior),
+    "p-percent": Record({"p": Key(_POSITIVE, True), "n": Key(Integer(minimum=1))}, rules.PriorPosterior),
+    "pq": Record(
+        {"p": Key(_POSITIVE, True), "q": Key(_POSITIVE, True), "n": Key(Integer(minimum=1))}, rules.PriorPosterior
+    ),
     "holdings": Record({"min": Key(Number(minimum=1), True)}, rules.Holdings),
     "request": Record({"column": Key(Text(), True), "share": Key(Number(minimum=0, maximum=100))}, rules.Request),
     "status": Record(
@@ -278,8 +310,10 @@ TABLE = Record(
         "separator": Key(Text()),
         "frequency": Key(Text("column with the number of respondents")),
         "contributions": Key(ListOf(Text(), about="columns with the largest contributions, largest first")),
+        "contributors": Key(ListOf(Text(), about="columns with who they are of: the same holding everywhere")),
         "holdings": Key(Text("column with the number of holdings")),
         "tolerance": Key(Number(minimum=0, about="largest difference of a total that is rounding")),
+        "step": Key(Number(minimum=1e-9, about="smallest difference of two values; the last decimal by default")),
         "cells": Key(Text("file: id, value, status, cost, lb, ub, lpl, upl")),
         "relations": Key(Text("file: relation, cell_id, coef")),
     },
@@ -313,6 +347,16 @@ PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent"
 ATTACKER = Record(
     {"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag()), "rule": Key(Flag())}, AttackerModel
 )
+ATTACKERS = Record(
+    {
+        "outsider": Key(Flag("anyone who reads the table")),
+        "respondents": Key(Flag("the only respondent of a cell")),
+        "holdings": Key(Flag("every holding, with all its cells")),
+        "persons": Key(Flag("the one person of a count of 1")),
+        "coalition": Key(Integer(minimum=1, maximum=3, about="how many tell each other what they know")),
+    },
+    Attackers,
+)
 _COLUMNS = Choice(("plain", "original"))
 _LANGUAGE = Choice(("en", "de"))
 _OUTPUT = Record({"columns": Key(_COLUMNS), "prefix": Key(Text()), "language": Key(_LANGUAGE)}, Output)
@@ -340,6 +384,7 @@ PLAN = Record(
         "method": Key(_MethodShape()),
         "protection": Key(PROTECTION),
         "attacker": Key(ATTACKER),
+        "attackers": Key(ATTACKERS),
         "output": Key(_OUTPUT),
         "columns": Key(_COLUMNS),
         "language": Key(_LANGUAGE),

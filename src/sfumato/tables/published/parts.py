@@ -8,15 +8,15 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.build.groups import check_groups
-from sfumato.tables.build.instance_file import ROUNDING, cell_names, marked_unsafe, optional_bounds, relations_of
+from sfumato.tables.build.instance_file import cell_names, marked_unsafe, optional_bounds, relations_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations, Status, make_relations, make_table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part, in_group
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import check, derive, describe, finest_of
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Facts, Frequency, Range, Rule, combine
-from sfumato.tables.promises.resolution import as_counts, knowledge_of, public_bounds
-from sfumato.tables.promises.widths import step_of
+from sfumato.tables.promises.resolution import as_counts, knowledge_of, public_bounds, step_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,12 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
         own = tuple(keys[row] for row in rows)
         try:
             relations = derive(trees, own)
-            check(_published(relations, exact[rows]), np.nan_to_num(exact[rows]), plan.table.tolerance)
+            check(
+                _published(relations, exact[rows]),
+                np.nan_to_num(exact[rows]),
+                plan.table.tolerance,
+                step_in(plan.table, exact),
+            )
         except DataError as error:
             raise in_group(error, group, rows) from None
         names = tuple(describe(trees, key) for key in own)
@@ -54,7 +59,7 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
 
 def _instance(plan: TablePlan, columns: Columns, exact: Numbers) -> PublishedParts:
     relations = relations_of(plan, columns)
-    check(_published(relations, exact), np.nan_to_num(exact), plan.table.tolerance or ROUNDING)
+    check(_published(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
     part, unjudged = _part(plan, columns, exact, relations, cell_names(columns))
     bounds = optional_bounds(columns, exact, plan.attacker)
     status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, part.table.status).astype(np.int8)
@@ -70,7 +75,7 @@ def _part(
     bounds = public_bounds(plan, facts)
     status = np.where(unsafe, Status.UNSAFE, Status.SAFE).astype(np.int8)
     table = make_table(np.nan_to_num(exact), relations, status=status, bounds=bounds, names=names)
-    return Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan)), unjudged
+    return Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact)), unjudged
 
 
 def _facts(plan: TablePlan, columns: Columns, exact: Numbers, relations: Relations) -> Facts:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.attack.audit import Audit, joined
+from sfumato.tables.attack.findings import Audit, joined
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.build.build import build

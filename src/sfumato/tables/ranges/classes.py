@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Mask, Places, no_bounds
 from sfumato.tables.cells.parts import Part, Terms
-from sfumato.tables.promises.widths import step_of
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.ranges.grid import Grid, Reader, Span, clusters, draw, free_cells, rounded_up
 
 

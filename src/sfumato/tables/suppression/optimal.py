@@ -149,7 +149,7 @@ class _Search:
             return learnt
         self._guards.open(shares)
         failed = self._guards.failed([*self._problem.threats, *self._insiders])
-        if not failed and self._problem.alone.any():
+        if not failed and self._problem.attackers:
             failed = self._failed_insiders()
         for threat in failed:
             learnt += self._teach(threat, shares, self._whispers[: None if integer else 1])
