@@ -11,8 +11,9 @@ import numpy as np
 from sfumato.engines import sql
 from sfumato.engines.header import check_header
 from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
+from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.crosstabs.crosstabs import Crosstab
-from sfumato.tables.tabulate import Base
+from sfumato.tables.tabulate import Base, by_weight
 
 # What is cut off at both ends of a code, from frames and files alike.
 BLANKS = " \t\r\n"
@@ -90,30 +91,30 @@ def base_of(
         if name not in columns:
             raise PlanError(f'the data have no column "{name}".', did_you_mean(name, columns), "no-column")
     size = len(next(iter(columns.values()), ()))
-    amounts = _amounts(columns, value, weight, size)
+    values, weights = (_numbers(columns, name, size) for name in (value, weight))
+    owners, amounts = np.arange(size), values * weights
+    if weight and not holding:
+        owners, amounts = by_weight(owners, values, weights, top)
     return Base(
         codes={name: columns[name] for name in names},
         counts=np.ones(size),
-        sums=amounts,
-        owners=np.arange(size),
+        sums=values * weights,
+        owners=owners,
         amounts=amounts,
         holdings=columns[holding] if holding else (),
     )
 
 
-def _amounts(
-    columns: Mapping[str, tuple[str, ...]], value: str | None, weight: str | None, size: int
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    product = np.ones(size)
-    for name in (value, weight):
-        if name is not None:
-            try:
-                product = product * np.array([float(text) for text in columns[name]], np.float64)
-            except ValueError:
-                raise _not_a_number(name) from None
-            if not np.isfinite(product).all():
-                raise _not_a_number(name)
-    return product
+def _numbers(columns: Mapping[str, tuple[str, ...]], name: str | None, size: int) -> Numbers:
+    if name is None:
+        return np.ones(size)
+    try:
+        numbers = np.array([float(text) for text in columns[name]], np.float64)
+    except ValueError:
+        raise _not_a_number(name) from None
+    if not np.isfinite(numbers).all():
+        raise _not_a_number(name)
+    return numbers
 
 
 def _not_a_number(name: str) -> DataError:
@@ -138,8 +139,10 @@ def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | 
     ]
     amount = " * ".join(f"cast({sql.name(name)} as double)" for name in (value, weight) if name) or "1.0"
     grouped = ", ".join(str(place + 1) for place in range(len(keys)))
-    by_size = f"max_by({amount}, (abs({amount}), {amount}), {top})"
-    largest = by_size if top and not holding else f"[sum({amount})]"
+    bare = f"cast({sql.name(value)} as double)" if value else "1.0"
+    times = f"cast({sql.name(weight)} as double)" if weight else "1.0"
+    by_size = f"max_by([{bare}, {times}], (abs({bare}), {bare}), {top})"
+    largest = by_size if top and not holding else f"[[sum({amount}), 1.0]]"
     broken = f"count(*) filter (where not coalesce(isfinite({amount}), false))"
     chosen = f"{', '.join(keys)}, {broken}, count(*), sum({amount}), {largest}"
     query = f"select {chosen} from {table} group by {grouped} order by {grouped}"
@@ -154,18 +157,21 @@ def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | 
         raise DataError(f"{path.name} cannot be read.", "Check the path and the format.", "unreadable") from None
     if any(row[-4] for row in rows):
         raise _not_a_number(value or weight or "")
-    return _base(rows, names, bool(holding))
+    return _base(rows, names, bool(holding), top)
 
 
-def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool) -> Base:
+def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool, top: int) -> Base:
     size = len(names)
     tops = [row[-1] for row in rows]
+    owners = np.repeat(np.arange(len(rows)), [len(part) for part in tops])
+    pairs = np.array([pair for part in tops for pair in part], np.float64).reshape(-1, 2)
+    owners, amounts = (owners, pairs[:, 0]) if with_holdings else by_weight(owners, pairs[:, 0], pairs[:, 1], top)
     return Base(
         codes={name: tuple(row[place] for row in rows) for place, name in enumerate(names)},
         counts=np.array([row[-3] for row in rows], np.float64),
         sums=np.array([row[-2] for row in rows], np.float64),
-        owners=np.repeat(np.arange(len(rows)), [len(part) for part in tops]),
-        amounts=np.array([amount for part in tops for amount in part], np.float64),
+        owners=owners,
+        amounts=amounts,
         holdings=tuple(row[size] for row in rows) if with_holdings else (),
     )
 

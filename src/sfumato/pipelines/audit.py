@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
-from sfumato.pipelines.protect import ProtectedTable, columns_from
+from sfumato.pipelines.protect import columns_from
+from sfumato.pipelines.protected_table import ProtectedTable
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan

@@ -22,7 +22,7 @@ def write_release(protected: MaskedTable, report: Mapping[str, Any], folder: Pat
         EngineError: The disk refuses.
     """
     with staged(folder) as stage:
-        _fill(protected, report, stage, folder)
+        fill(protected, report, stage, folder)
 
 
 def check_free(folder: Path) -> None:
@@ -35,7 +35,8 @@ def check_free(folder: Path) -> None:
         raise PlanError(f"{folder.name} is there already.", "Name a new folder with --out.", "output-exists")
 
 
-def _fill(protected: MaskedTable, report: Mapping[str, Any], folder: Path, target: Path) -> None:
+def fill(protected: MaskedTable, report: Mapping[str, Any], folder: Path, target: Path) -> None:
+    """Write the files of a release into a folder that will be called otherwise."""
     import yaml
 
     _write_columns(protected.columns, folder / "table.csv")

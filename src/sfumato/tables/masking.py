@@ -76,7 +76,7 @@ def mask_part(
         UnattainableError: An unsafe cell cannot be protected.
         PlanError: The method does not fit the table.
     """
-    problem = make_problem(part.table, attackers=part.knowledge.attackers)
+    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers)
     methods: dict[str, Callable[[], _Draft]] = {
         "optimal": lambda: _suppressed(part, language, optimal(problem, seconds, progress)),
         "fast": lambda: replace(_suppressed(part, language, fast(problem)), bound=None),
@@ -182,7 +182,7 @@ def _attack(part: Part, draft: _Draft, mask: Mask) -> Audit:
     """The strongest attacker tries the draft."""
     publication = _publication(part, draft, mask, part.table.bounds)
     audit = attack(publication, part.table.promise, part, draft.case)
-    return audit.with_contradictions(false_cells(publication, part.table.values))
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 
 def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publication:

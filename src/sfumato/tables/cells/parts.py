@@ -64,6 +64,7 @@ class Part:
         public: What a reader knows who is not told which masked cells are primary.
         knowledge: What the attacker knows besides.
         terms: What the rules make public.
+        masked_before: Cells that a release of before masked, and that stay masked.
     """
 
     rows: Places
@@ -74,6 +75,7 @@ class Part:
     group: tuple[str, ...] = ()
     knowledge: Knowledge = field(default_factory=Knowledge)
     terms: Terms = field(default_factory=Terms)
+    masked_before: Mask | None = None
 
     @property
     def finest(self) -> Mask:

@@ -43,6 +43,9 @@ class TableSource:
     holdings: str | None = None
     tolerance: float = 0.0
     step: float | None = None
+    microdata: str | None = None
+    weight: str | None = None
+    holding: str | None = None
     cells: str | None = None
     relations: str | None = None
 
@@ -74,6 +77,19 @@ class Dimension:
             raise ValueError("give either levels or column.")
         if self.hierarchy is not None and self.column is None:
             raise ValueError("a hierarchy goes with a column.")
+
+    def placed(self, folder: Path) -> "Dimension":
+        """The same dimension, its hierarchy found from a folder."""
+        return self if self.hierarchy is None else replace(self, hierarchy=str(folder / self.hierarchy))
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One of several tables that are protected together; microdata need no source."""
+
+    name: str
+    dimensions: Mapping[str, Dimension]
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +197,8 @@ class TablePlan:
     attacker: AttackerModel = field(default_factory=AttackerModel)
     attackers: Attackers = field(default_factory=Attackers)
     output: Output = field(default_factory=Output)
+    tables: tuple[Crossing, ...] = ()
+    previous: tuple[str, ...] = ()
     version: int = 1
     folder: Path = field(default_factory=Path)
     plain: Mapping[str, Any] = field(default_factory=dict)
@@ -189,10 +207,21 @@ class TablePlan:
         given = self.table.cells is not None
         if given and self.dimensions:
             raise ValueError("a table given by cells and relations has no dimensions.")
-        if not given and not self.dimensions:
+        if not given and not self.dimensions and not self.tables:
             raise ValueError("dimensions are missing.")
+        if self.tables and (given or self.dimensions or self.table.source or self.table.group_by):
+            raise ValueError("several tables have their sources and dimensions in tables, and no group_by.")
+        if len({crossing.name for crossing in self.tables}) < len(self.tables):
+            raise ValueError("two tables have the same name.")
+        if (self.previous or self.table.microdata) and (given or self.table.group_by):
+            raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
         if not given and not self.primary:
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
+
+    @property
+    def alone(self) -> bool:
+        """Whether the plan is of one table of cells, and of nothing that was published before."""
+        return not self.tables and not self.previous and self.table.microdata is None
 
 
 def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: Path | None = None) -> TablePlan:
@@ -229,16 +258,26 @@ def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
     '../n.csv'
     """
     plain = {key: dict(part) if isinstance(part, Mapping) else part for key, part in plan.plain.items()}
-    for key in ("source", "cells", "relations"):
+    for key in ("source", "cells", "relations", "microdata"):
         if key in plain["table"]:
             plain["table"][key] = _moved(plain["table"][key], plan.folder, folder)
     if "dimensions" in plain:
         plain["dimensions"] = {
             name: _with_hierarchy(dimension, plan.folder, folder) for name, dimension in plain["dimensions"].items()
         }
+    if "tables" in plain:
+        plain["tables"] = [_crossing(crossing, plan.folder, folder) for crossing in plain["tables"]]
+    if "previous" in plain:
+        plain["previous"] = [_moved(path, plan.folder, folder) for path in plain["previous"]]
     # The method with every choice that was left open.
     method = {key: value for key, value in asdict(plan.method).items() if value is not None}
     return plain | {"method": method}
+
+
+def _crossing(crossing: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    moved = {"source": _moved(crossing["source"], old, new)} if "source" in crossing else {}
+    dimensions = {name: _with_hierarchy(part, old, new) for name, part in crossing["dimensions"].items()}
+    return dict(crossing) | moved | {"dimensions": dimensions}
 
 
 def _with_hierarchy(dimension: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
@@ -314,6 +353,9 @@ TABLE = Record(
         "holdings": Key(Text("column with the number of holdings")),
         "tolerance": Key(Number(minimum=0, about="largest difference of a total that is rounding")),
         "step": Key(Number(minimum=1e-9, about="smallest difference of two values; the last decimal by default")),
+        "microdata": Key(Text("file with one row for each record, instead of source")),
+        "weight": Key(Text("column of the microdata: how many respondents a record stands for")),
+        "holding": Key(Text("column of the microdata: which holding, or whoever attacks as one, a record belongs to")),
         "cells": Key(Text("file: id, value, status, cost, lb, ub, lpl, upl")),
         "relations": Key(Text("file: relation, cell_id, coef")),
     },
@@ -327,6 +369,14 @@ DIMENSION = Record(
         "total": Key(Scalar("the code of the total")),
     },
     Dimension,
+)
+CROSSING = Record(
+    {
+        "name": Key(Text(), True),
+        "source": Key(Text("file with the cells")),
+        "dimensions": Key(MapOf(DIMENSION, 1), True),
+    },
+    Crossing,
 )
 METHOD = Record(
     {
@@ -380,6 +430,8 @@ PLAN = Record(
         "version": Key(Integer(minimum=1, maximum=1), True),
         "table": Key(TABLE, True),
         "dimensions": Key(MapOf(DIMENSION)),
+        "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
+        "previous": Key(ListOf(Text(), 1, "release folders of what was published before")),
         "primary": Key(ListOf(Tagged("rule", RULES))),
         "method": Key(_MethodShape()),
         "protection": Key(PROTECTION),

@@ -35,7 +35,7 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
     """
     if plan.table.cells is not None:
         return _instance(plan, columns, exact)
-    trees, keys = dimensions_of(plan, columns)
+    trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
     parts, unjudged = [], set[str]()
     for group, rows in grouped(plan, columns):
         own = tuple(keys[row] for row in rows)

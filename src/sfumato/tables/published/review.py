@@ -79,7 +79,7 @@ def _publication(part: Part, reading: Reading) -> Publication:
 def _audit_values(part: Part, reading: Reading) -> Audit:
     publication = _publication(part, reading)
     audit = attack(publication, part.table.promise, part, [reading.case[row] for row in part.rows])
-    return audit.with_contradictions(false_cells(publication, part.table.values))
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 
 def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
