@@ -16,6 +16,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.attack.findings import Audit, Finding, Verdict
 from sfumato.tables.attack.publication import Publication
+from sfumato.tables.attack.witnesses import Witnesses
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.knowledge import Attacker, Knowledge
 from sfumato.tables.cells.precision import NOISE, Scale, proved_bound
@@ -76,6 +77,10 @@ class _Component:
     sides: Bounds
     program: Program
     unit: float
+
+    def bind(self, place: int) -> None:
+        """Let the program know the bounds of a cell."""
+        self.program.bound(place, self.bounds.low[place] / self.unit, self.bounds.high[place] / self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +167,14 @@ class _Attack:
             component, contradicted = self._mended(cells, rows)
         ranges = [self._range(component, place, self.promise) for place in range(len(cells))]
         findings = [self._finding(component, place, ranges[place], self.promise) for place in range(len(cells))]
-        for attacker in self.knowledge.attackers if self.values is not None and not contradicted else ():
-            self._by_insider(attacker, component, ranges, findings)
+        if self.knowledge.attackers and self.values is not None and not contradicted:
+            self._by_insiders(component, findings)
         return findings, contradicted
+
+    def _by_insiders(self, component: _Component, findings: list[Finding]) -> None:
+        witnesses = Witnesses(component.matrix, component.sides, component.bounds, component.unit)
+        for attacker in self.knowledge.attackers:
+            self._by_insider(attacker, component, witnesses, findings)
 
     def _mended(self, cells: Places, rows: Places) -> tuple[_Component, list[str]]:
         """The component without what contradicts the rest: totals may be rounded, then ranges may be false."""
@@ -250,33 +260,37 @@ class _Attack:
         return tuple(self.publication.names[other] for other in np.flatnonzero(named))
 
     def _by_insider(
-        self, attacker: Attacker, component: _Component, ranges: Sequence[_Range], findings: list[Finding]
+        self, attacker: Attacker, component: _Component, witnesses: Witnesses, findings: list[Finding]
     ) -> None:
         """Put, in place of what an outsider finds, what one who has a part in cells finds more."""
         promise = self._promise_to(attacker)
         here = np.isin(attacker.cells, component.cells)
-        places = np.searchsorted(component.cells, attacker.cells[here])
+        cells, places = attacker.cells[here], np.searchsorted(component.cells, attacker.cells[here])
         known = self.scale.bounds(attacker.bounds.rows(here))
-        own = Bounds(known.low - self.center[attacker.cells[here]], known.high - self.center[attacker.cells[here]])
+        own = Bounds(known.low - self.center[cells], known.high - self.center[cells])
         own = own.within(component.bounds.rows(places))
         tried = [
-            place
+            (place, needs)
             for place in np.flatnonzero(~np.isnan(promise.low[component.cells])).tolist()
             if findings[place].verdict is Verdict.SAFE
-            and not self._withstood(component, place, ranges[place], promise, (places, own))
+            and not witnesses.agree(place, needs := self._needs(component, place, promise), places, own)
         ]
-        if not tried:
-            return
-        for place, low, high in zip(places.tolist(), own.low, own.high, strict=True):
-            component.program.bound(place, low / component.unit, high / component.unit)
-        seen = replace(component, bounds=_with(component.bounds, places, own))
-        for place in tried:
-            finding = self._finding(seen, place, self._range(seen, place, promise), promise)
+        lost = [place for place, needs in tried if not witnesses.find(place, needs, places, own)]
+        inside = replace(component, bounds=_with(component.bounds, places, own))
+        for place in places.tolist() if lost else ():
+            inside.bind(place)
+        for place in lost:
+            finding = self._finding(inside, place, self._range(inside, place, promise), promise)
             if finding.verdict is not Verdict.SAFE:
                 findings[place] = replace(finding, attacker=attacker.name)
-        for place in places.tolist():
-            low, high = component.bounds.low[place], component.bounds.high[place]
-            component.program.bound(place, low / component.unit, high / component.unit)
+        for place in places.tolist() if lost else ():
+            component.bind(place)
+
+    def _needs(self, component: _Component, place: int, promise: Bounds) -> tuple[float, float]:
+        """How many steps below and above its value the range of a cell must reach."""
+        cell = component.cells[place]
+        low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
+        return float(self.center[cell] - low), float(high - self.center[cell])
 
     def _promise_to(self, attacker: Attacker) -> Bounds:
         """What must stay open to an attacker: of the cells in which he has a part, only what is not his."""
@@ -286,25 +300,6 @@ class _Attack:
         low[attacker.cells] = np.where(open_, values - attacker.reach.down, np.nan)
         high[attacker.cells] = np.where(open_, values + attacker.reach.up, np.nan)
         return Bounds(low, high)
-
-    def _withstood(
-        self, component: _Component, place: int, range_: _Range, promise: Bounds, own: tuple[Places, Bounds]
-    ) -> bool:
-        """Whether the outsider's extremes, drawn in to what is promised, agree with what an insider knows."""
-        places, bounds = own
-        cell = component.cells[place]
-        for end, promised in ((range_.least, promise.low[cell]), (range_.most, promise.high[cell])):
-            need = promised / self.scale.step - self.center[cell]
-            # Two values at least must stay open on one side, or the promise.
-            reached = end.point[place] * component.unit if len(end.point) else 0.0
-            if abs(need) < NOISE:
-                continue
-            if reached / need < 1 - 1e-9:
-                return False
-            moved = end.point[places] * (component.unit * need / reached)
-            if (moved < bounds.low - NOISE).any() or (moved > bounds.high + NOISE).any():
-                return False
-        return True
 
 
 def _unit(bounds: Bounds, sides: Bounds) -> float:

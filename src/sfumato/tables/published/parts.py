@@ -42,7 +42,7 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
         try:
             relations = derive(trees, own)
             check(
-                _published(relations, exact[rows]),
+                published_relations(relations, exact[rows]),
                 np.nan_to_num(exact[rows]),
                 plan.table.tolerance,
                 step_in(plan.table, exact),
@@ -50,7 +50,7 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
         except DataError as error:
             raise in_group(error, group, rows) from None
         names = tuple(describe(trees, key) for key in own)
-        part, missed = _part(plan, columns.rows(rows), exact[rows], relations, names)
+        part, missed = part_of(plan, columns.rows(rows), exact[rows], relations, names)
         parts.append(replace(part, rows=rows, trees=trees, keys=own, group=group))
         unjudged |= missed
     _check_groups(plan, parts, exact)
@@ -59,17 +59,18 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
 
 def _instance(plan: TablePlan, columns: Columns, exact: Numbers) -> PublishedParts:
     relations = relations_of(plan, columns)
-    check(_published(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
-    part, unjudged = _part(plan, columns, exact, relations, cell_names(columns))
+    check(published_relations(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
+    part, unjudged = part_of(plan, columns, exact, relations, cell_names(columns))
     bounds = optional_bounds(columns, exact, plan.attacker)
     status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, part.table.status).astype(np.int8)
     table = part.table.with_columns(bounds=bounds, status=status)
     return PublishedParts((replace(part, table=table, public=bounds),), tuple(sorted(unjudged)))
 
 
-def _part(
+def part_of(
     plan: TablePlan, columns: Columns, exact: Numbers, relations: Relations, names: tuple[str, ...]
 ) -> tuple[Part, set[str]]:
+    """A table by what is published of it, and the rules that cannot be judged."""
     facts = _facts(plan, columns, exact, relations)
     unsafe, unjudged = _unsafe(plan.primary, facts)
     bounds = public_bounds(plan, facts)
@@ -106,7 +107,7 @@ def _unsafe(rules: Sequence[Rule], facts: Facts) -> tuple[Mask, set[str]]:
     return combine(judgments, len(facts.values)).unsafe & ~np.isnan(facts.values), unjudged
 
 
-def _published(relations: Relations, exact: Numbers) -> Relations:
+def published_relations(relations: Relations, exact: Numbers) -> Relations:
     """The relations whose cells are all published."""
     whole = [place for place in range(len(relations)) if not np.isnan(exact[relations.row(place)[0]]).any()]
     rows = [tuple(part.tolist() for part in relations.row(place)) for place in whole]

@@ -105,6 +105,7 @@ class Proofs:
     def __init__(self, finder: FlowFinder) -> None:
         self._finder = finder
         self._flows: dict[Threat, list[Flow]] = {}
+        self._attacks: dict[Threat, tuple[Flow, list[Threat]]] = {}
 
     def hold(self, threat: Threat) -> bool:
         """Whether a threat is withstood: by a flow remembered, or by a new one; it stands first from now on."""
@@ -144,24 +145,25 @@ class Proofs:
 
         A flow that agrees with what somebody knows protects from him too, so only the others count.
         """
-        threats = []
+        threats: list[Threat] = []
         for threat in problem.threats:
             flows = self._flows.get(threat)
-            for attacker in _contradicted(flows[0], problem, threat) if flows else ():
-                inner = problem.from_within(threat, attacker)
-                if inner is not None:
-                    threats.append(inner)
+            if flows:
+                known = self._attacks.get(threat)
+                if known is None or known[0] is not flows[0]:
+                    known = self._attacks[threat] = flows[0], _from_within(flows[0], problem, threat)
+                threats += known[1]
         return threats
 
 
-def _contradicted(flow: Flow, problem: Problem, threat: Threat) -> list[int]:
-    """The attackers who know that a flow cannot be, as far as it must reach for them."""
-    attackers: dict[int, None] = {}
+def _from_within(flow: Flow, problem: Problem, threat: Threat) -> list[Threat]:
+    """The attacks of those who know that a flow cannot be, as far as it must reach for them."""
+    attacks: dict[int, Threat] = {}
     for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
         for place, up, down in problem.insiders.get(cell, ()) if cell != threat.cell else ():
-            if place not in attackers:
-                inner = problem.from_within(threat, place)
-                moved = amount * inner.need / threat.need if inner else 0.0
+            inner = problem.from_within(threat, place) if place not in attacks else None
+            if inner is not None:
+                moved = amount * inner.need / threat.need
                 if moved > up * (1 + SLACK) + 1e-9 or -moved > down * (1 + SLACK) + 1e-9:
-                    attackers[place] = None
-    return list(attackers)
+                    attacks[place] = inner
+    return list(attacks.values())

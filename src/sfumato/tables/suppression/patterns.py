@@ -54,7 +54,8 @@ class PatternSearch:
             for threat in (*self._threats, *self._insiders):
                 self._mask(threat, masked, wished)
             pruning = Pruning(self.problem, masked, [*self._threats, *self._insiders], self._flows)
-            new = [threat for threat in pruning.insiders() if threat not in set(self._insiders)]
+            tried = set(self._insiders)
+            new = [threat for threat in pruning.insiders() if threat not in tried]
             if not new:
                 return pruning.run(self._end)
             self._insiders += new
