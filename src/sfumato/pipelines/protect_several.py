@@ -26,7 +26,7 @@ from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.optimal import Progress
 
 # How many of the largest contributions are kept of microdata.
-TOP = 3
+TOP = 10
 
 
 @dataclass(frozen=True)

@@ -151,13 +151,17 @@ def _upper_unit(steps: intervals.Steps, cell: int) -> words.Unit:
 
 def _audited(part: Part, draft: _Draft, bare: bool) -> Masked:
     """The draft with its audit; a cell that needs no protection and can be computed anyway is published."""
-    table = part.table
-    mask = draft.mask
+    table, mask = part.table, draft.mask
     audit = _attack(part, draft, mask)
     while not bare and (needless := _needless(audit, table)):
-        mask = mask.copy()
-        mask[needless] = False
+        mask = _without(mask, needless)
         audit = _attack(part, draft, mask)
+    thin = [] if bare else _thin(audit, part)
+    if thin:
+        # A stranger's audit would call them computed: they are published where that gives nothing else away.
+        opened = _attack(part, draft, _without(mask, thin))
+        if opened.passed and audit.passed:
+            mask, audit = _without(mask, thin), opened
     return Masked(
         part=part,
         mask=mask,
@@ -171,6 +175,18 @@ def _audited(part: Part, draft: _Draft, bare: bool) -> Masked:
         bound=draft.bound,
         audit=audit,
     )
+
+
+def _without(mask: Mask, cells: list[int]) -> Mask:
+    opened = mask.copy()
+    opened[cells] = False
+    return opened
+
+
+def _thin(audit: Audit, part: Part) -> list[int]:
+    """The safe cells whose range holds less than a step."""
+    step, unsafe = part.knowledge.step, part.table.unsafe
+    return [one.cell for one in audit.findings if one.upper - one.lower < step * (1 - 1e-6) and not unsafe[one.cell]]
 
 
 def _needless(audit: Audit, table: Table) -> list[int]:

@@ -230,12 +230,16 @@ class _Attack:
         return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
 
     def _verdict(self, cell: int, range_: _Range, promise: Bounds) -> Verdict:
-        """A range that holds one value of the table's precision tells it, whatever was promised."""
-        if self._is_one_value(cell, range_.low, range_.high):
-            return Verdict.EXACT
+        """A range that holds one value of the table's precision tells it, whatever was promised.
+
+        Of a cell that nothing is promised of, and that is known to be safe, only a range of no width does.
+        """
         low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
         if np.isnan(low):
-            return Verdict.SAFE
+            least = 1.0 if self.values is None else NOISE
+            return Verdict.EXACT if float(range_.high) - float(range_.low) < least - 1e-6 else Verdict.SAFE
+        if self._is_one_value(cell, range_.low, range_.high):
+            return Verdict.EXACT
         slack = NOISE + 1e-12 * abs(self.center[cell])
         lower, upper = float(range_.low) + self.center[cell], float(range_.high) + self.center[cell]
         return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE

@@ -11,6 +11,8 @@ from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # A flow may exceed the room by this share: the tolerance of the linear programs.
 SLACK = 1e-7
+# Room allowed to a cell, in needs, where one need would not do: in tables that are no network.
+GENEROUS = 1e3
 # How many flows are remembered for a threat.
 MEMORY = 4
 

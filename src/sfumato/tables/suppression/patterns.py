@@ -15,13 +15,11 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.knowledge import Kind
-from sfumato.tables.suppression.flows import Flow, FlowFinder, Proofs
+from sfumato.tables.suppression.flows import GENEROUS, Flow, FlowFinder, Proofs
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
-# Room allowed to a cell, in needs, where one need would not do: in tables that are no network.
-GENEROUS = 1e3
 
 
 class PatternSearch:
