@@ -12,6 +12,7 @@ from sfumato.errors import DataError
 from sfumato.shapes.shapes import MapOf, read
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+from sfumato.tables.cells.precision import Scale, step_of
 from sfumato.tables.plan.plan import DIMENSION, Dimension
 
 
@@ -121,12 +122,14 @@ def table_of(
     axes = [_axis(name, dimension, base) for name, dimension in dimensions.items()]
     names = [name for axis in axes for name in axis.columns]
     rows = [row for levels in product(*(axis.ancestors for axis in axes)) for row in _cells(base, levels, top)]
+    # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
+    scale = Scale(step_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
     result["count"] = [row[1] for row in rows]
     if value is None:
         return result
-    result[value] = [row[2] for row in rows]
-    result |= {f"top{place + 1}": [row[3][place][0] for row in rows] for place in range(top)}
+    result[value] = scale.clean([row[2] for row in rows])
+    result |= {f"top{place + 1}": scale.clean([row[3][place][0] for row in rows]) for place in range(top)}
     if not with_holdings:
         return result
     result |= {f"top{place + 1}_id": [row[3][place][1] for row in rows] for place in range(top)}

@@ -10,8 +10,8 @@ from sfumato.tables.attack.findings import Verdict
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Reach, make_relations, no_bounds
 from sfumato.tables.cells.columns import read_columns
-from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.cells.precision import step_of
+from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.promises.widths import attainable
 from sfumato.tables.words import lower_end, upper_end
 

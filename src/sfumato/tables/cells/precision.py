@@ -4,6 +4,7 @@ One step decides everywhere what is one value and what are two: a range narrower
 whole numbers of steps, so that sums and bounds of them are exact, whatever the size of the numbers.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -60,6 +61,14 @@ class Scale:
     def value(self, steps: float) -> float:
         """A number of steps as a value."""
         return float(steps / round(1 / self.step) if self.step < 1 else steps * self.step)
+
+    def clean(self, values: Sequence[float]) -> list[float]:
+        """Values without the noise of binary fractions.
+
+        >>> Scale(0.1).clean([0.1 + 0.2])
+        [0.3]
+        """
+        return [self.value(float(steps)) for steps in self.steps(np.array(values, np.float64))]
 
     def bounds(self, bounds: Bounds) -> Bounds:
         """Bounds in steps."""
