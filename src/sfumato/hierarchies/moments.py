@@ -36,6 +36,11 @@ class Moments:
     days: Integers
     ordinals: npt.NDArray[np.float64]
 
+    def or_else(self, others: "Moments") -> "Moments":
+        """These moments, and those of another reading where there are none."""
+        parts = ((getattr(self, name), getattr(others, name)) for name in ("years", "months", "days", "ordinals"))
+        return Moments(self.valid | others.valid, *(np.where(self.valid, mine, theirs) for mine, theirs in parts))
+
 
 def read_moments(texts: Sequence[str], format_: str) -> Moments:
     """Read texts in a format.
