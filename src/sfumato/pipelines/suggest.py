@@ -84,7 +84,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
     missing = [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())]
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
-    suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles)
+    suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     reading = ({} if source is None else {"source": source}) | data
     reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})

@@ -47,6 +47,14 @@ class Profile:
         """The share of the most frequent value among the rows that have one."""
         return max(self.counts.values(), default=0) / max(self.present, 1)
 
+    def share_in_groups(self, size: int) -> float:
+        """The share of rows whose value stands in at least so many rows.
+
+        >>> Profile("x", {"a": 3, "b": 1}, rows=4).share_in_groups(2)
+        0.75
+        """
+        return sum(rows for rows in self.counts.values() if rows >= size) / max(self.present, 1)
+
     @property
     def few(self) -> bool:
         """Whether the column has a few values, each in many rows."""

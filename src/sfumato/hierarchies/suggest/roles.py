@@ -131,6 +131,8 @@ def _own_values(evidence: _Evidence) -> Suggestion | None:
     """Values that nearly every row has for itself: numbers of rows, keys, texts."""
     profile = evidence.profile
     known = evidence.named("quasi-identifier", "sensitive")
+    if evidence.content.kind in ("dates", "scale"):
+        return None
     if not known and _are_keys_of_persons(profile):
         rows = f"{profile.present / len(profile.counts):.1f}"
         return Suggestion("identifier", reasons.PERSON_KEYS.format(count=rows))
