@@ -43,7 +43,9 @@ class MessyFile:
         return "\n".join(lines) + "\n"
 
     def _quoted(self, text: str) -> str:
-        return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in (self.separator, '"', "\n")) else text
+        return (
+            '"' + text.replace('"', '""') + '"' if any(sign in text for sign in (self.separator, '"', "\n")) else text
+        )
 
 
 def pick(*values: object, weights: tuple[float, ...] | None = None) -> Cell:
@@ -63,7 +65,9 @@ def normal(mean: float, spread: float, low: float, high: float, digits: int = 0)
 
 
 def log_normal(mean: float, spread: float, digits: int = 0) -> Cell:
-    return lambda draw, _: round(draw.lognormvariate(mean, spread), digits) if digits else int(draw.lognormvariate(mean, spread))
+    return lambda draw, _: (
+        round(draw.lognormvariate(mean, spread), digits) if digits else int(draw.lognormvariate(mean, spread))
+    )
 
 
 def day(format_: str, first: int = 1930, last: int = 2005) -> Cell:
@@ -112,16 +116,20 @@ def likert(low: int = 1, high: int = 5) -> Cell:
     return whole(low, high)
 
 
-GIVEN_DE = tuple("Anna Jürgen Petra Sabine Klaus Thomas Lena Emre Fatma Lukas Mia Hannelore Uwe Käthe Björn Silke".split())
-SURNAMES_DE = tuple(
-    "Müller Schmidt Yılmaz Weiß Böhm Krause Hofmann Ilgner Brehmer Özdemir Fuchs Lorenz Zwirner Haas Voß Rothe".split()
+def pool(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+GIVEN_DE = pool("Anna Jürgen Petra Sabine Klaus Thomas Lena Emre Fatma Lukas Mia Hannelore Uwe Käthe Björn Silke")
+SURNAMES_DE = pool(
+    "Müller Schmidt Yılmaz Weiß Böhm Krause Hofmann Ilgner Brehmer Özdemir Fuchs Lorenz Zwirner Haas Voß Rothe"
 )
-GIVEN_EN = tuple("James Mary Olivia Noah Emma Liam Ava Ethan Sophia Jacob Grace Daniel Chloe Ryan Abigail Tyler".split())
-SURNAMES_EN = tuple(
-    "Smith Johnson Okafor Brown Garcia Nguyen Patel Murphy Whitfield Lee O'Neill Carver Hughes Baxter Doyle Ingram".split()
+GIVEN_EN = pool("James Mary Olivia Noah Emma Liam Ava Ethan Sophia Jacob Grace Daniel Chloe Ryan Abigail Tyler")
+SURNAMES_EN = pool(
+    "Smith Johnson Okafor Brown Garcia Nguyen Patel Murphy Whitfield Lee O'Neill Carver Hughes Baxter Doyle Ingram"
 )
-TOWNS_DE = tuple("Tübingen Reutlingen Stuttgart Rottenburg Ulm Esslingen Göppingen Nürtingen Metzingen Balingen".split())
-STREETS_DE = tuple("Hauptstraße Gartenweg Lindenallee Bahnhofstr. Schillerplatz Mühlgasse".split())
+TOWNS_DE = pool("Tübingen Reutlingen Stuttgart Rottenburg Ulm Esslingen Göppingen Nürtingen Metzingen Balingen")
+STREETS_DE = pool("Hauptstraße Gartenweg Lindenallee Bahnhofstr. Schillerplatz Mühlgasse")
 STREETS_EN = ("Oak Street", "Maple Ave", "Main St", "Church Road", "Hill Lane", "Park Drive")
 SENTENCES_DE = (
     "Patient klagt über Schmerzen im rechten Knie",
@@ -144,13 +152,10 @@ yes_no = pick("Yes", "No")
 
 
 def steuer_id(draw: Draw, _: int) -> str:
-    while True:
-        digits = [draw.randint(1, 9), *draw.sample([d for d in range(10)], 9)]
-        text = "".join(map(str, digits))
-        check = idnr.calc_check_digit(text) if hasattr(idnr, "calc_check_digit") else None
-        for last in "0123456789" if check is None else check:
-            if idnr.is_valid(text + last):
-                return text + last
+    """A German tax number: ten digits, of which one stands twice, and a check digit."""
+    digits = draw.sample("123456789", 8)
+    text = "".join([*digits, *draw.sample(digits, 1), "0"])
+    return next(text + last for last in "0123456789" if idnr.is_valid(text + last))
 
 
 def iban(draw: Draw, _: int) -> str:
@@ -198,7 +203,11 @@ PASSENGERS = MessyFile(
         ("PassengerId", "I", counted()),
         ("Survived", "S", pick(0, 1, weights=(6, 4))),
         ("Pclass", "Q", pick(1, 2, 3)),
-        ("Name", "I", lambda draw, _: f"{draw.choice(SURNAMES_EN)}, Mr. {draw.choice(GIVEN_EN)} {draw.choice(GIVEN_EN)}"),
+        (
+            "Name",
+            "I",
+            lambda draw, _: f"{draw.choice(SURNAMES_EN)}, Mr. {draw.choice(GIVEN_EN)} {draw.choice(GIVEN_EN)}",
+        ),
         ("Sex", "Q", pick("male", "female")),
         ("Age", "Q", sometimes(0.2, pick(""), normal(30, 14, 1, 80))),
         ("SibSp", "Q", pick(0, 1, 2, 3, weights=(68, 23, 5, 4))),
@@ -242,7 +251,11 @@ COURT = MessyFile(
         ("priors_count", "SQI", lambda draw, _: int(draw.expovariate(0.3))),
         ("c_case_number", "I", pattern("1#0####@F10A")),
         ("c_charge_degree", "S", pick("F", "M")),
-        ("c_charge_desc", "S", pick("Battery", "Grand Theft in the 3rd Degree", "Possession of Cocaine", "arrest case no charge")),
+        (
+            "c_charge_desc",
+            "S",
+            pick("Battery", "Grand Theft in the 3rd Degree", "Possession of Cocaine", "arrest case no charge"),
+        ),
         ("c_jail_in", "QS", day("%Y-%m-%d 03:%M:12", 2013, 2014)),
         ("is_recid", "S", pick(0, 1)),
         ("v_decile_score", "S", whole(1, 10)),

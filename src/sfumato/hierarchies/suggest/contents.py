@@ -24,6 +24,7 @@ _SHARE = 0.95
 _CODE = re.compile(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
 _POSTCODE = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
 _PREFIXED = re.compile(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
+_PADDED = re.compile(r"0[0-9]+")
 _MAX_TREE = 300
 _POSTAL_LENGTH = 5
 # Keys of a hierarchy whose entries are its levels.
@@ -165,7 +166,9 @@ def _spread(profile: Profile) -> tuple[ranges.Spread | None, bool]:
     texts, _ = canonical(profile.values, "decimal")
     fine = np.array([text is not None for text in texts], bool)
     rows = np.array(list(profile.counts.values()), float)
-    if not fine.any() or rows[fine].sum() < _SHARE * rows.sum():
+    # A zero before other digits is one of a code: 007 is no 7.
+    padded = profile.share_of(_PADDED)
+    if not fine.any() or rows[fine].sum() < _SHARE * rows.sum() or padded > 1 - _SHARE:
         return None, False
     numbers = numerals([text for text in texts if text is not None])
     distinct, place = np.unique(numbers, return_inverse=True)

@@ -79,7 +79,6 @@ _NUMBERS = {
         "pl.pesel",
         "se.personnummer",
     ),
-    "device": ("imei",),
 }
 _NUMBER = re.compile(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
 _CARD = re.compile(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")

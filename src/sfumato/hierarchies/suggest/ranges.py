@@ -17,7 +17,7 @@ _QUANTILES = 16
 # Wild is what lies so many widths of the middle half beyond it, or a quarter of the range beyond all but 1 %.
 _FENCE, _TAIL, _SLACK = 3.0, 0.01, 0.25
 # An equal-width interval with so large a share of the rows says that widths do not suit the numbers.
-_CROWDED = 0.35
+_CROWDED = 0.15
 _AGES, _YEARS = (0, 120), (1850, 2100)
 _AGE_WIDTHS = [5, 10, 20, 40]
 

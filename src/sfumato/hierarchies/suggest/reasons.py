@@ -7,7 +7,6 @@ PHRASES = {
     "phone": "are telephone numbers",
     "account": "are numbers of accounts or cards",
     "office_number": "are numbers that an office or an insurance gives one person",
-    "device": "are numbers of devices",
     "plate": "are plates or chips, which name an owner",
     "case": "are file numbers of cases",
     "address": "are addresses or places on a map",
@@ -33,7 +32,7 @@ PHRASES = {
     "age": "tells of age or birth",
     "sex": "tells of sex",
     "place": "tells of a place",
-    "nationality": "tells of nationality, language or descent",
+    "nationality": "tells of nationality or language",
     "family": "tells of the family",
     "work": "tells of work",
     "schooling": "tells of schooling",
@@ -54,7 +53,7 @@ FREE_TEXT = "It is free text, which can name anyone."
 REPEATED = '"{word}" in its name: a person has {count} rows on average; k counts rows, not persons.'
 PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average; k counts rows, not persons."
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
-LESS = "{known} {count} other columns tell rows apart better."
+LESS = "{known} Left out, since {count} other columns tell rows apart better."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 UNDECIDED = "decide yourself: "
 
@@ -79,7 +78,7 @@ def by_values(share: float, key: str) -> str:
     >>> by_values(0.964, "email")
     '96 % of its values are e-mail addresses.'
     """
-    percent = f"{max(100 * share, 1):.0f} %"
+    percent = round(max(100 * share, 1))
     if PHRASES[key].startswith("are "):
-        return f"{percent} of its values {PHRASES[key]}."
-    return f"What stands in {percent} of its rows {PHRASES[key]}."
+        return f"{percent} % of its values {PHRASES[key]}."
+    return f"What stands in {percent} % of its rows {PHRASES[key]}."
