@@ -16,7 +16,7 @@ from sfumato.engines.scratch import Scratch
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
 from sfumato.microdata.measures.release import Measured, measure, measure_raw
-from sfumato.microdata.methods.full_domain.warming import warm_up
+from sfumato.microdata.methods.full_domain.warm_up import warm_up
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.models.k_map import KMap

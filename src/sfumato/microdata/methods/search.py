@@ -6,7 +6,7 @@ from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.result import Progress, Result
-from sfumato.microdata.methods.tops import with_tops
+from sfumato.microdata.methods.top_classes import with_tops
 from sfumato.microdata.plan.methods import FullDomain, KOptimize, Local, Mondrian
 from sfumato.microdata.plan.model import Plan
 

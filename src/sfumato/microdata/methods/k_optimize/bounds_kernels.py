@@ -84,7 +84,7 @@ class Verdicts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def atom_floors(inst, state, keys, counts, held, start, stop, penalty, out):
+def atom_floors(inst, state, keys, counts, label_rows, start, stop, penalty, out):
     """What each atom pays at least by itself (rule 2); small atoms of discernibility are left to rule 3."""
     if inst.params[KIND] == LOSS_METRIC:
         penalties(inst, state, TAIL, penalty)
@@ -92,7 +92,7 @@ def atom_floors(inst, state, keys, counts, held, start, stop, penalty, out):
         if inst.params[KIND] == DISCERNIBILITY:
             out[row] = np.float64(counts[row]) * counts[row] if counts[row] >= inst.params[K] else 0.0
         elif inst.params[KIND] == CLASSIFICATION:
-            out[row] = minority(held, row, row + 1)
+            out[row] = minority(label_rows, row, row + 1)
         else:
             loss = 0.0
             for column in range(len(inst.weights)):
@@ -123,12 +123,12 @@ def part_floor(inst, size, small, floor, hidden):
 
 
 @njit(cache=True, nogil=True)
-def whole_cost(inst, size, held, start, stop, floor):
+def whole_cost(inst, size, label_rows, start, stop, floor):
     """What a class pays when it stays whole."""
     if inst.params[KIND] == DISCERNIBILITY:
         return np.float64(size) * size
     if inst.params[KIND] == CLASSIFICATION:
-        return np.float64(minority(held, start, stop))
+        return np.float64(minority(label_rows, start, stop))
     return floor
 
 
@@ -164,11 +164,11 @@ def tally(inst, keys, counts, floors, start, stop, column, out):
 
 
 @njit(cache=True, nogil=True)
-def judge(inst, state, keys, counts, held, floors, start, ends, first, last, settled, hidden, out):
+def judge(inst, state, keys, counts, label_rows, floors, start, ends, first, last, settled, hidden, out):
     """Bound a node, and what each feature of its tail would make of it.
 
     Args:
-        keys, counts, held, floors: The atoms, from `start` on; ends: where classes end, from `first` to `last`.
+        keys, counts, label_rows, floors: The atoms, from `start` on; ends: where classes end, from `first` to `last`.
         settled: What classes pay that are no longer there; hidden: rows suppressed so far.
 
     Returns:
@@ -190,7 +190,7 @@ def judge(inst, state, keys, counts, held, floors, start, ends, first, last, set
             floor += floors[row]
             if counts[row] < k:
                 small += counts[row]
-        least = whole_cost(inst, size, held, start, stop, floor)
+        least = whole_cost(inst, size, label_rows, start, stop, floor)
         second, which = least, -1
         for column in range(len(inst.weights)):
             if starts[column] == starts[column + 1]:

@@ -23,8 +23,8 @@ from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
-from sfumato.microdata.methods.full_domain.problem import Judged, Problem
-from sfumato.microdata.methods.full_domain.screening import screened
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.rare_pairs import screened
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.models.classes import Floats, Mask
@@ -43,7 +43,7 @@ def search(plan: Plan, method: Local, table: "FrequencyTable", progress: "Progre
     Raises:
         UnattainableError: No recoding of this kind keeps the promises within the budget.
     """
-    problem = full_domain.full_domain_problem(plan, method, table)
+    problem = full_domain.problem_of(plan, method, table)
     # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
     # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
     # again, and one that mixes levels stands for no combination that the population could be counted by.
@@ -157,15 +157,15 @@ def _best(one: Answer | None, other: Answer | None) -> Answer | None:
     return other if other.loss < one.loss else one
 
 
-def _from_node(sweep: Sweep, judged: Judged) -> Answer | None:
+def _from_node(sweep: Sweep, judgment: Judgment) -> Answer | None:
     """What a node keeps, with the rows that it suppresses generalized again."""
     grouper = sweep.problem.grouper
-    failing = sweep.problem.failing(grouper.rolled(grouper.base, judged.node))
+    failing = sweep.problem.failing(grouper.rolled(grouper.base, judgment.node))
     numbers = np.where(failing, UNPLACED, np.cumsum(~failing) - 1)
-    return _placed(sweep, sweep.spread(numbers[grouper.owners(judged.node)], np.array([np.inf])))
+    return _placed(sweep, sweep.spread(numbers[grouper.owners(judgment.node)], np.array([np.inf])))
 
 
-def better_node(problem: Problem, loss: float | None) -> Judged | None:
+def better_node(problem: Problem, loss: float | None) -> Judgment | None:
     """The best node, if it loses less than what is at hand; with nothing at hand, the best node.
 
     Raises:
@@ -183,7 +183,7 @@ def better_node(problem: Problem, loss: float | None) -> Judged | None:
     return _judged_down(problem, open_nodes, floors, loss)
 
 
-def _optimal_or_none(problem: Problem, loss: float | None) -> Judged | None:
+def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
     from sfumato.errors import UnattainableError
 
     try:
@@ -194,19 +194,19 @@ def _optimal_or_none(problem: Problem, loss: float | None) -> Judged | None:
         return None
 
 
-def _judged_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judged | None:
+def _judged_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judgment | None:
     """The best of some nodes that loses less than `loss`; coarse nodes first, for they rule out the finer ones."""
-    best: Judged | None = None
+    best: Judgment | None = None
     while open_nodes.any():
         place = int(np.where(open_nodes, floors, -1.0).argmax())
         at = np.unravel_index(place, open_nodes.shape)
         node: Node = tuple(int(level) + low for level, low in zip(at, problem.lowest, strict=True))
-        judged = problem.judge(node)
+        judgment = problem.judge(node)
         open_nodes[at] = False
-        if judged.certain_rows > problem.limit:
+        if judgment.certain_rows > problem.limit:
             open_nodes[tuple(slice(0, int(level) + 1) for level in at)] = False
-        if problem.offers(judged) and judged.loss < (loss if best is None else best.loss):
-            best = judged
+        if problem.offers(judgment) and judgment.loss < (loss if best is None else best.loss):
+            best = judgment
     return best
 
 

@@ -24,9 +24,9 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.losses.coverage import aggregated, mean_loss
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
-from sfumato.microdata.methods.mondrian.cutting import Cutting, Ints, Wish, divided, judged, whole
+from sfumato.microdata.methods.mondrian.cutting import CutRule, Cutting, Ints, divided, judged, whole
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, UNDIVIDED, WIDEST
-from sfumato.microdata.methods.mondrian.labels import Described, class_sizes, cut_extents, describe, own_extents
+from sfumato.microdata.methods.mondrian.labels import ColumnLabels, class_sizes, cut_extents, describe, own_extents
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
@@ -48,8 +48,8 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable) -> "Result":
 
     axes = axes_of(table, plan)
     items = _items(table, method)
-    wish = Wish(_least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.seed, method.bounds == "cut")
-    cutting = _cut(items, axes, wish, plan.privacy)
+    rule = CutRule(_least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.seed, method.bounds == "cut")
+    cutting = _cut(items, axes, rule, plan.privacy)
     columns = _described(axes, cutting)
     sizes = class_sizes(cutting.counts, cutting.starts)
     losses = {name: mean_loss(column.widths, sizes) for name, column in zip(table.columns, columns, strict=True)}
@@ -134,17 +134,17 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
     return Items(table, RELAXED, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
 
 
-def _cut(items: Items, axes: Sequence[Axis], wish: Wish, models: Sequence[Model]) -> Cutting:
+def _cut(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence[Model]) -> Cutting:
     table = items.table
     places: Places = np.column_stack(
         [axis.places[table.codes[items.combinations, column]] for column, axis in enumerate(axes)]
     )
-    start = whole(places, items.counts, wish)
+    start = whole(places, items.counts, rule)
     others = [model for model in models if not isinstance(model, KAnonymity)]
 
     def accepts(ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> Mask:
         classes = items.classes(ids, rows, owners, number)
-        fine: Mask = classes.sizes >= wish.k
+        fine: Mask = classes.sizes >= rule.k
         for model in others:
             fine &= ~model.failing(classes, table.whole)
         return fine
@@ -153,8 +153,8 @@ def _cut(items: Items, axes: Sequence[Axis], wish: Wish, models: Sequence[Model]
     if not together.all():
         raise _unattainable(table, models)
     if items.mode == STRICT and not others:
-        return divided(start, wish)
-    return judged(start, wish, accepts if others else None)
+        return divided(start, rule)
+    return judged(start, rule, accepts if others else None)
 
 
 def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:
@@ -165,14 +165,14 @@ def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> Unattainabl
     return UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
 
 
-def _described(axes: Sequence[Axis], cutting: Cutting) -> list[Described]:
+def _described(axes: Sequence[Axis], cutting: Cutting) -> list[ColumnLabels]:
     extents = own_extents(axes, cutting.places, cutting.starts)
     if cutting.boxes.shape[1]:
         extents = cut_extents(axes, extents, cutting.boxes)
     return [describe(axis, extent) for axis, extent in zip(axes, extents, strict=True)]
 
 
-def _recoding(plan: Plan, items: Items, cutting: Cutting, columns: Sequence[Described]) -> ClassRecoding:
+def _recoding(plan: Plan, items: Items, cutting: Cutting, columns: Sequence[ColumnLabels]) -> ClassRecoding:
     """The recoding; classes that are published alike are one."""
     table = items.table
     labels = np.column_stack([column.codes for column in columns])
