@@ -21,11 +21,10 @@ from time import monotonic
 
 import numpy as np
 
-from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.rare_pairs import MAX_PAIR_CELLS
+from sfumato.microdata.methods.full_domain.rare_pairs import rare_pairs
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 
@@ -165,12 +164,12 @@ def _floors(problem: Problem) -> list[Floats]:
     """
     corner = tuple(slice(low, low + 1) for low in problem.lowest)
     base = float(problem.loss.floors(corner).reshape(-1)[0]) / len(corner)
-    found = []
+    columns = []
     for column, (low, high) in enumerate(zip(problem.lowest, problem.highest, strict=True)):
         line = (*corner[:column], slice(low, high + 1), *corner[column + 1 :])
         values = problem.loss.floors(line).reshape(-1)
-        found.append(np.concatenate([np.zeros(low), values - values[0] + base]))
-    return found
+        columns.append(np.concatenate([np.zeros(low), values - values[0] + base]))
+    return columns
 
 
 def _lowest_beside(problem: Problem) -> list[Counts]:
@@ -178,19 +177,13 @@ def _lowest_beside(problem: Problem) -> list[Counts]:
 
     Rows that are rare in two columns are at least as rare in all (see rare_pairs.py).
     """
-    ladders, table = problem.table.ladders, problem.table
-    found = [np.zeros((ladder.height, len(ladders)), np.int64) for ladder in ladders]
-    if problem.k <= 1 or problem.missing_matches:
-        return found
-    levels = [np.array(ladder.codes) for ladder in ladders]
-    for one in range(len(ladders)):
-        for two in range(one + 1, len(ladders)):
-            if ladders[one].size * ladders[two].size <= MAX_PAIR_CELLS:
-                rare = kernels.rare_rows(table.codes, table.counts, one, two, levels[one], levels[two], problem.k)
-                fits = np.asarray(rare) <= problem.limit
-                found[one][:, two] = _first(fits)
-                found[two][:, one] = _first(fits.T)
-    return found
+    ladders = problem.table.ladders
+    lowest = [np.zeros((ladder.height, len(ladders)), np.int64) for ladder in ladders]
+    for one, two, rare in rare_pairs(problem):
+        fits = rare <= problem.limit
+        lowest[one][:, two] = _first(fits)
+        lowest[two][:, one] = _first(fits.T)
+    return lowest
 
 
 def _first(fits: Mask) -> Counts:

@@ -123,6 +123,15 @@ class Problem:
         """All nodes, the last column's level changing fastest."""
         return product(*(range(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True)))
 
+    def neighbors(self, node: Node, step: int) -> list[Node]:
+        """The nodes that are one step coarser (1) or finer (-1) in one column."""
+        bounds = zip(node, self.lowest, self.highest, strict=True)
+        return [
+            (*node[:column], level + step, *node[column + 1 :])
+            for column, (level, low, high) in enumerate(bounds)
+            if low <= level + step <= high
+        ]
+
     @cached_property
     def prunes_suppression(self) -> bool:
         """Whether rows in failing classes only shrink towards coarser nodes."""
@@ -148,10 +157,10 @@ class Problem:
 
     def best(self, nodes: Iterable[Judgment]) -> Judgment | None:
         """The node to be released; None where none holds."""
-        found: Judgment | None = None
+        best: Judgment | None = None
         for node in nodes:
-            found = node if self.better(node, found) else found
-        return found
+            best = node if self.better(node, best) else best
+        return best
 
     def failing(self, grouped: Grouped) -> Mask:
         """Which classes fail some model."""
@@ -231,9 +240,20 @@ class Problem:
         return self.loss.terms(lost, assessment.lost > 0, assessment.certain_rows).suppression
 
 
+class Judgments(dict[Node, Judgment]):
+    """The judgments of a problem's nodes, each worked out when it is first asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def __missing__(self, node: Node) -> Judgment:
+        self[node] = self.problem.judge(node)
+        return self[node]
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What a search found.
+    """The node that a search chose, and what it proved.
 
     Attributes:
         proved_optimal: No node that may be released has a smaller loss.

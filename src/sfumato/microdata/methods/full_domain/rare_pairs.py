@@ -6,7 +6,7 @@ than the budget lie in pairs rarer than k, no node with these levels can be rele
 The tables of pairs are tiny beside the frequency table, and they cut most of a lattice when little may be suppressed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
@@ -23,35 +23,33 @@ MANY = 200_000
 
 def screened(problem: Problem) -> Mask:
     """Which nodes two columns do not rule out, one axis a column."""
-    ladders = problem.table.ladders
     window = problem.window()
     alive = np.ones(problem.shape, bool)
-    # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
-    if problem.k > 1 and not problem.missing_matches:
-        pairs = [
-            (first, second)
-            for first, second in combinations(range(alive.ndim), 2)
-            if ladders[first].size * ladders[second].size <= MAX_PAIR_CELLS
-        ]
-        for (first, second), rare in zip(pairs, _rare_rows(problem, pairs), strict=True):
-            shape = [1] * alive.ndim
-            seen = rare[window[first], window[second]]
-            shape[first], shape[second] = seen.shape
-            alive &= (seen <= problem.limit).reshape(shape)
+    for first, second, rare in rare_pairs(problem):
+        shape = [1] * alive.ndim
+        seen = rare[window[first], window[second]]
+        shape[first], shape[second] = seen.shape
+        alive &= (seen <= problem.limit).reshape(shape)
     return alive
 
 
-def _rare_rows(problem: Problem, pairs: Sequence[tuple[int, int]]) -> Iterable[Counts]:
-    """For each pair of columns the rows that are rare at each pair of their levels; large tables on both cores."""
-    levels = [np.array(ladder.codes) for ladder in problem.table.ladders]
+def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
+    """For two columns each, the rows that are rare at each pair of their levels; large tables on both cores."""
+    # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
+    if problem.k <= 1 or problem.missing_matches:
+        return
+    ladders, table = problem.table.ladders, problem.table
+    levels = [np.array(ladder.codes) for ladder in ladders]
+    pairs = [
+        (first, second)
+        for first, second in combinations(range(len(ladders)), 2)
+        if ladders[first].size * ladders[second].size <= MAX_PAIR_CELLS
+    ]
 
-    def rare(pair: tuple[int, int]) -> Counts:
-        codes, counts = problem.table.codes, problem.table.counts
+    def rare(pair: tuple[int, int]) -> tuple[int, int, Counts]:
         first, second = pair
-        found: Counts = kernels.rare_rows(codes, counts, first, second, levels[first], levels[second], problem.k)
-        return found
+        rows = kernels.rare_rows(table.codes, table.counts, first, second, levels[first], levels[second], problem.k)
+        return first, second, np.asarray(rows)
 
-    if len(problem.table.counts) < MANY:
-        return map(rare, pairs)
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(rare, pairs))
+    with ThreadPoolExecutor(None if len(table.counts) >= MANY else 1) as pool:
+        yield from pool.map(rare, pairs)

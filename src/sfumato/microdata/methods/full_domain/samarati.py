@@ -8,7 +8,7 @@ much the answer could be better.
 
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.problem import Judgment, Judgments, Problem, Solution
 from sfumato.microdata.methods.full_domain.sweep import by_height
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
@@ -19,12 +19,12 @@ def search(problem: Problem) -> Solution:
     Raises:
         UnattainableError: No node keeps the promises within the budget.
     """
-    judgments: dict[Node, Judgment] = {}
+    judgments = Judgments(problem)
     heights = by_height(problem.nodes())
     lowest = _lowest(problem, heights, judgments)
     if lowest is None:
         raise unattainable(problem)
-    releasable = [node for node in _all(problem, heights[lowest], judgments) if node.holds]
+    releasable = [judgments[node] for node in heights[lowest] if judgments[node].holds]
     best = problem.best(releasable)
     assert best is not None
     better = optimal.search(problem)
@@ -34,35 +34,25 @@ def search(problem: Problem) -> Solution:
     return Solution(best, proved, len(judgments), problem.size, tuple(releasable), worse, remarks)
 
 
-def _lowest(problem: Problem, heights: list[list[Node]], judgments: dict[Node, Judgment]) -> int | None:
+def _lowest(problem: Problem, heights: list[list[Node]], judgments: Judgments) -> int | None:
     """The lowest height with a releasable node: by halving where promises are monotone, else from the bottom up."""
     if problem.limit > 0 and not problem.prunes_suppression:
-        return next((height for height, nodes in enumerate(heights) if _some(problem, nodes, judgments)), None)
+        return next((height for height, nodes in enumerate(heights) if _some(nodes, judgments)), None)
     low, high = 0, len(heights) - 1
-    if not _some(problem, heights[high], judgments):
+    if not _some(heights[high], judgments):
         return None
     while low < high:
         middle = (low + high) // 2
-        if _some(problem, heights[middle], judgments):
+        if _some(heights[middle], judgments):
             high = middle
         else:
             low = middle + 1
     return high
 
 
-def _some(problem: Problem, nodes: list[Node], judgments: dict[Node, Judgment]) -> bool:
+def _some(nodes: list[Node], judgments: Judgments) -> bool:
     """Whether some node can be released; stops at the first."""
-    return any(_judgment(problem, node, judgments).holds for node in nodes)
-
-
-def _all(problem: Problem, nodes: list[Node], judgments: dict[Node, Judgment]) -> list[Judgment]:
-    return [_judgment(problem, node, judgments) for node in nodes]
-
-
-def _judgment(problem: Problem, node: Node, judgments: dict[Node, Judgment]) -> Judgment:
-    if node not in judgments:
-        judgments[node] = problem.judge(node)
-    return judgments[node]
+    return any(judgments[node].holds for node in nodes)
 
 
 def _remarks(

@@ -1,11 +1,11 @@
 """The search of full-domain methods: one level a column."""
 
-from importlib import import_module
 from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
+from sfumato.microdata.methods.full_domain import exhaustive, greedy, optimal, samarati
 from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.result import Progress, Result
@@ -14,18 +14,18 @@ from sfumato.microdata.plan.methods import FullDomain, Greedy, Optimal
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import at_node
 
-# Method -> the module whose function `search` finds a node for it.
-FULL_DOMAIN = {
-    "exhaustive": "sfumato.microdata.methods.full_domain.exhaustive",
-    "samarati": "sfumato.microdata.methods.full_domain.samarati",
-    "optimal": "sfumato.microdata.methods.full_domain.optimal",
-    "greedy": "sfumato.microdata.methods.full_domain.greedy",
+SEARCHES = {
+    "exhaustive": exhaustive.search,
+    "samarati": samarati.search,
+    "optimal": optimal.search,
+    "greedy": greedy.search,
 }
 
 
 def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
+    """The recoding at the node that the method finds."""
     problem = problem_of(plan, method, table, progress)
-    solution: Solution = import_module(FULL_DOMAIN[method.name]).search(problem)
+    solution = SEARCHES[method.name](problem)
     empty = only_top(problem, solution.best)
     if empty is not None:
         raise empty

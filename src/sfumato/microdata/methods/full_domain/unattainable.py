@@ -62,19 +62,10 @@ def least_suppression(problem: Problem, top: Node) -> Judgment | None:
             best = judgment
         if best is not None and judgment.certain_rows >= best.suppressed_rows:
             continue
-        finer = [below for below in _below(problem, node) if below not in seen]
+        finer = [below for below in problem.neighbors(node, -1) if below not in seen]
         seen.update(finer)
         waiting.extend(finer[: max(MAX_NODES - len(waiting), 0)])
     return best
-
-
-def _below(problem: Problem, node: Node) -> list[Node]:
-    """The nodes one step finer."""
-    return [
-        (*node[:column], level - 1, *node[column + 1 :])
-        for column, level in enumerate(node)
-        if level > problem.lowest[column]
-    ]
 
 
 def _share(rows: int, problem: Problem) -> str:

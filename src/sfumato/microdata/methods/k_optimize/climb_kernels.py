@@ -177,50 +177,68 @@ def additions(inst, scratch, state, cost, count, hidden):
     """What the head costs with each further feature, from its classes as `cost_of` left them."""
     for feature in range(len(state)):
         scratch.costs[feature], scratch.hidden[feature] = cost, hidden
-    labels = inst.label_rows.shape[1]
-    total, one, none = np.zeros(labels, np.int64), np.zeros(labels, np.int64), np.zeros(labels, np.int64)
-    tallies = scratch.tallies
+    total = np.zeros(inst.label_rows.shape[1], np.int64)
+    one, none = np.zeros_like(total), np.zeros_like(total)
     for place in range(count):
         size, start, stop = scratch.rows[SIZES, place], scratch.rows[START, place], scratch.rows[START, place + 1]
         if size < inst.params[K] or stop - start == 1:
             continue
         labels_of(inst, scratch, place, total)
-        whole = price(inst, size, total, none)
         for column in range(len(inst.weights)):
-            values = inst.columns[column, SIZE]
-            low, high = values, 0
-            for index in range(start, stop):
-                code = scratch.codes[scratch.rows[ORDER, index], column]
-                low, high = min(low, code), max(high, code)
-            if low == high:
-                continue
-            for code in range(low, high + 1):
-                for label in range(labels + 1):
-                    tallies[code, label] = 0
-            for index in range(start, stop):
-                row = scratch.rows[ORDER, index]
-                code = scratch.codes[row, column]
-                tallies[code, labels] += inst.counts[row]
-                for label in range(labels):
-                    tallies[code, label] += inst.label_rows[row, label]
-            seen = 0
-            for label in range(labels):
-                one[label] = 0
-            for code in range(low, high + (0 if inst.params[ORDERED] else 1)):
-                seen = tallies[code, labels] + (seen if inst.params[ORDERED] else 0)
-                for label in range(labels):
-                    one[label] = tallies[code, label] + (one[label] if inst.params[ORDERED] else 0)
-                feature = inst.columns[column, FIRST] + code
-                if state[feature] == HEAD or seen == 0 or seen == size:
-                    continue
-                scratch.costs[feature] += price(inst, seen, one, none) + price(inst, size - seen, total, one) - whole
-                if seen < inst.params[K]:
-                    scratch.hidden[feature] += seen
-                if size - seen < inst.params[K]:
-                    scratch.hidden[feature] += size - seen
+            low, high = tally_codes(inst, scratch, start, stop, column)
+            if low < high:
+                add_splits(inst, scratch, state, column, low, high, size, total, one, none)
     for feature in range(len(state)):
         if scratch.hidden[feature] > inst.params[LIMIT]:
             scratch.costs[feature] = NEVER
+
+
+@njit(cache=True, nogil=True)
+def tally_codes(inst, scratch, start, stop, column):
+    """The lowest and highest code of a class in a column; where they differ, the rows of each go to the tallies."""
+    tallies, labels = scratch.tallies, inst.label_rows.shape[1]
+    low, high = inst.columns[column, SIZE], np.int64(0)
+    for index in range(start, stop):
+        code = scratch.codes[scratch.rows[ORDER, index], column]
+        low, high = min(low, code), max(high, code)
+    if low == high:
+        return low, high
+    for code in range(low, high + 1):
+        for label in range(labels + 1):
+            tallies[code, label] = 0
+    for index in range(start, stop):
+        row = scratch.rows[ORDER, index]
+        code = scratch.codes[row, column]
+        tallies[code, labels] += inst.counts[row]
+        for label in range(labels):
+            tallies[code, label] += inst.label_rows[row, label]
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
+    """Add what each further feature of a column makes of a class, from its tallies.
+
+    Args:
+        size, total: The rows of the class, and those of each label; one, none: (labels,) room, and zeros.
+    """
+    tallies, labels, ordered = scratch.tallies, len(total), inst.params[ORDERED]
+    whole = price(inst, size, total, none)
+    seen = 0
+    for label in range(labels):
+        one[label] = 0
+    for code in range(low, high + (0 if ordered else 1)):
+        seen = tallies[code, labels] + (seen if ordered else 0)
+        for label in range(labels):
+            one[label] = tallies[code, label] + (one[label] if ordered else 0)
+        feature = inst.columns[column, FIRST] + code
+        if state[feature] == HEAD or seen == 0 or seen == size:
+            continue
+        scratch.costs[feature] += price(inst, seen, one, none) + price(inst, size - seen, total, one) - whole
+        if seen < inst.params[K]:
+            scratch.hidden[feature] += seen
+        if size - seen < inst.params[K]:
+            scratch.hidden[feature] += size - seen
 
 
 @njit(cache=True, nogil=True)

@@ -18,7 +18,7 @@ from sfumato.microdata.methods.k_optimize.bounds_kernels import Verdicts
 from sfumato.microdata.methods.k_optimize.climb_kernels import Flag
 from sfumato.microdata.methods.k_optimize.dive_kernels import Stack
 from sfumato.microdata.methods.k_optimize.features import Space, State
-from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, Watch, place_of, settle, stray, wander
+from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, place_of, wander
 from sfumato.microdata.methods.k_optimize.kernels import TAIL
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Worker:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._place = place_of(space)
+        self.place = place_of(space)
         self._stack = _stack(space)
         self._verdicts = _verdicts(space)
         features = len(space.instance.features)
@@ -73,18 +73,6 @@ class Worker:
             Open(max(node.bound, float(self._bounds[place])), self._states[place].copy()) for place in range(left)
         )
         return DiveOutcome(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
-
-    def settle(self, start: State, columns: frozenset[int], watch: Watch) -> Incumbent:
-        """Improve a set by features of some columns."""
-        return settle(self.space, start, columns, watch)
-
-    def wander(self, start: State, number: int, watch: Watch) -> Incumbent:
-        """Improve a set by features of all columns."""
-        return wander(self._place, start, number, watch)
-
-    def stray(self, start: Incumbent, number: int, watch: Watch) -> Incumbent:
-        """Shake a set, and improve it by features of all columns."""
-        return stray(self._place, start, number, watch)
 
 
 class Watcher:
@@ -154,7 +142,7 @@ class Crew:
         """The first node with its bound; this compiles the loops, before the clock starts."""
         worker, stopped = self._free.get(), Watcher()
         stopped.stop[0] = 1
-        worker.wander(space.empty(), 0, stopped)
+        wander(worker.place, space.empty(), 0, stopped)
         root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
         outcome = worker.look(root)
         self._free.put(worker)

@@ -79,7 +79,7 @@ def scratch(items: int, axes: Axes) -> Scratch:
     )
 
 
-def divided(start: Cutting, rule: CutRule) -> Cutting:
+def cut_in_place(start: Cutting, rule: CutRule) -> Cutting:
     """Strict cuts by rows alone, in place."""
     items = len(start.counts)
     marks, names = np.zeros(items, np.uint8), np.zeros(items, np.uint64)
@@ -119,7 +119,7 @@ def _longest(begins: Ints, ends: Ints, share: Ints) -> int:
     return int((ends[share] - begins[share]).max(initial=1))
 
 
-def judged(start: Cutting, rule: CutRule, accepts: Accepts | None) -> Cutting:
+def cut_by_levels(start: Cutting, rule: CutRule, accepts: Accepts | None) -> Cutting:
     """Cuts of any mode, level by level, each accepted only if both its parts are.
 
     Args:
@@ -173,12 +173,12 @@ class _Levels:
         if not len(chosen):
             return
         items, rule = self.cutting, self.rule
-        tried, found = self.tried[chosen], np.empty((len(chosen), 3), np.int64)
+        tried, proposals = self.tried[chosen], np.empty((len(chosen), 3), np.int64)
         room = scratch(_longest(begins, ends, chosen), rule.axes)
         arguments = (begins[chosen], ends[chosen], self.paths[chosen], tried, rule.k, rule.axes, rule.choice, rule.mode)
-        division.propose(items.places, items.counts, *arguments, room, found)
+        division.propose(items.places, items.counts, *arguments, room, proposals)
         self.tried[chosen] = tried
-        cuts[chosen] = found
+        cuts[chosen] = proposals
 
     def _accepted(self, cut: npt.NDArray[np.bool_], begins: Ints, ends: Ints, lefts: Counts, accepts: Accepts) -> Ints:
         """Which classes' cuts are accepted: both parts."""
@@ -194,8 +194,8 @@ class _Levels:
         ids, rows, left = items.ids[inside], items.counts[inside], lefts[inside]
         both = np.concatenate([2 * owners[inside], 2 * owners[inside] + 1])
         parts = np.concatenate([left, rows - left])
-        held = parts > 0
-        fine = accepts(np.concatenate([ids, ids])[held], parts[held], both[held], 2 * len(chosen))
+        some = parts > 0
+        fine = accepts(np.concatenate([ids, ids])[some], parts[some], both[some], 2 * len(chosen))
         good[chosen] = fine[0::2] & fine[1::2]
         return good
 

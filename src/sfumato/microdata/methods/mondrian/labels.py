@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.losses.coverage import certainty_penalties
+from sfumato.microdata.methods.class_labels import distinct_labels
 from sfumato.microdata.methods.mondrian.axes import Axis, Places
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.recoding.recoding import STAR, Labels
@@ -94,19 +95,11 @@ def describe(axis: Axis, extent: Extent) -> ColumnLabels:
     single = extent.low == extent.high
     mixed = (extent.high == axis.missing) & ~single if axis.missing >= 0 else np.zeros(len(single), bool)
     maker = {"numbers": _ranges, "tree": _ancestors, "set": _sets}[axis.kind]
-    described = maker(axis, extent)
-    widths = np.where(single, 0.0, np.where(mixed, 1.0, described.widths))
+    own = maker(axis, extent)
+    widths = np.where(single, 0.0, np.where(mixed, 1.0, own.widths))
     values = int(axis.present.sum()) if axis.kind == "set" else axis.ladder.size - (axis.missing >= 0)
     penalties = widths if axis.kind == "numbers" else certainty_penalties(widths, values)
-    return _compact(described.labels, described.codes, widths, np.minimum(penalties, 1.0))
-
-
-def _compact(labels: Labels, codes: npt.NDArray[np.int32], widths: Floats, penalties: Floats) -> ColumnLabels:
-    """Equal labels become one."""
-    distinct = tuple(dict.fromkeys(labels))
-    place = {label: code for code, label in enumerate(distinct)}
-    recode = np.array([place[label] for label in labels], np.int32)
-    return ColumnLabels(distinct, recode[codes], widths, penalties)
+    return ColumnLabels(*distinct_labels(own.labels, own.codes), widths, np.minimum(penalties, 1.0))
 
 
 def _labeled(keys: Ints, text: Callable[[int], str | None]) -> tuple[Labels, npt.NDArray[np.int32]]:
@@ -158,21 +151,21 @@ def _sets(axis: Axis, extent: Extent) -> ColumnLabels:
         distinct, codes = np.unique(extent.masks, axis=0, return_inverse=True)
     order: list[int] = axis.order.tolist()
     labels = tuple(_set_text(axis, order, words) for words in distinct.tolist())
-    held = np.bitwise_count(distinct).sum(axis=1).astype(np.int64)[codes.reshape(-1)]
-    widths = np.minimum((held - 1) * axis.scale, 1.0)
+    members = np.bitwise_count(distinct).sum(axis=1).astype(np.int64)[codes.reshape(-1)]
+    widths = np.minimum((members - 1) * axis.scale, 1.0)
     return ColumnLabels(labels, codes.reshape(-1).astype(np.int32), widths, widths)
 
 
 def _set_text(axis: Axis, order: Sequence[int], words: Sequence[int]) -> str | None:
     """The values of a set in the order of the ladder."""
-    held: list[int] = []
+    members: list[int] = []
     for at, word in enumerate(words):
         rest = word
         while rest:
-            held.append(order[at * WORD + (rest & -rest).bit_length() - 1])
+            members.append(order[at * WORD + (rest & -rest).bit_length() - 1])
             rest &= rest - 1
-    held.sort()
-    values: Labels = tuple(axis.ladder.values[code] for code in held)
+    members.sort()
+    values: Labels = tuple(axis.ladder.values[code] for code in members)
     if len(values) == 1:
         return values[0]
     return STAR if None in values else "{" + ", ".join(map(str, values)) + "}"
