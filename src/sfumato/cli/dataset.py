@@ -25,7 +25,7 @@ def command(
     k: Annotated[int, typer.Option(min=1, help="The k of the plan.")] = 5,
 ) -> None:
     """Write a dataset to try things on."""
-    dataset = _made(name, rows, seed)
+    dataset = _make(name, rows, seed)
     target = out if out.suffix else out / f"{name}.csv"
     for path in (target, *([plan] if plan else [])):
         check_free(path)
@@ -36,15 +36,15 @@ def command(
     sys.stderr.write(f"Wrote {dataset.rows:,} rows to {target}{f', a plan to {plan}' if plan else ''}.\n")
 
 
-def _made(name: str, rows: int | None, seed: int | None) -> "Dataset":
+def _make(name: str, rows: int | None, seed: int | None) -> "Dataset":
     from sfumato.datasets import DATASETS
 
     if name not in DATASETS:
         raise PlanError(f'there is no dataset "{name}".', did_you_mean(name, DATASETS), "dataset")
-    asked = {key: value for key, value in (("rows", rows), ("seed", seed)) if value is not None}
-    if asked and name not in _SIZED:
+    options = {key: value for key, value in (("rows", rows), ("seed", seed)) if value is not None}
+    if options and name not in _SIZED:
         raise PlanError(f'the dataset "{name}" is as it is.', "Leave out --rows and --seed.", "dataset")
-    return DATASETS[name](**asked)
+    return DATASETS[name](**options)
 
 
 def _source(target: Path, plan: Path) -> str:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.files import check_free, write_text
+from sfumato.cli.options import PlanFile
 from sfumato.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
@@ -15,25 +17,25 @@ if TYPE_CHECKING:
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="The plan.")],
+    plan: PlanFile,
     column: Annotated[str, typer.Argument(help="A quasi-identifier of the plan.")],
     out: Annotated[Path | None, typer.Option(help="Save to this file instead of printing.")] = None,
     data: Annotated[Path | None, typer.Option(help="Other data than the plan names.")] = None,
     separator: Annotated[str, typer.Option(help="What stands between the levels.")] = ";",
 ) -> None:
     """Print the ladder of a column: one row a value, one column a level."""
-    from sfumato.hierarchies.store import save, to_text
+    from sfumato.hierarchies.ladder_text import ladder_text
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
         raise PlanError("the separator must be one character.", code="separator")
-    if out is not None and out.exists():
-        raise PlanError(f"{out.name} exists already.", "Choose another name or remove it.", "exists")
+    if out is not None:
+        check_free(out)
     ladder = _ladder(read_plan(plan), column, data)
     if out is None:
-        sys.stdout.write(to_text(ladder, separator))
+        sys.stdout.write(ladder_text(ladder, separator))
         return
-    save(ladder, out, separator)
+    write_text(out, ladder_text(ladder, separator))
     sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
 
 
