@@ -142,13 +142,14 @@ MODELS = [
     {"model": "t-closeness", "t": 0.4, **ILL},
     {"model": "t-closeness", "t": 0.1, "distance": "ordered", **ILL},
 ]
-WIDE = {f"w{at}": DIGIT for at in range(14)}
+WIDE = {f"w{at}": DIGIT for at in range(15)}
 
 
 def wide_frame() -> pl.DataFrame:
-    """Combinations of more than 64 bits."""
+    """Combinations of more than 64 bits, which differ in pairs by one column alone."""
     random = np.random.default_rng(3)
-    return pl.DataFrame({name: 2 * [f"v{value}" for value in random.integers(0, 48, 40)] for name in WIDE})
+    columns = {name: 2 * [f"v{value}" for value in random.integers(0, 48, 40)] for name in WIDE}
+    return pl.DataFrame(columns | {"w14": [f"v{value}" for value in range(80)]})
 
 
 def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
