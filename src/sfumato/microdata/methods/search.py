@@ -14,7 +14,7 @@ FOLDERS = {"mondrian": "mondrian", "local": "local", "k-optimize": "k_optimize"}
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for; what is only measured must not steer it."""
-    steering = table.holding(plan.judged)
+    steering = table.holding(plan.promise_columns)
     folder = FOLDERS.get(plan.method.name, "full_domain")
     method = import_module(f"sfumato.microdata.methods.{folder}.search")
     result: Result = method.search(plan, plan.method, steering, progress)
