@@ -82,7 +82,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
-    missing = [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())]
+    missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
@@ -128,8 +128,14 @@ def _count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:
             yield name, {text: int(size) for text, size in zip(texts, sizes, strict=True) if size}
 
 
+def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
+    """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
+    present = {text for counts in texts.values() for text in counts if text is not None}
+    return [word for word in MISSING_WORDS if word in present] + sorted(text for text in present if not text.strip())
+
+
 def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
-    present = {text: rows for text, rows in counts.items() if text is not None and text.strip() and text not in missing}
+    present = {text: rows for text, rows in counts.items() if text is not None and text not in missing}
     rows = sum(counts.values())
     return Profile(name, present, rows, missing=rows - sum(present.values()))
 
