@@ -24,6 +24,15 @@ def share_of_names(profile: Profile) -> float:
     return share if share >= (_SHARE_OF_MANY if len(profile.counts) >= _MANY_VALUES else _SHARE_OF_FEW) else 0.0
 
 
+def share_of_full_names(profile: Profile) -> float:
+    """The share of rows with a given name beside other words, where it is more than half; else 0.
+
+    No column but one of persons has these, whatever it is called.
+    """
+    share = profile.share(lambda value: len(value.replace(",", " ").split()) > 1 and _is_name(value))
+    return share if share > 0.5 else 0.0
+
+
 def _is_name(value: str) -> bool:
     """Whether a text is made of words alone, one of which is a common name: in a longer text, a given name."""
     words = [fold(word).strip(".()\"'") for word in value.replace(",", " ").replace("-", " ").split()]

@@ -14,7 +14,7 @@ from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.concepts import WORDS, Concept, Demand, Role
 from sfumato.hierarchies.suggest.contents import Content, content_of
 from sfumato.hierarchies.suggest.formats import format_of
-from sfumato.hierarchies.suggest.person_names import share_of_names
+from sfumato.hierarchies.suggest.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.value_words import concept_of_values
 from sfumato.hierarchies.suggest.vocabulary import concepts_of, words_of
@@ -93,7 +93,7 @@ def suggest(profile: Profile) -> Suggestion:
 
 
 def _evidence(profile: Profile) -> _Evidence:
-    concepts = tuple(concepts_of(profile.name))
+    concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])
     believed = ((concept, word) for concept, word in concepts if _MEETS[concept.demand](profile, content))
     return _Evidence(profile, content, tuple(believed))
@@ -121,9 +121,13 @@ def _identified(evidence: _Evidence) -> Suggestion | None:
 
 
 def _names(evidence: _Evidence) -> Suggestion | None:
-    if evidence.content.kind != "categories" or evidence.named("quasi-identifier", "sensitive"):
+    if evidence.content.kind != "categories":
         return None
-    share = share_of_names(evidence.profile)
+    other = (
+        evidence.named("quasi-identifier", "sensitive")
+        and not {*words_of(evidence.profile.name)} & WORDS["whole_names"]
+    )
+    share = share_of_full_names(evidence.profile) if other else share_of_names(evidence.profile)
     return Suggestion("identifier", reasons.by_values(share, "name")) if share else None
 
 
@@ -136,7 +140,7 @@ def _own_values(evidence: _Evidence) -> Suggestion | None:
     if not known and _are_keys_of_persons(profile):
         rows = f"{profile.present / len(profile.counts):.1f}"
         return Suggestion("identifier", reasons.PERSON_KEYS.format(count=rows))
-    if evidence.content.kind in ("categories", "codes"):
+    if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile)
     if not known and _counts_rows(profile):
         return Suggestion("identifier", reasons.ROW_NUMBERS)

@@ -13,6 +13,8 @@ from sfumato.hierarchies.suggest.roles import Suggestion
 MAX_QUASI_IDENTIFIERS = 8
 # A column without groups of values is lost when fewer of its rows than this share their value with k - 1 others.
 _KEPT_SHARE = 0.5
+# A handful of rows is an example of something larger, and says nothing about its values.
+_ENOUGH = 10
 
 
 def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], k: int) -> dict[str, Suggestion]:
@@ -35,7 +37,8 @@ def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
 
 def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
     """Whether a column of categories could not be published even if it were the only one."""
-    return suggestion.hierarchy == {"type": "any"} and profile.share_in_groups(k) < _KEPT_SHARE
+    enough = profile.rows >= _ENOUGH * k
+    return enough and suggestion.hierarchy == {"type": "any"} and profile.share_in_groups(k) < _KEPT_SHARE
 
 
 def _substitute(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:

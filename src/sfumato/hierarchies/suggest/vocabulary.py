@@ -28,7 +28,14 @@ _FOLDED = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "é": "e",
 # German compounds: the last part is the head and may be short; a first part must be long to be no accident.
 _HEAD, _FIRST = 4, 5
 _ABBREVIATED = 3
-_KNOWN = tuple(concept for concept in CONCEPTS if concept.role == "quasi-identifier")
+# Concepts that a name's last word decides, and those of things that have names, too.
+_HEADS = frozenset({"name", "sex", "age", "phone", "email", "address", "place", "nationality", "origin"})
+_THINGS = tuple(
+    concept
+    for concept in CONCEPTS
+    if concept.role in ("quasi-identifier", "sensitive")
+    and concept.key not in ("family", "age", "sex", "crime", "title")
+)
 
 
 def fold(text: str) -> str:
@@ -50,26 +57,33 @@ def words_of(name: str) -> list[str]:
     return re.findall(r"[a-z]+[0-9]*[a-z]+|[a-z]+", fold(apart))
 
 
-def concepts_of(name: str) -> Iterator[tuple[Concept, str]]:
+def concepts_of(name: str) -> list[tuple[Concept, str]]:
     """What a column's name may speak of, the likeliest first, each with the word that does.
 
     >>> [(concept.key, word) for concept, word in concepts_of("Geburtsdatum")]
     [('age', 'geburtsdatum'), ('date', 'geburtsdatum')]
-    >>> next(concepts_of("number_of_children"))[0].key
-    'family'
+    >>> concepts_of("number_of_children")[0][0].key, concepts_of("suspect_sex")[0][0].key
+    ('family', 'sex')
     """
     words = [_spelled_out(word) if f"{word}." in fold(name) else word for word in words_of(name)]
+    pairs = [pair for compound in (False, True) for pair in _matches(words, compound)]
+    # The last word of a name is what the column is; those before it say whose or which.
+    return sorted(pairs, key=lambda pair: not (pair[0].key in _HEADS and pair[1] in words[-1:]))
+
+
+def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, str]]:
+    """The concepts that words are those of, in the order of the list."""
     exact = {*words, *(first + second for first, second in pairwise(words))}
-    counts = bool(WORDS["counts"] & exact) or words[:2] == ["number", "of"]
+    exact |= {word.removesuffix("s") for word in exact}
+    counts = bool(WORDS["counts"] & exact) or [*words[:2]] == ["number", "of"]
     thing = _names_a_thing(words)
-    for compound in (False, True):
-        for concept in CONCEPTS:
-            if (concept.key == "key" and counts) or (concept.key == "name" and thing):
-                continue
-            searched = {*words[:1], *words[-1:]} if concept.key == "key" else {*words} if compound else exact
-            word = min((word for word in searched if _speaks_of(word, concept, compound)), default=None)
-            if word is not None:
-                yield concept, word
+    for concept in CONCEPTS:
+        if (concept.key == "key" and counts) or (concept.key == "name" and thing):
+            continue
+        searched = {*words[:1], *words[-1:]} if concept.key == "key" else {*words} if compound else exact
+        word = min((word for word in searched if _speaks_of(word, concept, compound)), default=None)
+        if word is not None:
+            yield concept, word
 
 
 def _spelled_out(word: str) -> str:
@@ -91,9 +105,9 @@ def _speaks_of(word: str, concept: Concept, compound: bool) -> bool:
 
 
 def _names_a_thing(words: Sequence[str]) -> bool:
-    """Whether a name is one of a place, a school, an employer: of something known that is no person."""
-    known = [word for word in words if not any(_speaks_of(word, BY_KEY["name"], way) for way in (False, True))]
-    return any(_speaks_of(word, concept, way) for word in known for concept in _KNOWN for way in (False, True))
+    """Whether a name is one of a place, a school, an employer, an illness: of something that is no person."""
+    others = [word for word in words if not any(_speaks_of(word, BY_KEY["name"], way) for way in (False, True))]
+    return any(_speaks_of(word, concept, way) for word in others for concept in _THINGS for way in (False, True))
 
 
 def scale_of(values: Sequence[str]) -> list[str] | None:
