@@ -8,6 +8,7 @@ import typer
 
 from sfumato.cli.talk import Talk, show, talking
 from sfumato.errors import PlanError
+from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.microdata.outcome import Report
@@ -38,8 +39,7 @@ def command(
     _check_together(apply, drop_failing, data, engine, memory_limit, temp_folder, to_table)
     if engine not in (None, "duckdb", "frames", "spark"):
         raise PlanError(f'"{engine}" is no engine.', "Use duckdb, frames or spark.", "engine")
-    if out.exists():
-        raise PlanError(f"the folder {out.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+    check_free(out)
     if to_table is not None:
         from sfumato.engines.databases.writing import check_new_table
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.files import check_free
 from sfumato.errors import PlanError
+from sfumato.folders import check_free
 
 
 def command(

@@ -8,6 +8,7 @@ import typer
 
 from sfumato.cli.talk import show, talking
 from sfumato.errors import STATUS, PlanError
+from sfumato.folders import check_free
 
 T = TypeVar("T")
 
@@ -29,8 +30,7 @@ def command(
     """Compare methods: loss, risk and time for a grid of methods, k and suppression."""
     if engine not in (None, "duckdb", "frames", "spark"):
         raise PlanError(f'"{engine}" is no engine.', "Use duckdb, frames or spark.", "engine")
-    if out.exists():
-        raise PlanError(f"the folder {out.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+    check_free(out)
     ks, shares = _listed(k, int, "--k", "2,5,10"), _listed(suppression, float, "--suppression", "0,0.02")
     with talking(quiet, compiled=True) as talk:
         from sfumato.pipelines.compare import DEFAULT_METHODS, compare

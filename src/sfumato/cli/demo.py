@@ -8,6 +8,7 @@ import typer
 from sfumato.cli.files import make_folder
 from sfumato.cli.talk import show, talking
 from sfumato.errors import PlanError
+from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset
@@ -18,8 +19,7 @@ def command(
     quiet: Annotated[bool, typer.Option(help="Say nothing but results and errors.")] = False,
 ) -> None:
     """Release 300 made-up patients with k = 5, and say where release and report lie."""
-    if out.exists():
-        raise PlanError(f"the folder {out.name} exists.", "Name a new one with --out.", "output-exists")
+    check_free(out)
     with talking(quiet, compiled=True) as talk:
         from sfumato.datasets import patients
         from sfumato.pipelines.release import anonymize

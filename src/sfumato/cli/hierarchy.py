@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.errors import PlanError, did_you_mean
+from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.ladder import Ladder
@@ -27,8 +28,8 @@ def command(
 
     if len(separator) != 1:
         raise PlanError("the separator must be one character.", code="separator")
-    if out is not None and out.exists():
-        raise PlanError(f"{out.name} exists already.", "Choose another name or remove it.", "exists")
+    if out is not None:
+        check_free(out)
     ladder = _ladder(read_plan(plan), column, data)
     if out is None:
         sys.stdout.write(to_text(ladder, separator))

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.files import check_free, write_text
+from sfumato.cli.files import write_text
+from sfumato.folders import check_free
 
 
 def command(

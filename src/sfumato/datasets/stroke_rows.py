@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from sfumato.datasets.dataset import Dataset, coded_dataset
-from sfumato.engines.duckdb.dataset_writer import Cell
+from sfumato.engines.duckdb.writing import Cell
 
 _YES_NO: dict[str, Any] = {"role": "sensitive"}
 _PLANS: dict[str, dict[str, Any]] = {

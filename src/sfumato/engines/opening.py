@@ -98,7 +98,7 @@ def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
 
         reading = replace(_data_plan(plan), format="sqlite", table=address.table)
         return DuckDBEngine(plan.folder / address.uri, reading, tuple(plan.columns))
-    from sfumato.engines.databases.postgresql import PostgreSQLEngine
+    from sfumato.engines.databases.engine import PostgreSQLEngine
 
     return PostgreSQLEngine(address, _data_plan(plan))
 

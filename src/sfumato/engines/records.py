@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.files.csv_files import check_separator, first_record, likely_separator
+from sfumato.delimited import Dialect, check_separator, empty, read_lines
 from sfumato.errors import DataError, missing_extra
 
 Columns = dict[str, list[Any]]
@@ -74,7 +74,7 @@ def read_records(path: Path, separator: str | None = None) -> list[dict[str, Any
         return _read(path, separator)
     except OSError as error:
         raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
-    except (UnicodeDecodeError, ValueError, csv.Error, RecursionError):
+    except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not a valid {path.suffix[1:]} file.", "Check the file.", "format") from None
 
 
@@ -94,23 +94,13 @@ def _read(path: Path, separator: str | None) -> list[dict[str, Any]]:
 
 
 def _read_csv(path: Path, separator: str | None) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        found = separator or likely_separator(first_record(file))
-        file.seek(0)
-        return _csv_rows(csv.reader(file, delimiter=found, strict=True), path)
-
-
-def _csv_rows(lines: Any, path: Path) -> list[dict[str, Any]]:
-    head: list[str] = next(lines, [])
-    if len(set(head)) < len(head) or not head:
-        raise DataError(f"{path.name} has no header, or a column stands twice in it.", code="header")
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if line and len(line) != len(head):
-            raise DataError(f"row {number} of {path.name} has not as many fields as the header.", code="fields")
-        if line:
-            rows.append({name: value or None for name, value in zip(head, line, strict=True)})
-    return rows
+    lines = read_lines(path, Dialect(separator))
+    if not lines:
+        raise empty(path.name)
+    head = lines[0].fields
+    if len(set(head)) < len(head):
+        raise DataError(f"{path.name}: a column name stands twice in the header.", "Rename one.", "duplicate-columns")
+    return [{name: value or None for name, value in zip(head, line.fields, strict=True)} for line in lines[1:]]
 
 
 def _checked(records: Any, path: Path) -> list[dict[str, Any]]:

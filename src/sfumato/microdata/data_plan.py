@@ -4,12 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from sfumato.delimited import Dialect
+
 OnInvalid = Literal["error", "missing", "drop"]
-
-
 OnMissing = Literal["category", "any", "drop"]
-
-
 MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)")
 
 
@@ -51,6 +49,11 @@ class DataPlan:
             raise ValueError("the separator must be one character.")
         if len(self.quote) != 1:
             raise ValueError("the quote must be one character.")
+
+    @property
+    def dialect(self) -> Dialect:
+        """How a CSV file is written."""
+        return Dialect(self.separator, self.quote, self.encoding, self.header, self.strip)
 
     @property
     def memory_bytes(self) -> int:

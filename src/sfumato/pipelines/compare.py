@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
-from sfumato.folders import staged
+from sfumato.folders import staged, write_text
 from sfumato.microdata.comparison import COMPARED, Cell, Runs
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
@@ -73,7 +73,7 @@ class Comparison(Runs):
         }
         with staged(Path(folder)) as stage:
             for name, content in files.items():
-                (stage / name).write_text(content, encoding="utf-8", newline="\n")
+                write_text(stage / name, content)
         return Path(folder)
 
     def _repr_html_(self) -> str:

@@ -10,10 +10,10 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.header import check_header
+from sfumato.engines.names import check_header
 from sfumato.engines.opening import EngineName, open_engine
-from sfumato.engines.scratch import Scratch
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
+from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
 from sfumato.microdata.measures.release import Measured, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warming import warm_up

@@ -56,7 +56,7 @@ def _write_data(release: Any, stage: Path) -> None:
     if isinstance(release.published.data(), Path):
         link(release.published.data(), stage / name)
         return
-    from sfumato.engines.duckdb.writing import write_frame
+    from sfumato.engines.frames.writing import write_frame
 
     engine = write_frame(release.published, stage / name, release.plan.data.separator or ",")
     try:

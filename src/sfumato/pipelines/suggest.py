@@ -90,8 +90,8 @@ def _profile(engine: Engine, name: str, missing: tuple[str, ...]) -> Profile:
 
 def suggest_for_file(path: Path, separator: str | None = None, encoding: str | None = None) -> Suggested:
     """A plan for the rows of a file."""
+    from sfumato.delimited import check_separator
     from sfumato.engines.duckdb.engine import DuckDBEngine
-    from sfumato.engines.files.csv_files import check_separator
     from sfumato.microdata.data_plan import DataPlan
 
     check_separator(separator)

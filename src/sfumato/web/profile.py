@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.preview import Row, first_rows
+from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.engines.engine import Reading
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
@@ -89,7 +88,7 @@ def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None
         missing = tuple(suggested.plan["data"].get("missing", ()))
         columns = tuple(_column(engine, name, missing) for name in engine.columns)
         rows = engine.count(engine.columns[:1], Reading()).rows
-        preview = first_rows(engine, PREVIEW_ROWS)
+        preview = engine.first_rows(PREVIEW_ROWS)
     finally:
         engine.close()
     return Loaded(path, rows, columns, preview, planned or suggested.plan, suggested.reasons, read)

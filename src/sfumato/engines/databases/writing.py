@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from sfumato.engines import sql
 from sfumato.engines.arrow_counts import counted
 from sfumato.engines.databases.address import Address, read_address
-from sfumato.engines.databases.postgresql_table import connect, describe, faults
+from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import InternalError, PlanError, missing_extra

@@ -7,8 +7,9 @@ from typing import Any
 
 from sfumato.engines.arrow_counts import arrow, counted
 from sfumato.engines.engine import Reading
-from sfumato.engines.files import sources
-from sfumato.engines.spark.publishing import Publishing, key_of, present, text_of
+from sfumato.engines.files import fingerprint
+from sfumato.engines.spark.apply import Application
+from sfumato.engines.spark.count import key_of, present, text_of
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
@@ -74,12 +75,12 @@ class SparkEngine:
         return tuple(int(row[0]) for row in found)
 
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "SparkEngine":
-        publishing = Publishing(self.source, recoding, handling, reading, self.plan.strip)
+        application = Application(recoding, handling, self.source, reading, self.plan.strip)
         with faults(self.plan.encoding):
-            frame = publishing.frame()
+            frame = application.frame()
             if self.path is None or target is None:
                 return self._handed_over(frame)
-            return self._written(frame, target, publishing.columns)
+            return self._written(frame, target, application.columns)
 
     def _handed_over(self, frame: Any) -> "SparkEngine":
         """The published rows as a frame, kept so that the rows which are handed over are those that were recounted."""
@@ -107,7 +108,7 @@ class SparkEngine:
     def fingerprint(self) -> str:
         """SHA-256 of files; of a frame, one of its columns and of sums of the rows' hashes, whatever their order."""
         if self.path is not None and "://" not in str(self.path):
-            return sources.fingerprint(Path(self.path))
+            return fingerprint(Path(self.path))
         from pyspark.sql import functions as F  # noqa: N812
 
         names = self.source.frame.columns

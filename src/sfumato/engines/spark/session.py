@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sfumato.engines.files.csv_files import wrong_encoding
+from sfumato.delimited import ragged, wrong_encoding
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 from sfumato.microdata.data_plan import DataPlan
 
@@ -91,9 +91,7 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     """Our error for one of Spark's, without a word of its text."""
     text = str(error)
     if "MALFORMED_RECORD" in text or "MALFORMED_CSV" in text:
-        return DataError(
-            "a row has too many or too few fields.", "Mend the file, or give its separator and quote.", "ragged"
-        )
+        return ragged()
     if "CharConversionException" in text or "MalformedInputException" in text or "MALFORMED_CHARACTER" in text:
         return wrong_encoding(encoding)
     if "No space left" in text or "Disk quota" in text:

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.spark.publishing import text_of
+from sfumato.engines.spark.count import text_of
 
 
 def write(frame: Any, target: Path, separator: str) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import narwhals as nw
 
-from sfumato.engines.values import no_text
+from sfumato.engines.texts import no_text
 
 # Types without a text that is the same on every engine.
 TEXTLESS = (nw.Binary, nw.List, nw.Array, nw.Struct, nw.Duration)

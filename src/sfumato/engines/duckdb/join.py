@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.picking import Picker
-from sfumato.engines.duckdb.statements import Application, as_text, filtered, format_of_target
+from sfumato.engines.duckdb.apply import Application, as_text, filtered
+from sfumato.engines.duckdb.entry_lists import Picker
+from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 
@@ -58,16 +59,12 @@ class Joining:
         codes, hidden = recoding.classes[:, place], recoding.suppressed
         labels = recoding.labels[place]
         shown = {text: None for code in np.unique(codes[~hidden]).tolist() if (text := labels[code]) is not None}
-        if self._stars or not shown:
+        if self.application.stars or not shown:
             shown[STAR] = None
         places = {text: at for at, text in enumerate(shown)}
         found = np.array([MISSING if text is None else places.get(text, MISSING) for text in labels], np.int32)[codes]
-        found[hidden] = places[STAR] if self._stars else MISSING
+        found[hidden] = places[STAR] if self.application.stars else MISSING
         return list(shown), found
-
-    @property
-    def _stars(self) -> bool:
-        return self.application.handling.suppressed == "star" and bool(self.application.recoding.suppressed.any())
 
     def classes(self) -> Iterator[str]:
         """Make the table of classes from what was loaded, labels as enumerations."""
@@ -110,11 +107,8 @@ class Joining:
             f" AS {sql.name(column)}"
             for place, (column, value) in enumerate(self._columns.items())
         )
-        return f"COPY (SELECT {written} FROM {rows}) TO {sql.text(str(self.target))} ({self._format})"
-
-    @property
-    def _format(self) -> str:
-        return format_of_target(self.application, self.target)
+        separator, partition = self.application.source.separator, self.application.partition
+        return copy_statement(f"SELECT {written} FROM {rows}", self.target, separator, partition)
 
     @cached_property
     def _columns(self) -> dict[str, str]:
@@ -140,7 +134,7 @@ class Joining:
             return sql.text(STAR)
         if column in recoding.columns:
             place = recoding.columns.index(column)
-            return raw if recoding.identical[place] and not self._stars else f"c.p{place}"
+            return raw if recoding.identical[place] and not self.application.stars else f"c.p{place}"
         if column in handling.veiled:
             return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, strip)} END"
         return raw

@@ -9,8 +9,7 @@ from sfumato.engines import sql
 from sfumato.engines.databases.address import Address
 from sfumato.engines.engine import Reading
 from sfumato.engines.names import check_names
-from sfumato.engines.texts import WHITE_SPACE
-from sfumato.engines.values import no_text
+from sfumato.engines.texts import WHITE_SPACE, no_text
 from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
 
 FLOATS = ("real", "double precision")

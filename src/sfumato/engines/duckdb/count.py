@@ -1,8 +1,8 @@
 """The statements with which DuckDB counts combinations: by texts, or by codes where columns lie in dictionaries.
 
 Grouping by eight texts costs several times as much as grouping by one number. Where a column lies in dictionaries, as
-those of Parquet do, its few texts are found and its values turned into codes for nearly nothing (picking.py); the codes
-of a row are packed as in packing.py, and rows are grouped by that.
+those of Parquet do, its few texts are found and its values turned into codes for nearly nothing (entry_lists.py); the
+codes of a row are packed as in packing.py, and rows are grouped by that.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.picking import MAX_TEXTS, Picker
-from sfumato.engines.duckdb.statements import as_text, filtered
+from sfumato.engines.duckdb.apply import as_text, filtered
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker
 from sfumato.engines.engine import Reading
 from sfumato.microdata.counts.packing import Packing, packing_of
 
