@@ -26,7 +26,7 @@ def command(
     k: Annotated[int, typer.Option(min=1, help="The k of the plan.")] = 5,
 ) -> None:
     """Write a dataset to try things on."""
-    dataset = _made(name, rows, seed)
+    dataset = _make(name, rows, seed)
     target = out if out.suffix else out / f"{name}.csv"
     for path in (target, *([plan] if plan else [])):
         check_free(path)
@@ -37,7 +37,7 @@ def command(
     sys.stderr.write(f"Wrote {dataset.rows:,} rows to {target}{f', a plan to {plan}' if plan else ''}.\n")
 
 
-def _made(name: str, rows: int | None, seed: int | None) -> "Dataset":
+def _make(name: str, rows: int | None, seed: int | None) -> "Dataset":
     from sfumato.datasets import DATASETS
 
     if name not in DATASETS:

@@ -17,7 +17,7 @@ def make_folder(folder: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text to a file."""
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         what = f"{path.name} cannot be written: {error.strerror}."
         raise EngineError(what, "Check the folder and its rights.", "unwritable") from None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sfumato.cli.files import check_free, write_text
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.folders import check_free
 
@@ -23,7 +24,7 @@ def command(
     separator: Annotated[str, typer.Option(help="What stands between the levels.")] = ";",
 ) -> None:
     """Print the ladder of a column: one row a value, one column a level."""
-    from sfumato.hierarchies.store import save, to_text
+    from sfumato.hierarchies.ladder_text import ladder_text
     from sfumato.microdata.plan.read import read_plan
 
     if len(separator) != 1:
@@ -32,9 +33,9 @@ def command(
         check_free(out)
     ladder = _ladder(read_plan(plan), column, data)
     if out is None:
-        sys.stdout.write(to_text(ladder, separator))
+        sys.stdout.write(ladder_text(ladder, separator))
         return
-    save(ladder, out, separator)
+    write_text(out, ladder_text(ladder, separator))
     sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
 
 

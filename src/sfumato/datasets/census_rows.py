@@ -66,12 +66,12 @@ def _chunks(rows: int, seed: int) -> Iterator[Chunk]:
 def _persons(random: np.random.Generator) -> dict[str, Codes]:
     """One chunk; always drawn whole, so that its first rows do not depend on how many are wanted."""
     draws = np.frombuffer(random.bytes(2 * CHUNK_ROWS * len(_CATEGORIES)), "<u2").reshape(len(_CATEGORIES), -1)
-    ages = _drawn("age", draws[0])
-    sexes = _drawn("sex", draws[1])
-    races = _drawn("race", draws[2])
+    ages = _draw("age", draws[0])
+    sexes = _draw("sex", draws[1])
+    races = _draw("race", draws[2])
     group = _bands()[ages] * 2 + sexes
-    educations = _drawn("education", draws[3], group)
-    marital = _drawn("marital", draws[4], group)
+    educations = _draw("education", draws[3], group)
+    marital = _draw("marital", draws[4], group)
     married = (marital == _MARRIED[0]) | (marital == _MARRIED[1])
     chance = _salary_steps()[(group.astype(np.intp) * population.EDUCATIONS + educations) * 2 + married]
     return {
@@ -80,16 +80,16 @@ def _persons(random: np.random.Generator) -> dict[str, Codes]:
         "race": races,
         "marital-status": marital,
         "education": educations,
-        "native-country": _drawn("country", draws[5], races),
-        "workclass": _drawn("workclass", draws[6], educations),
-        "occupation": _drawn("occupation", draws[7], educations * np.uint8(2) + sexes),
+        "native-country": _draw("country", draws[5], races),
+        "workclass": _draw("workclass", draws[6], educations),
+        "occupation": _draw("occupation", draws[7], educations * np.uint8(2) + sexes),
         "salary-class": (draws[8] < chance).astype(np.uint8),
     }
 
 
-def _drawn(table: str, draws: Draws, given: Codes | None = None) -> Codes:
-    """A value for each draw, by the shares of the row that the given codes choose."""
-    places = draws if given is None else given.astype(np.intp) * _STEPS + draws
+def _draw(table: str, draws: Draws, rows: Codes | None = None) -> Codes:
+    """A value for each draw, by the row of shares that the codes name (the only one unless they do)."""
+    places = draws if rows is None else rows.astype(np.intp) * _STEPS + draws
     values: Codes = _table(table)[places]
     return values
 

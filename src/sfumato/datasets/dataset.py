@@ -3,13 +3,13 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
-from sfumato.errors import EngineError, PlanError, did_you_mean, missing_extra
+from sfumato.errors import PlanError, did_you_mean, missing_extra
 
 Format = Literal["csv", "parquet"]
 DEFAULT_METHOD = {"name": "optimal", "loss": "loss-metric", "suppression": 0.02}
@@ -42,7 +42,7 @@ class Dataset:
 
     def columns(self) -> dict[str, list[Cell]]:
         """All rows as values, column by column."""
-        return {name: cast("list[Cell]", values.tolist()) for name, values in self._arrays().items()}
+        return {name: [self.categories[name][code] for code in codes] for name, codes in self.codes().items()}
 
     def records(self) -> list[dict[str, Cell]]:
         """All rows as records."""
@@ -68,15 +68,8 @@ class Dataset:
             PlanError: The name ends in neither .csv nor .parquet.
             EngineError: The file cannot be written.
         """
-        target = Path(path)
-        write_coded(
-            self.categories,
-            self.generate(),
-            target,
-            format_=format_of(target),
-            separator=self.separator,
-            rows=self.rows,
-        )
+        target, format_ = Path(path), format_of(Path(path))
+        write_coded(self.categories, self.generate(), target, format_, self.separator, self.rows)
 
     def plan(
         self,
@@ -111,12 +104,19 @@ class Dataset:
             return {name: _shown(plan) for name, plan in self.column_plans.items()}
         for name in quasi_identifiers:
             if "hierarchy" not in self.column_plans.get(name, {}):
-                possible = [known for known, plan in self.column_plans.items() if "hierarchy" in plan]
+                possible = [other for other, plan in self.column_plans.items() if "hierarchy" in plan]
                 raise PlanError(f'"{name}" cannot be a quasi-identifier here.', did_you_mean(name, possible), "column")
         return {name: _with_role(plan, name in quasi_identifiers) for name, plan in self.column_plans.items()}
 
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {name: np.array(self.categories[name], dtype=object)[codes] for name, codes in self.codes().items()}
+
+def quasi_identifier(hierarchy: str, column_type: str | None = None, **parameters: Any) -> dict[str, Any]:
+    """What a plan says of a quasi-identifier.
+
+    >>> quasi_identifier("digits", length=5)
+    {'role': 'quasi-identifier', 'hierarchy': {'type': 'digits', 'length': 5}}
+    """
+    typed = {"type": column_type} if column_type else {}
+    return {"role": "quasi-identifier", **typed, "hierarchy": {"type": hierarchy, **parameters}}
 
 
 def coded_dataset(
@@ -167,8 +167,4 @@ def _imported(package: str) -> Any:
     try:
         return import_module(package)
     except ImportError:
-        raise _absent(package) from None
-
-
-def _absent(package: str) -> EngineError:
-    return missing_extra(package, "frames")
+        raise missing_extra(package, "frames") from None

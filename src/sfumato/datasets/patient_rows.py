@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.datasets.dataset import Dataset, coded_dataset
+from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
 from sfumato.errors import PlanError
 
 COLUMNS = ("name", "date_of_birth", "sex", "zip", "illness")
@@ -29,31 +29,23 @@ EIGHT_ROWS: tuple[Row, ...] = (
     ("Marlene", "19880321", "female", "63634", "Asthma"),
 )
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 _PLANS: dict[str, dict[str, Any]] = {
     "name": {"role": "identifier"},
-    "date_of_birth": {"role": "quasi-identifier", "hierarchy": {"type": "date", "format": "%Y%m%d"}},
-    "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
-    "zip": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
+    "date_of_birth": quasi_identifier("date", format="%Y%m%d"),
+    "sex": quasi_identifier("any"),
+    "zip": quasi_identifier("digits", length=5),
     "illness": {"role": "sensitive"},
 }
 _NAMES = {
-    "male": ("Jonas", "Emil", "Moritz", "Anton", "Konrad", "Paul", "Felix", "Jakob", "Oskar", "Karl", "Theo", "Jürgen"),
-    "female": (
-        "Lena",
-        "Clara",
-        "Frieda",
-        "Marlene",
-        "Ida",
-        "Greta",
-        "Paula",
-        "Johanna",
-        "Käthe",
-        "Ute",
-        "Mia",
-        "Helga",
-    ),
+    "male": _words("Jonas Emil Moritz Anton Konrad Paul Felix Jakob Oskar Karl Theo Jürgen"),
+    "female": _words("Lena Clara Frieda Marlene Ida Greta Paula Johanna Käthe Ute Mia Helga"),
 }
-_SURNAMES = ("Ahrens", "Böhm", "Cordes", "Döring", "Ebert", "Frey", "Graf", "Haas", "Jung", "Kaiser", "Lorenz", "Weiß")
+_SURNAMES = _words("Ahrens Böhm Cordes Döring Ebert Frey Graf Haas Jung Kaiser Lorenz Weiß")
 # Two-digit regions of a hospital's surroundings, the nearer the more patients.
 _REGIONS = (("72", 0.34), ("70", 0.24), ("73", 0.18), ("71", 0.14), ("89", 0.10))
 # Illness: share among patients, and the age around which it is most frequent.

@@ -4,30 +4,21 @@ import csv
 from importlib.resources import files
 from typing import Any
 
-from sfumato.datasets.dataset import Dataset, coded_dataset
+from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
 from sfumato.engines.duckdb.writing import Cell
 
-_YES_NO: dict[str, Any] = {"role": "sensitive"}
 _PLANS: dict[str, dict[str, Any]] = {
     "id": {"role": "identifier"},
-    "gender": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
-    "age": {
-        "role": "quasi-identifier",
-        "type": "integer",
-        "hierarchy": {"type": "intervals", "start": 0, "end": 99, "widths": [5, 10, 20]},
-    },
-    "hypertension": _YES_NO,
-    "heart_disease": _YES_NO,
-    "ever_married": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
-    "work_type": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
-    "residence_type": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+    "gender": quasi_identifier("any"),
+    "age": quasi_identifier("intervals", "integer", start=0, end=99, widths=[5, 10, 20]),
+    "hypertension": {"role": "sensitive"},
+    "heart_disease": {"role": "sensitive"},
+    "ever_married": quasi_identifier("any"),
+    "work_type": quasi_identifier("any"),
+    "residence_type": quasi_identifier("any"),
     "avg_glucose_level": {"role": "sensitive", "type": "decimal"},
-    "bmi": {
-        "role": "sensitive",
-        "type": "decimal",
-        "hierarchy": {"type": "intervals", "start": 10, "end": 60, "widths": [2.5, 5, 10]},
-    },
-    "smoking_status": {"role": "sensitive", "hierarchy": {"type": "any"}},
+    "bmi": {**quasi_identifier("intervals", "decimal", start=10, end=60, widths=[2.5, 5, 10]), "role": "sensitive"},
+    "smoking_status": quasi_identifier("any") | {"role": "sensitive"},
     "stroke": {"role": "sensitive"},
 }
 _NUMBERS = {"age", "hypertension", "heart_disease", "ever_married", "stroke"}

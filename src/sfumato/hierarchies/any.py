@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sfumato.hierarchies.domains import Placeless, check_distinct, outside
 from sfumato.hierarchies.ladder import Binding, make_ladder
-from sfumato.hierarchies.listed import Placeless, accepted, distinct
 from sfumato.shapes.shapes import Key, ListOf, Record, Scalar
 
 
@@ -23,13 +23,13 @@ class AnyValue(Placeless):
 
     def __post_init__(self) -> None:
         if self.values is not None:
-            distinct(self.values)
+            check_distinct(self.values)
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the data's values or of the fixed domain."""
         if self.values is None:
             return Binding(make_ladder(sorted(values), []))
-        return Binding(make_ladder(self.values, []), accepted(values, set(self.values))[1])
+        return Binding(make_ladder(self.values, []), outside(values, set(self.values)))
 
 
 SHAPE: Record[AnyValue] = Record(

@@ -59,8 +59,8 @@ class Content:
 def content_of(profile: Profile) -> Content:
     """The first kind of content that a column's values are of."""
     kinds: Sequence[Callable[[Profile], Content | None]] = (_dates, _scale, _codes, _integers, _decimals)
-    found = (kind(profile) for kind in kinds)
-    return next((content for content in found if content), _categories(profile))
+    contents = (kind(profile) for kind in kinds)
+    return next((content for content in contents if content), _categories(profile))
 
 
 def _dates(profile: Profile) -> Content | None:

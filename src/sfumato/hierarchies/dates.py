@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import Binding, assemble
-from sfumato.hierarchies.levels import Level, keyed, root_level
-from sfumato.hierarchies.listed import Placeless
+from sfumato.hierarchies.levels import Level, level_of_keys, root_level
 from sfumato.hierarchies.moments import Integers, directives, read_moments, readable
 from sfumato.shapes.shapes import Choice, Key, ListOf, Record, Text
 
@@ -80,7 +80,7 @@ class Dates(Placeless):
         moments = read_moments(values, self.format)
         kept = _chronological(values, moments.valid, moments.ordinals)
         parts = (moments.years[kept], moments.months[kept], moments.days[kept])
-        levels: list[Level] = [keyed(step.key(*parts), step.label) for step in self._steps()]
+        levels: list[Level] = [level_of_keys(step.key(*parts), step.label) for step in self._steps()]
         texts = [values[place] for place in kept]
         rejected = tuple(values[place] for place in np.flatnonzero(~moments.valid).tolist())
         ladder = assemble(texts, [*levels, root_level(len(texts), _NOTHING)], moments.ordinals[kept])

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from itertools import filterfalse
+from typing import Any, Literal, get_args
 
+from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import ROOT, Binding, assemble
-from sfumato.hierarchies.levels import Level, climbed, coded, root_level
-from sfumato.hierarchies.listed import Placeless
+from sfumato.hierarchies.levels import Level, level_above, level_of_labels, root_level
 from sfumato.shapes.shapes import Choice, Integer, Key, Record, Text
 
 # A ladder has one rung a character: longer texts are no codes.
 MAX_LENGTH = 64
+Side = Literal["right", "left"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Digits(Placeless):
     """
 
     length: int | None = None
-    side: Literal["right", "left"] = "right"
+    side: Side = "right"
     character: str = ROOT
 
     def __post_init__(self) -> None:
@@ -44,11 +46,9 @@ class Digits(Placeless):
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the values of the right length, in the order of their texts."""
-        fit = self._fits
-        kept = sorted(value for value in values if fit(value))
-        length = self.length or max(map(len, kept), default=1) or 1
-        rejected = tuple(value for value in values if not fit(value))
-        return Binding(assemble(kept, self._levels(kept, length)), rejected)
+        domain = sorted(filter(self._fits, values))
+        length = self.length or max(map(len, domain), default=1) or 1
+        return Binding(assemble(domain, self._levels(domain, length)), tuple(filterfalse(self._fits, values)))
 
     def _fits(self, value: str) -> bool:
         return len(value) <= MAX_LENGTH if self.length is None else len(value) == self.length
@@ -56,9 +56,9 @@ class Digits(Placeless):
     def _levels(self, values: Sequence[str], length: int) -> list[Level]:
         if length == 1:
             return [root_level(len(values))]
-        levels = [coded([self._masked(length, length - 1, value) for value in values])]
+        levels = [level_of_labels([self._masked(length, length - 1, value) for value in values])]
         for shown in range(length - 2, 0, -1):
-            levels.append(climbed(levels[-1], partial(self._masked, length, shown)))
+            levels.append(level_above(levels[-1], partial(self._masked, length, shown)))
         return [*levels, root_level(len(values), ROOT * length)]
 
     def _masked(self, length: int, shown: int, value: str) -> str:
@@ -67,7 +67,7 @@ class Digits(Placeless):
         return value.rjust(length, self.character)[length - shown :].rjust(length, self.character)
 
 
-def _made(length: int | None = None, character: str = ROOT, **side: Any) -> Digits:
+def _make(length: int | None = None, character: str = ROOT, **side: Any) -> Digits:
     """Digits from the plan's keys, of which `from` is no name that Python allows."""
     return Digits(length, side.get("from", "right"), character)
 
@@ -75,9 +75,9 @@ def _made(length: int | None = None, character: str = ROOT, **side: Any) -> Digi
 SHAPE: Record[Digits] = Record(
     {
         "length": Key(Integer(1, MAX_LENGTH, about="Characters of a code; others are rejected.")),
-        "from": Key(Choice(("right", "left"), about="The end at which characters vanish first.")),
+        "from": Key(Choice(get_args(Side), about="The end at which characters vanish first.")),
         "character": Key(Text(about="What masks a character.")),
     },
-    _made,
+    _make,
     "Characters of a code vanish one after the other.",
 )

@@ -7,8 +7,8 @@ from typing import Self
 
 from sfumato.delimited import Dialect, read_lines
 from sfumato.errors import DataError, EngineError, PlanError
+from sfumato.hierarchies.domains import outside
 from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
-from sfumato.hierarchies.listed import accepted
 from sfumato.shapes.shapes import Key, Record, Text
 
 _Row = tuple[int, list[str]]
@@ -47,7 +47,7 @@ class HierarchyFile:
             PlanError: The file cannot be read, is empty, ragged, has a value twice or parts what it had merged.
         """
         ladder = self._ladder(self._rows())
-        return Binding(ladder, accepted(values, {*ladder.values})[1])
+        return Binding(ladder, outside(values, {*ladder.values}))
 
     def _ladder(self, rows: list[_Row]) -> Ladder:
         columns = list(zip(*(row for _, row in rows), strict=True))

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.grid import Grid, grid_of
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
-from sfumato.hierarchies.levels import Level, keyed
-from sfumato.hierarchies.listed import Placeless
+from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals
 from sfumato.shapes.shapes import Choice, Key, ListOf, Number, Record
 
@@ -19,6 +19,7 @@ from sfumato.shapes.shapes import Choice, Key, ListOf, Number, Record
 MAX_DOMAIN = 100_000
 # Doubles are exact up to here.
 _EXACT = 2**53
+NumberKind = Literal["whole", "decimal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Intervals(Placeless):
     bounds: tuple[tuple[float, ...], ...] = ()
     bottom: float | None = None
     top: float | None = None
-    numbers: Literal["whole", "decimal"] | None = None
+    numbers: NumberKind | None = None
 
     def __post_init__(self) -> None:
         if bool(self.widths) == bool(self.bounds):
@@ -111,8 +112,8 @@ class Intervals(Placeless):
         """The texts of the domain with their numbers, ascending."""
         low, high = self.range
         if self.whole and high - low < MAX_DOMAIN:
-            known = set(texts)
-            added = [number for number in range(int(low), int(high) + 1) if str(number) not in known]
+            present = set(texts)
+            added = [number for number in range(int(low), int(high) + 1) if str(number) not in present]
             texts, numbers = texts + [str(number) for number in added], np.append(numbers, np.array(added, float))
         order = np.argsort(numbers, kind="stable")
         return [texts[place] for place in order], numbers[order]
@@ -129,7 +130,7 @@ class Intervals(Placeless):
         keys = grid.cells(numbers)
         keys[numbers < bottom], keys[numbers > top] = -1, grid.count
         coded = {-1: f"<{grid.text(bottom)}", grid.count: f">{grid.text(top)}"}
-        return keyed(keys, lambda key: coded.get(key) or grid.label(key))
+        return level_of_keys(keys, lambda key: coded.get(key) or grid.label(key))
 
 
 _CUTS = ListOf(ListOf(Number(), at_least=1), at_least=1, about="Instead of widths: where intervals begin, per level.")
@@ -141,7 +142,7 @@ SHAPE: Record[Intervals] = Record(
         "bounds": Key(_CUTS),
         "bottom": Key(Number(about="Values below it are published as <bottom.")),
         "top": Key(Number(about="Values above it are published as >top.")),
-        "numbers": Key(Choice(("whole", "decimal"), about="What the values are; by the parameters unless given.")),
+        "numbers": Key(Choice(get_args(NumberKind), about="What the values are; by the parameters unless given.")),
     },
     Intervals,
     "Numbers in intervals of growing width.",

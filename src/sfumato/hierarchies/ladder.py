@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.levels import ROOT, Codes, Level, coded, rooted
+from sfumato.hierarchies.levels import ROOT, Codes, Level, level_of_labels, with_root
 
 Numbers = npt.NDArray[np.float64]
 __all__ = ["ROOT", "Binding", "Codes", "Hierarchy", "Ladder", "Numbers", "assemble", "make_ladder"]
@@ -159,7 +159,7 @@ def make_ladder(
     >>> make_ladder(["a", "b"], []).labels
     (('a', 'b'), ('*',))
     """
-    return assemble(values, [coded(level) for level in levels], numbers)
+    return assemble(values, [level_of_labels(level) for level in levels], numbers)
 
 
 def assemble(
@@ -167,5 +167,5 @@ def assemble(
 ) -> Ladder:
     """A ladder from distinct values and the levels above them; a root is added when the last level is none."""
     raw: Level = (tuple(values), np.arange(len(values), dtype=np.int32))
-    labels, codes = zip(*rooted([raw, *levels]), strict=True)
+    labels, codes = zip(*with_root([raw, *levels]), strict=True)
     return Ladder(tuple(values), labels, codes, None if numbers is None else np.asarray(numbers, np.float64))

@@ -10,10 +10,10 @@ Level = tuple[tuple[str, ...], Codes]
 ROOT = "*"
 
 
-def coded(labels: Sequence[str]) -> Level:
+def level_of_labels(labels: Sequence[str]) -> Level:
     """The level in which each value has the label given, labels in the order of their first value.
 
-    >>> coded(["b", "a", "b"])
+    >>> level_of_labels(["b", "a", "b"])
     (('b', 'a'), array([0, 1, 0], dtype=int32))
     """
     places: dict[str, int] = {}
@@ -21,10 +21,10 @@ def coded(labels: Sequence[str]) -> Level:
     return tuple(places), codes
 
 
-def keyed(keys: npt.NDArray[np.int64], label: Callable[[int], str]) -> Level:
+def level_of_keys(keys: npt.NDArray[np.int64], label: Callable[[int], str]) -> Level:
     """The level in which values of the same key share a label; only the distinct keys are put into words.
 
-    >>> keyed(np.array([7, 5, 7]), str)
+    >>> level_of_keys(np.array([7, 5, 7]), str)
     (('7', '5'), array([0, 1, 0], dtype=int32))
     """
     distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -34,13 +34,13 @@ def keyed(keys: npt.NDArray[np.int64], label: Callable[[int], str]) -> Level:
     return tuple(label(int(key)) for key in distinct[order]), place[inverse]
 
 
-def climbed(below: Level, label: Callable[[str], str]) -> Level:
+def level_above(below: Level, label: Callable[[str], str]) -> Level:
     """The level above another: each of its labels goes to one, so nothing that was merged can be parted.
 
-    >>> climbed((("12", "13", "25"), np.arange(3)), lambda code: code[:1] + "*")
+    >>> level_above((("12", "13", "25"), np.arange(3)), lambda code: code[:1] + "*")
     (('1*', '2*'), array([0, 0, 1], dtype=int32))
     """
-    labels, parents = coded([label(name) for name in below[0]])
+    labels, parents = level_of_labels([label(name) for name in below[0]])
     return labels, parents[below[1]]
 
 
@@ -49,7 +49,7 @@ def root_level(size: int, label: str = ROOT) -> Level:
     return (label,), np.zeros(size, np.int32)
 
 
-def rooted(levels: Sequence[Level]) -> list[Level]:
+def with_root(levels: Sequence[Level]) -> list[Level]:
     """The levels, with a root added when the last of them is not one label of stars."""
     labels, codes = levels[-1]
     if len(levels) > 1 and len(labels) == 1 and set(labels[0]) == {ROOT}:

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
+from sfumato.hierarchies.domains import Placeless, check_distinct, check_nesting, outside
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
-from sfumato.hierarchies.levels import Level, keyed
-from sfumato.hierarchies.listed import Placeless, accepted, distinct, nesting
+from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals
 from sfumato.shapes.shapes import Integer, Key, ListOf, Record, Scalar
 
@@ -33,9 +33,9 @@ class Order(Placeless):
     def __post_init__(self) -> None:
         if bool(self.groups) == bool(self.size):
             raise ValueError("give either groups or size.")
-        nesting(self.groups)
+        check_nesting(self.groups)
         if self.values is not None:
-            distinct(self.values)
+            check_distinct(self.values)
 
     @property
     def by_rule(self) -> bool:
@@ -46,12 +46,12 @@ class Order(Placeless):
         if self.values is None:
             ordered, numbers = in_order(values)
             return Binding(assemble(ordered, self._levels(ordered), numbers))
-        rejected = accepted(values, set(self.values))[1]
-        return Binding(assemble(self.values, self._levels(self.values), _ascending(self.values)), rejected)
+        ladder = assemble(self.values, self._levels(self.values), _ascending(self.values))
+        return Binding(ladder, outside(values, set(self.values)))
 
     def _levels(self, ordered: Sequence[str]) -> list[Level]:
         places = np.arange(len(ordered), dtype=np.int64)
-        return [keyed(places // size, partial(_label, ordered, size)) for size in self._sizes(len(ordered))]
+        return [level_of_keys(places // size, partial(_label, ordered, size)) for size in self._sizes(len(ordered))]
 
     def _sizes(self, count: int) -> list[int]:
         if self.size is None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
-from sfumato.hierarchies.listed import Placeless, accepted
 from sfumato.shapes.shapes import Key, MapOf, Record, Scalar
 
 
@@ -38,15 +38,15 @@ class Tree(Placeless):
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of all leaves, and of the inner labels among the values."""
         inner = {*self.parents.values()} - {ROOT}
-        present, rejected = accepted(values, {*self.parents, *inner})
-        asked = set(present)
-        named = dict.fromkeys((*self.parents, *self.parents.values()))
-        kept = [name for name in named if name in asked or name not in inner | {ROOT}]
-        return Binding(make_ladder(kept, self._levels(kept)), rejected)
+        names = dict.fromkeys((*self.parents, *self.parents.values()))
+        names.pop(ROOT, None)
+        present = set(values)
+        domain = [name for name in names if name in present or name not in inner]
+        return Binding(make_ladder(domain, self._levels(domain)), outside(values, names))
 
-    def _levels(self, kept: Sequence[str]) -> list[list[str]]:
+    def _levels(self, domain: Sequence[str]) -> list[list[str]]:
         """For each depth from the one above the deepest up to the root, each value's ancestor there or itself."""
-        lines = [self._line(name) or () for name in kept]
+        lines = [self._line(name) or () for name in domain]
         deepest = max(len(line) for line in lines)
         return [[line[min(depth, len(line) - 1)] for line in lines] for depth in range(deepest - 2, -1, -1)]
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
-COLUMN_TYPES: tuple[ColumnType, ...] = ("text", "integer", "decimal", "date", "boolean")
+COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 
 _NUMERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)

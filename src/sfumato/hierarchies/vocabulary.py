@@ -80,9 +80,9 @@ def role_of_name(name: str) -> tuple[Role, str] | None:
     (('quasi-identifier', 'geburtsdatum'), ('sensitive', 'salary'), None)
     """
     words = words_of(name)
-    for role, known in ROLE_WORDS.items():
+    for role, stems in ROLE_WORDS.items():
         for word in words:
-            if word in known or any(_compound(word, stem) for stem in known):
+            if word in stems or any(_compound(word, stem) for stem in stems):
                 return role, word
     return None
 

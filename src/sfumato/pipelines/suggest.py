@@ -1,7 +1,9 @@
 """Profiles of columns, and the plan that is suggested from them."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from sfumato.engines.engine import Engine, Reading
@@ -14,42 +16,46 @@ SUPPRESSION = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Suggested:
-    """A plan that runs as it is, and the reason for each column's part in it."""
+class SuggestedPlan:
+    """A plan that runs as it is, the reason for each column's part in it, and the profiles of the columns."""
 
     plan: dict[str, Any]
     reasons: dict[str, str]
+    profiles: tuple[Profile, ...]
 
     def to_yaml(self) -> str:
         """The plan as YAML, each column with its reason as a comment."""
-        import yaml
+        return "".join(self._columns() if key == "columns" else _yaml({key: part}) for key, part in self.plan.items())
 
-        lines = str(yaml.safe_dump(self.plan, sort_keys=False, allow_unicode=True, width=110)).splitlines()
-        marked, inside = [], False
-        for line in lines:
-            inside = line == "columns:" or (inside and line.startswith(" "))
-            name = yaml.safe_load(line) if inside and line.startswith("  ") and not line.startswith("   ") else None
-            if isinstance(name, dict):
-                marked.append(f"  # {self.reasons[str(next(iter(name)))]}")
-            marked.append(line)
-        return "\n".join(marked) + "\n"
+    def _columns(self) -> str:
+        columns = self.plan["columns"].items()
+        entries = (f"# {self.reasons[name]}\n{_yaml({name: entry})}" for name, entry in columns)
+        return "columns:\n" + indent("".join(entries), "  ")
 
 
-def suggest_plan(engine: Engine, source: str, **data: Any) -> Suggested:
+def _yaml(part: dict[str, Any]) -> str:
+    import yaml
+
+    return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
+
+
+def suggest_plan(engine: Engine, source: str, **data: Any) -> SuggestedPlan:
     """A plan for some rows: roles, types and hierarchies with a reason for each.
 
     Args:
         source: What the plan says of where the rows lie.
         data: More for the plan's `data`.
     """
-    missing = _missing_words(engine)
-    suggestions = {name: suggest(_profile(engine, name, missing)) for name in engine.columns}
-    rows = engine.count(engine.columns[:1], Reading()).rows
+    texts = {name: _count_texts(engine, name) for name in engine.columns}
+    rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
+    missing = [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())]
+    profiles = tuple(_profile(name, counts, missing) for name, counts in texts.items())
+    suggestions = {profile.name: suggest(profile) for profile in profiles}
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     reading = {"source": source, **data}
-    reading |= ({"missing": list(missing)} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
+    reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
     plan = {
         "version": 1,
         "data": reading,
@@ -59,7 +65,8 @@ def suggest_plan(engine: Engine, source: str, **data: Any) -> Suggested:
         "seed": 1,
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
-    return Suggested(plan, {name: suggestion.reason for name, suggestion in suggestions.items()})
+    reasons = {name: suggestion.reason for name, suggestion in suggestions.items()}
+    return SuggestedPlan(plan, reasons, profiles)
 
 
 def _with_quasi_identifier(suggestions: dict[str, Suggestion]) -> dict[str, Suggestion]:
@@ -71,24 +78,20 @@ def _with_quasi_identifier(suggestions: dict[str, Suggestion]) -> dict[str, Sugg
     return suggestions | {name: changed}
 
 
-def _missing_words(engine: Engine) -> tuple[str, ...]:
-    """Words for "missing" that some column holds."""
-    found = set()
-    for name in engine.columns:
-        found |= set(engine.count([name], Reading()).values[0]) & set(MISSING_WORDS)
-    return tuple(word for word in MISSING_WORDS if word in found)
+def _count_texts(engine: Engine, name: str) -> dict[str | None, int]:
+    """A column's texts with their numbers of rows."""
+    frequencies = engine.count([name], Reading())
+    texts = frequencies.values[0]
+    return {texts[code]: int(rows) for code, rows in zip(frequencies.codes[:, 0], frequencies.counts, strict=True)}
 
 
-def _profile(engine: Engine, name: str, missing: tuple[str, ...]) -> Profile:
-    counted = engine.count([name], Reading())
-    texts = counted.values[0]
-    counts = {texts[code]: int(rows) for code, rows in zip(counted.codes[:, 0], counted.counts, strict=True)}
-    absent = sum(rows for text, rows in counts.items() if text is None or text in missing)
+def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
     present = {text: rows for text, rows in counts.items() if text is not None and text not in missing}
-    return Profile(name, present, rows=counted.rows, missing=absent)
+    rows = sum(counts.values())
+    return Profile(name, present, rows, missing=rows - sum(present.values()))
 
 
-def suggest_for_file(path: Path, separator: str | None = None, encoding: str | None = None) -> Suggested:
+def suggest_for_file(path: Path, separator: str | None = None, encoding: str | None = None) -> SuggestedPlan:
     """A plan for the rows of a file."""
     from sfumato.delimited import check_separator
     from sfumato.engines.duckdb.engine import DuckDBEngine

@@ -85,13 +85,12 @@ def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None
     engine = DuckDBEngine(path, read)
     try:
         suggested = suggest_plan(engine, path.name, **({"encoding": known} if known else {}))
-        missing = tuple(suggested.plan["data"].get("missing", ()))
-        columns = tuple(_column(engine, name, missing) for name in engine.columns)
-        rows = engine.count(engine.columns[:1], Reading()).rows
         preview = engine.first_rows(PREVIEW_ROWS)
     finally:
         engine.close()
-    return Loaded(path, rows, columns, preview, planned or suggested.plan, suggested.reasons, read)
+    profiles = suggested.profiles
+    columns = tuple(Column(profile.name, tuple(profile.values), profile.missing) for profile in profiles)
+    return Loaded(path, profiles[0].rows, columns, preview, planned or suggested.plan, suggested.reasons, read)
 
 
 def is_text(path: Path) -> bool:
@@ -104,14 +103,6 @@ def marked(path: Path) -> str | None:
     """The encoding that a text's first bytes tell, or None."""
     with path.open("rb") as stream:
         return "utf-16" if stream.read(2) in MARKS else None
-
-
-def _column(engine: DuckDBEngine, name: str, missing: Sequence[str]) -> Column:
-    counted = engine.count([name], Reading())
-    texts = counted.values[0]
-    absent = [place for place, text in enumerate(texts) if text is None or text in missing]
-    rows = int(counted.counts[np.isin(counted.codes[:, 0], absent)].sum())
-    return Column(name, tuple(text for text in texts if text is not None and text not in missing), rows)
 
 
 def ladder_of(column: Column, plan: dict[str, Any], folder: Path) -> tuple[Ladder, int]:

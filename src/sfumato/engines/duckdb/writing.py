@@ -33,7 +33,6 @@ def write_coded(
     categories: Mapping[str, Sequence[Cell]],
     chunks: Iterable[Chunk],
     path: Path,
-    *,
     format_: Literal["csv", "parquet"],
     separator: str,
     rows: int,

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.ladder import Binding, make_ladder
-from sfumato.hierarchies.listed import Placeless, accepted
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Classes, Histogram
 from sfumato.microdata.models.model import Model
@@ -56,7 +56,7 @@ class KnownLadder(Placeless):
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the rows."""
         names, *levels = zip(*self.rows, strict=True)
-        return Binding(make_ladder(names, levels), accepted(values, set(names))[1])
+        return Binding(make_ladder(names, levels), outside(values, set(names)))
 
 
 def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What builders share whose domain is a list of texts."""
+"""Domains that are lists of texts: what may stand in them; and hierarchies that read no file."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Self
@@ -22,7 +22,7 @@ class Placeless:
         return self
 
 
-def distinct(values: Sequence[str]) -> None:
+def check_distinct(values: Sequence[str]) -> None:
     """Refuse a list in which a value stands twice.
 
     Raises:
@@ -33,17 +33,16 @@ def distinct(values: Sequence[str]) -> None:
         raise ValueError("values stand twice: " + ", ".join(twice) + ".")
 
 
-def accepted(values: Sequence[str], domain: Collection[str | None]) -> tuple[list[str], tuple[str, ...]]:
-    """The values inside a domain, and those outside it.
+def outside(values: Sequence[str], domain: Container[str | None]) -> tuple[str, ...]:
+    """The values that a domain does not have.
 
-    >>> accepted(["a", "x"], {"a", "b"})
-    (['a'], ('x',))
+    >>> outside(["a", "x"], {"a", "b"})
+    ('x',)
     """
-    inside = [value for value in values if value in domain]
-    return inside, tuple(value for value in values if value not in domain)
+    return tuple(value for value in values if value not in domain)
 
 
-def nesting(sizes: Sequence[int]) -> None:
+def check_nesting(sizes: Sequence[int]) -> None:
     """Refuse sizes of groups that part on one level what an earlier level merged.
 
     Raises:

@@ -1,0 +1,21 @@
+"""The text of a hierarchy file: one row a value, one column a level, read again by the hierarchy `file`."""
+
+from sfumato.hierarchies.ladder import Ladder
+
+
+def ladder_text(ladder: Ladder, separator: str = ";") -> str:
+    """A ladder as the text of a hierarchy file; the missing value has no place in one and is left out.
+
+    >>> from sfumato.hierarchies.ladder import make_ladder
+    >>> ladder_text(make_ladder(["a;b", "c"], []))
+    '"a;b";*\\nc;*\\n'
+    """
+    rows = (row for row in ladder.rows() if row[0] is not None)
+    return "".join(separator.join(_quoted(cell or "", separator) for cell in row) + "\n" for row in rows)
+
+
+def _quoted(cell: str, separator: str) -> str:
+    """The cell, in quotes where a reader or an editor of the file could take it for something else."""
+    if cell and cell == cell.strip() and not any(sign in cell for sign in (separator, '"', "\r", "\n", "\ufeff")):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'
