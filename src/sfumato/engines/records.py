@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.delimited import Dialect, check_separator, empty, read_lines
-from sfumato.errors import DataError, missing_extra
+from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]
 
@@ -20,32 +20,22 @@ def columns_of(frame: Any) -> tuple[Columns, int]:
     Raises:
         DataError: This is no frame.
     """
-    eager = _eager(frame)
-    columns = {name: _plain(values) for name, values in eager.to_dict(as_series=False).items()}
-    return columns, len(eager)
+    from sfumato.engines.frames.sources import eager
+
+    known = eager(frame)
+    return {name: _plain(values) for name, values in known.to_dict(as_series=False).items()}, len(known)
 
 
 def frame_like(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
     """A frame of the same kind with other columns; a lazy frame becomes the eager one it is collected to."""
     import narwhals as nw
 
-    eager = _eager(frame)
-    made = nw.from_dict(dict(columns), backend=eager.implementation).to_native()
-    index = nw.maybe_get_index(eager)
+    from sfumato.engines.frames.sources import eager, frame_of
+
+    known = eager(frame)
+    made = frame_of(columns, known.implementation)
+    index = nw.maybe_get_index(known)
     return made if index is None else made.set_axis(index, axis=0)
-
-
-def _eager(frame: Any) -> Any:
-    import narwhals as nw
-
-    try:
-        found = nw.from_native(frame)
-    except TypeError:
-        kind = type(frame).__name__
-        raise DataError(
-            f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
-        ) from None
-    return found.collect() if isinstance(found, nw.LazyFrame) else found
 
 
 def _plain(values: Sequence[Any]) -> list[Any]:
@@ -110,11 +100,9 @@ def _checked(records: Any, path: Path) -> list[dict[str, Any]]:
 
 
 def _read_parquet(path: Path) -> list[dict[str, Any]]:
-    try:
+    with extra_part("pyarrow", "frames"):
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
-    except ImportError:
-        raise missing_extra("pyarrow", "frames") from None
     try:
         rows: list[dict[str, Any]] = read_table(path).to_pylist()
     except ArrowException:
@@ -170,9 +158,7 @@ def _iso(value: Any) -> str:
 
 
 def _write_parquet(records: Sequence[Mapping[str, Any]], path: Path) -> None:
-    try:
+    with extra_part("pyarrow", "frames"):
         from pyarrow import Table
         from pyarrow.parquet import write_table
-    except ImportError:
-        raise missing_extra("pyarrow", "frames") from None
     write_table(Table.from_pylist([dict(record) for record in records]), path)

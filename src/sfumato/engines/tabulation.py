@@ -2,43 +2,34 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from sfumato.engines import sql
+from sfumato.engines.frames import sources as frames
 from sfumato.engines.names import check_header
-from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
+from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.crosstabs.crosstabs import Crosstab
 from sfumato.tables.tabulate import Base
 
 # What is cut off at both ends of a code, from frames and files alike.
 BLANKS = " \t\r\n"
+# Libraries for frames, those preferred first.
+FRAMES = ("polars", "pandas", "pyarrow")
 
 
 def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
     """Every column of a frame as texts, empty where missing; whole numbers have no decimal point."""
-    eager = _eager(frame)
+    eager = frames.eager(frame)
     return {str(name): _texts(eager[name]) for name in eager.columns}
 
 
 def _texts(column: Any) -> tuple[str, ...]:
     pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
     return tuple("" if missing else _text(value) for value, missing in pairs)
-
-
-def _eager(frame: Any) -> Any:
-    import narwhals as nw
-
-    try:
-        known = nw.from_native(frame)
-    except TypeError:
-        raise PlanError(
-            f"a {type(frame).__name__} is no table.", "Give a pandas, Polars or Arrow frame, or a path.", "no-frame"
-        ) from None
-    return known.collect() if isinstance(known, nw.LazyFrame) else known
 
 
 def _text(value: Any) -> str:
@@ -49,26 +40,15 @@ def _text(value: Any) -> str:
 
 def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
     """The frame with text columns added."""
-    import narwhals as nw
-
-    eager = _eager(frame)
+    eager = frames.eager(frame)
     series = [nw.new_series(name, list(texts), nw.String, backend=eager.implementation) for name, texts in new.items()]
     return eager.with_columns(*series).to_native()
 
 
 def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
     """Columns as the kind of frame that came in, or as one of those installed when a path did."""
-    import narwhals as nw
-
-    backend: Any = _installed() if isinstance(like, str | Path) else _eager(like).implementation
-    return nw.from_dict(dict(columns), backend=backend).to_native()
-
-
-def _installed() -> str:
-    found = next((name for name in ("polars", "pandas", "pyarrow") if find_spec(name)), None)
-    if found is None:
-        raise missing_extra("polars", "all")
-    return found
+    path = isinstance(like, str | Path)
+    return frames.frame_of(columns, frames.installed(*FRAMES) if path else frames.eager(like).implementation)
 
 
 def base_of(
@@ -173,7 +153,7 @@ def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: 
 
 def crosstab_of(frame: Any) -> Crosstab:
     """A crosstab as labels and numbers: pandas keeps row labels in the index, other frames in the first column."""
-    eager = _eager(frame)
+    eager = frames.eager(frame)
     if eager.implementation.is_pandas():
         return Crosstab(
             rows=tuple(frame.index),
@@ -193,15 +173,13 @@ def _matrix(columns: Sequence[Any]) -> np.ndarray[tuple[int, int], np.dtype[np.f
 
 def crosstab_like(frame: Any, cells: Sequence[Sequence[Any]]) -> Any:
     """The crosstab with other cells, given row by row; pandas keeps numbers as such, other frames hold texts."""
-    eager = _eager(frame)
+    eager = frames.eager(frame)
     if eager.implementation.is_pandas():
         result = frame.astype(object)
         for row, entries in enumerate(cells):
             for column, entry in enumerate(entries):
                 result.iat[row, column] = entry
         return result
-    import narwhals as nw
-
     first, *rest = eager.columns
     texts = [
         nw.new_series(name, [str(row[place]) for row in cells], nw.String, backend=eager.implementation)

@@ -53,9 +53,10 @@ class Comparison(Runs):
         Raises:
             EngineError: None is.
         """
-        from sfumato.engines.frames.engine import frame_of
+        from sfumato.engines.frames.sources import frame_of, installed
 
-        return frame_of([cell.to_dict() for cell in self.cells])
+        cells = [cell.to_dict() for cell in self.cells]
+        return frame_of({name: [cell[name] for cell in cells] for name in cells[0]}, installed("pandas", "polars"))
 
     @property
     def charts(self) -> "dict[str, Chart]":

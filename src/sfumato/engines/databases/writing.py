@@ -11,7 +11,7 @@ from sfumato.engines.databases.address import Address, read_address
 from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.errors import InternalError, PlanError, missing_extra
+from sfumato.errors import InternalError, PlanError, extra_part
 from sfumato.microdata.counts.frequencies import Counted
 
 
@@ -71,10 +71,8 @@ def _postgresql(place: Address) -> Iterator[Any]:
 
 @contextmanager
 def _sqlite(place: Address) -> Iterator[Any]:
-    try:
+    with extra_part("adbc-driver-sqlite", "sqlite"):
         import adbc_driver_sqlite.dbapi as driver
-    except ImportError:
-        raise missing_extra("adbc-driver-sqlite", "sqlite") from None
     with faults(), driver.connect(place.uri) as connection:
         yield connection
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,15 @@ import numpy.typing as npt
 from sfumato.delimited import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
-from sfumato.engines.duckdb.count import CodeCounting, Looking, TextCounting, Texts, in_order
+from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.join import Joining
 from sfumato.engines.duckdb.sources import Source, csv_table, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import Reading
 from sfumato.engines.files import fingerprint, format_of
-from sfumato.errors import DataError, EngineError, PlanError, SfumatoError, missing_extra
+from sfumato.engines.frames.sources import installed
+from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
 from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.data_plan import DataPlan
@@ -103,45 +105,43 @@ class DuckDBEngine:
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         with self.faults(reads=True):
-            combinations = self._by_codes(tuple(columns), reading) or self._by_texts(tuple(columns), reading)
-            values, codes, counts = combinations
+            counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)
+            values, codes, counts = self._by_codes(counting) or self._by_texts(counting)
             rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
         return Counted(tuple(columns), values, codes, counts, rows)
 
-    def _by_texts(self, columns: tuple[str, ...], reading: Reading) -> Combinations:
+    def _by_texts(self, counting: Counting) -> Combinations:
         """Texts of each column, codes and rows of each combination, for columns of any kind."""
-        counting = TextCounting(self.source.table, columns, reading, self.plan.strip)
-        self._run(counting.group())
+        self._run(counting.group_by_texts())
         values = tuple(self._texts(statement) for statement in counting.texts())
         arrays = self._connection.execute(counting.codes()).fetchnumpy()
-        self._run(counting.forget())
-        codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(columns))]
+        self._run("DROP TABLE combinations")
+        codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(counting.columns))]
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
         return values, matrix, np.asarray(arrays["n"], np.int64)
 
-    def _by_codes(self, columns: tuple[str, ...], reading: Reading) -> Combinations | None:
+    def _by_codes(self, counting: Counting) -> Combinations | None:
         """The same where the columns lie in dictionaries and have few texts; None where not."""
-        kinds = self._dictionaries() if columns else {}
-        looking = Looking(self.source.table, columns, reading, self.plan.strip)
-        if not kinds or max(self._run(looking.sampled())[0]) > MAX_TEXTS:
+        kinds = self._dictionaries() if counting.columns else {}
+        if not kinds or max(self._run(counting.sampled())[0]) > MAX_TEXTS:
             return None
-        texts = in_order(self._run(looking.whole())[0])
+        texts = in_order(self._run(counting.whole())[0])
         if texts is None:
             return None
-        counting = CodeCounting(self.source.table, columns, reading, self.plan.strip, texts, kinds)
-        for statement in counting.types():
+        coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, texts, kinds)
+        for statement in coding.types():
             self._run(statement)
-        arrays = self._connection.execute(counting.group()).fetchnumpy()
-        keys = [arrays[f"k{word}"] for word in range(counting.packing.words)]
+        arrays = self._connection.execute(coding.group_by_codes()).fetchnumpy()
+        keys = [arrays[f"k{word}"] for word in range(coding.packing.words)]
         if any(np.ma.is_masked(word) for word in keys):
             raise EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")
         packed = np.array([np.asarray(word, np.uint64) for word in keys])
-        return texts, counting.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
+        return texts, coding.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         with self.faults(reads=True):
-            found = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
-        return tuple(int(row[0]) for row in found)
+            rows = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
+        return tuple(int(row[0]) for row in rows)
 
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "DuckDBEngine":
         if target is None:
@@ -181,7 +181,9 @@ class DuckDBEngine:
         """All rows as a frame of texts, with whichever library for frames is installed."""
         texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):
-            return _framed(self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s"))
+            rows = self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s")
+            polars = ("polars",) if find_spec("pyarrow") else ()  # which DuckDB makes by way of Arrow
+            return rows.pl() if installed(*polars, "pandas") == "polars" else rows.df()
 
     def first_rows(self, limit: int) -> list[Row]:
         """So many rows from the top, by column, as texts; None is the missing value."""
@@ -247,16 +249,6 @@ def _scratch(plan: DataPlan) -> Scratch:
             "Name a folder that exists and can be written.",
             "temp-folder",
         ) from None
-
-
-def _framed(relation: Any) -> Any:
-    from importlib.util import find_spec
-
-    if find_spec("polars") and find_spec("pyarrow"):
-        return relation.pl()
-    if find_spec("pandas"):
-        return relation.df()
-    raise missing_extra("a library for frames", "frames")
 
 
 def connect(scratch: Path, memory_bytes: int = 0) -> Any:

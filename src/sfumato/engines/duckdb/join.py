@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
-from sfumato.engines.duckdb.entry_lists import Picker
+from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
@@ -167,11 +167,10 @@ class Joining:
     def _column_joins(self) -> str:
         if self.application.picks:
             return ""
-        columns = [
+        return "".join(
             f" JOIN d{place} ON {as_text(column, self.application.strip)} IS NOT DISTINCT FROM d{place}.text"
             for place, column in enumerate(self.application.recoding.columns)
-        ]
-        return "".join(columns)
+        )
 
     @cached_property
     def _pickers(self) -> tuple[Picker, ...]:
@@ -181,17 +180,15 @@ class Joining:
     def _keys(self) -> list[str]:
         """The packed codes of a row."""
         packing = self.application.packing
-        parts: list[list[str]] = [[] for _ in range(packing.words)]
-        for place in range(len(self.application.recoding.columns)):
-            shift = int(packing.shift[place])
-            part = f"(d{place}.code << {shift})"
-            if self._pickers:
-                # A value whose rows are dropped has no code: such a row finds no class.
-                codes = self.application.key_codes(place)
-                entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in codes]
-                part = self._pickers[place].picked(entries, "UBIGINT")
-            parts[int(packing.word[place])].append(part)
-        return [f"({' | '.join(part)})" for part in parts]
+        return packed(packing, [self._code(place, int(shift)) for place, shift in enumerate(packing.shift)])
+
+    def _code(self, place: int, shift: int) -> str:
+        """The shifted code of a row's value; one whose rows are dropped has none: such a row finds no class."""
+        if not self._pickers:
+            return f"(d{place}.code << {shift})"
+        codes = self.application.key_codes(place)
+        entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in codes]
+        return self._pickers[place].picked(entries, "UBIGINT")
 
 
 def _hash(seed: int) -> str:

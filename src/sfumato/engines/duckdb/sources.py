@@ -15,7 +15,7 @@ from sfumato.engines.duckdb.values import with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text
-from sfumato.errors import PlanError, did_you_mean, missing_extra
+from sfumato.errors import PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
 # The column of a row's number.
@@ -141,10 +141,8 @@ def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
 
 
 def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    try:
+    with extra_part("adbc-driver-sqlite", "sqlite"):
         import adbc_driver_sqlite.dbapi as driver
-    except ImportError:
-        raise missing_extra("adbc-driver-sqlite", "sqlite") from None
     try:
         with driver.connect(path.resolve().as_uri()) as database, database.cursor() as cursor:
             cursor.execute(
@@ -172,10 +170,8 @@ def _sqlite_values(cursor: Any, table: str) -> str:
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    try:
+    with extra_part("python-calamine", "excel"):
         import python_calamine
-    except ImportError:
-        raise missing_extra("python-calamine", "excel") from None
     try:
         book = python_calamine.CalamineWorkbook.from_path(str(path))
         sheet = book.get_sheet_by_name(_chosen(data.table, book.sheet_names, first=True))

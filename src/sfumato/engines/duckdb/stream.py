@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, required
-from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, LevelRecoding
@@ -132,13 +132,13 @@ class Stream:
 
     def _class(self) -> str:
         packing = self.application.packing
-        words: list[list[str]] = [[] for _ in range(packing.words)]
-        for place in range(len(self.recoding.columns)):
-            if len(self.recoding.labels[place]) == 1:
-                continue  # its code is 0 in every class
-            shifted = [str(code << int(packing.shift[place])) for code in self._codes(place)]
-            words[int(packing.word[place])].append(self._pickers[place].picked(shifted, "UBIGINT"))
-        key = self._joined([f"({' | '.join(parts) or 'CAST(0 AS UBIGINT)'})" for parts in words])
+        parts = [
+            self._pickers[place].picked([str(code << int(packing.shift[place])) for code in codes], "UBIGINT")
+            if len(self.recoding.labels[place]) > 1
+            else ""  # its code is 0 in every class
+            for place, codes in enumerate(map(self._codes, range(len(self.recoding.columns))))
+        ]
+        key = self._joined(packed(packing, parts))
         return f"CAST(enum_code(TRY_CAST({key} AS classes_of_rows)) AS BIGINT)"
 
     def _codes(self, place: int) -> list[int]:

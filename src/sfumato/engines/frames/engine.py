@@ -15,7 +15,7 @@ from sfumato.engines.frames.count import Coded, count_rows, factorize
 from sfumato.engines.frames.sources import check_kinds
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text, short_text
-from sfumato.errors import EngineError, missing_extra
+from sfumato.errors import EngineError
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
@@ -92,23 +92,3 @@ class FrameEngine:
             absent = [place for place, text in enumerate(texts) if text is None or text in reading.missing]
             keep &= ~np.isin(codes, absent)
         return np.flatnonzero(keep)
-
-
-def frame_of(records: list[dict[str, Any]]) -> Any:
-    """Records as a frame, with whichever library for frames is installed.
-
-    Raises:
-        EngineError: None is installed.
-    """
-    try:
-        import pandas
-
-        return pandas.DataFrame(records)
-    except ImportError:
-        pass
-    try:
-        import polars
-
-        return polars.DataFrame(records, infer_schema_length=None)
-    except ImportError:
-        raise missing_extra("a library for frames", "frames") from None

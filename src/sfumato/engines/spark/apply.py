@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
@@ -45,8 +47,6 @@ class Application(Lookups):
         return self._ordered(rows).select(*self._published()).toDF(*self.columns)
 
     def _rows(self) -> Any:
-        from pyspark.sql import functions as F  # noqa: N812
-
         if self.division is not None or (self.source.number is not None and self._shuffles):
             return self.source.numbered()
         if self._shuffles:
@@ -85,8 +85,6 @@ class Application(Lookups):
 
     def _joined(self, rows: Any, column: str, texts: Any, known: dict[str, Any]) -> Any:
         """Rows with what is known of their value of a column, given for each of its texts."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         pa, at = arrow(), self.source.columns.index(column)
         kind = self.source.kind(at)
         number = {"float": pa.float32(), "double": pa.float64()}.get(str(kind.typeName()))
@@ -96,16 +94,12 @@ class Application(Lookups):
         return rows.join(lookup, key.eqNullSafe(lookup["sfumato_text"])).drop("sfumato_text")
 
     def _loaded(self, columns: dict[str, Any]) -> Any:
-        from pyspark.sql import functions as F  # noqa: N812
-
         table = arrow().table(columns)
         frame = self.source.frame.sparkSession.createDataFrame(table)
         return F.broadcast(frame) if table.num_rows <= MAX_BROADCAST else frame
 
     def _with_hidden(self, rows: Any) -> Any:
         """Rows with their class's number, or with whether they are hidden; nothing where neither is asked for."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         if not self._hides:
             return rows
         wanted = np.ones(len(self.recoding.suppressed), bool)
@@ -131,9 +125,6 @@ class Application(Lookups):
 
     def _ranked(self, rows: Any, division: Division) -> Any:
         """Rows with their rank among those of the same combination and value, by the hash of their number."""
-        from pyspark.sql import Window
-        from pyspark.sql import functions as F  # noqa: N812
-
         if division.column is None:
             rows = rows.withColumn("sfumato_value", F.lit(0).cast("long"))
         else:
@@ -144,8 +135,6 @@ class Application(Lookups):
 
     def _keys(self) -> list[Any]:
         """The packed codes of a row."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         packing = self.packing
         keys = []
         for word in range(packing.words):
@@ -183,16 +172,12 @@ class Application(Lookups):
         return rows if self.handling.shuffle_seed is None else rows.orderBy(_hash(self.handling.shuffle_seed))
 
     def _published(self) -> list[Any]:
-        from pyspark.sql import functions as F  # noqa: N812
-
         columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]
         if self.handling.class_column is not None:
             columns.append(F.col("number"))
         return [column.alias(f"o{place}") for place, column in enumerate(columns)]
 
     def _published_column(self, place: int, name: str) -> Any:
-        from pyspark.sql import functions as F  # noqa: N812
-
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
         if is_float(kind):
             raw = key_of(raw, kind, False)
@@ -211,6 +196,4 @@ class Application(Lookups):
 
 
 def _hash(seed: int) -> Any:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.md5(F.concat(F.lit(f"{seed}:"), F.col(ROW).cast("string")))

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from pyspark.sql import functions as F  # noqa: N812
+
 from sfumato.engines.engine import Reading
 from sfumato.engines.spark.sources import SparkSource
 from sfumato.engines.texts import WHITE_SPACE
@@ -15,8 +17,6 @@ def is_float(kind: Any) -> bool:
 
 def key_of(column: Any, kind: Any, strip: bool) -> Any:
     """What a column's values are grouped and looked up by: their text, or the number itself; null for NaN."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     if is_float(kind):
         return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 is 0.0
     text = _in_utc(column) if str(kind.typeName()) == "timestamp" else column.cast("string")
@@ -25,16 +25,12 @@ def key_of(column: Any, kind: Any, strip: bool) -> Any:
 
 def stripped(text: Any) -> Any:
     """A text without white space at its ends; null where nothing is left."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     bare = F.trim(text, F.lit(WHITE_SPACE))
     return F.when(bare != "", bare)
 
 
 def _in_utc(column: Any) -> Any:
     """The text of a moment, which Spark would write in the zone of its session."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     seconds = (F.unix_micros(column).cast("decimal(20,0)") / 1_000_000).cast("decimal(18,6)")
     since = F.make_dt_interval(F.lit(0), F.lit(0), F.lit(0), seconds)
     moment = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + since
@@ -43,8 +39,6 @@ def _in_utc(column: Any) -> Any:
 
 def text_of(column: Any, kind: Any, strip: bool) -> Any:
     """The text of a column's values."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     key = key_of(column, kind, strip)
     if not is_float(kind):
         return key
@@ -68,8 +62,6 @@ def _writer(single: bool) -> Callable[[float | None], str | None]:
 
 def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> Any:
     """The rows in which no required value is missing."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     for column in reading.required:
         place = source.columns.index(column)
         text = text_of(F.col(f"s{place}"), source.kind(place), strip)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import functions as F  # noqa: N812
+
 from sfumato.engines.arrow_counts import arrow, counted
 from sfumato.engines.engine import Reading
 from sfumato.engines.files import fingerprint
@@ -52,8 +54,6 @@ class SparkEngine:
         return self.source.columns
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
-        from pyspark.sql import functions as F  # noqa: N812
-
         with faults(self.plan.encoding):
             rows = present(self.source.frame, self.source, reading, self.plan.strip)
             keys = [self._key(column).alias(f"k{place}") for place, column in enumerate(columns)]
@@ -64,8 +64,6 @@ class SparkEngine:
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         """Numbers of rows, where they have some: rows of a frame have none."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         if self.source.number is None:
             return ()
         place = self.columns.index(column)
@@ -109,8 +107,6 @@ class SparkEngine:
         """SHA-256 of files; of a frame, one of its columns and of sums of the rows' hashes, whatever their order."""
         if self.path is not None and "://" not in str(self.path):
             return fingerprint(Path(self.path))
-        from pyspark.sql import functions as F  # noqa: N812
-
         names = self.source.frame.columns
         hashed = F.xxhash64(*names)
         sums = [F.count(F.lit(1)), F.sum(hashed.cast("decimal(20,0)")), F.bit_xor(F.xxhash64(hashed, *names))]
@@ -125,7 +121,5 @@ class SparkEngine:
             self._kept = None
 
     def _key(self, column: str) -> Any:
-        from pyspark.sql import functions as F  # noqa: N812
-
         place = self.columns.index(column)
         return key_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sfumato.delimited import ragged, wrong_encoding
-from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
+from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
 # A session that is started for us: nothing of it is reachable from outside this machine.
@@ -23,10 +23,8 @@ CHOSEN = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER")
 
 def session(plan: DataPlan) -> Any:
     """The session that is running, or a new one: on the cluster that the surroundings name, else on this machine."""
-    try:
+    with extra_part("pyspark", "spark"):
         from pyspark.sql import SparkSession
-    except ImportError:
-        raise missing_extra("pyspark", "spark") from None
     active = SparkSession.getActiveSession()
     if active is not None:
         return active

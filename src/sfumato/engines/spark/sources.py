@@ -7,6 +7,8 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import functions as F  # noqa: N812
+
 from sfumato.engines.files import files_in, format_of, head_of
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import no_text
@@ -108,8 +110,6 @@ def _by_file(frame: Any, columns: Sequence[str]) -> Any:
     """The rows of Parquet files numbered through the files in the order of their names."""
     from urllib.parse import unquote
 
-    from pyspark.sql import functions as F  # noqa: N812
-
     located = frame.select("*", F.col("_metadata.file_path"), F.col("_metadata.row_index"))
     rows = located.toDF(*_places(columns), "sfumato_file", "sfumato_index")
     lengths = rows.groupBy("sfumato_file").agg((F.max("sfumato_index") + 1).alias("n")).collect()
@@ -124,8 +124,6 @@ def _by_file(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkSource:
-    from pyspark.sql import functions as F  # noqa: N812
-
     files = files_in(path, "csv")
     head = head_of(files, plan, names)
     read = _read_csv(spark, files, head.columns, head.separator, plan)
