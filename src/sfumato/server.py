@@ -1,12 +1,12 @@
 """The application: one factory that puts the layers and the routers together.
 
 Further parts (jobs, pages) join the same server with `app.include_router` or by mounting themselves; they share the
-error policy, the watch and the keys.
+error policy, the log of requests and the keys.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -17,21 +17,19 @@ from starlette.responses import Response
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.errors import SfumatoError
+from sfumato.service.attributes.endpoints import Endpoints
 from sfumato.service.attributes.routes import attribute_routes
-from sfumato.service.attributes.work import Work
 from sfumato.service.health import health_routes
 from sfumato.service.http import problems
-from sfumato.service.http.desk import Desk
 from sfumato.service.http.keys import read_keys
 from sfumato.service.http.log_lines import keep_log_plain, start_log
 from sfumato.service.http.metrics import Metrics
-from sfumato.service.http.settings import Settings, from_environment
-from sfumato.service.http.watch import Watch
+from sfumato.service.http.request_log import RequestLog
+from sfumato.service.http.work_queue import WorkQueue
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.routes import job_routes
-from sfumato.service.jobs.settings import JobSettings, jobs_from_environment
+from sfumato.service.settings import JobSettings, Settings, from_environment
 
-SHARING_SECONDS = 1.0
 ABOUT = "Anonymizes personal data attribute by attribute, as a knowledge graph or an inline configuration says."
 
 
@@ -43,7 +41,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     """
     chosen = settings or Settings()
     keep_log_plain()
-    metrics, desk = Metrics(chosen.metrics_folder), Desk(chosen.limits)
+    metrics, queue = Metrics(), WorkQueue(chosen.limits)
     pool = Pool(jobs) if jobs else None
     app = FastAPI(
         title="Sfumato anonymization service",
@@ -51,15 +49,14 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
         version=problems.API_VERSION,
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan(metrics, desk, pool),
+        lifespan=_lifespan(queue, pool),
     )
     app.state.api_keys = read_keys(chosen.api_keys) if chosen.api_keys else None
-    app.state.settings, app.state.metrics, app.state.desk = chosen, metrics, desk
     _add_error_policy(app)
-    app.add_middleware(Watch, metrics=metrics)
-    work = Work(Sources(Fetcher(chosen.allowed_hosts), chosen.ontologies), chosen.limits)
+    app.add_middleware(RequestLog, metrics=metrics)
+    endpoints = Endpoints(Sources(Fetcher(chosen.allowed_hosts), chosen.ontologies), chosen.limits)
     app.include_router(health_routes(chosen, metrics, pages=jobs is not None and jobs.pages))
-    app.include_router(attribute_routes(work, desk))
+    app.include_router(attribute_routes(endpoints, queue))
     if pool is not None:
         app.include_router(job_routes(pool, chosen.limits))
         if pool.settings.pages:
@@ -72,7 +69,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
 def from_variables() -> FastAPI:
     """The application for the settings in the environment: what worker processes start."""
     start_log()
-    return create_app(from_environment(), jobs_from_environment())
+    return create_app(*from_environment())
 
 
 def _add_error_policy(app: FastAPI) -> None:
@@ -86,25 +83,14 @@ async def _invalid(request: Request, _: Exception) -> Response:
     return problems.answer(request, HTTPException(400))
 
 
-def _lifespan(metrics: Metrics, desk: Desk, pool: Pool | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _lifespan(queue: WorkQueue, pool: Pool | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        sharing = asyncio.create_task(_share(metrics))
         if pool is not None:
             await asyncio.to_thread(pool.start)
         yield
         if pool is not None:
             await asyncio.to_thread(pool.close)
-        sharing.cancel()
-        with suppress(asyncio.CancelledError):
-            await sharing
-        await asyncio.to_thread(desk.close)
-        metrics.share()
+        await asyncio.to_thread(queue.close)
 
     return lifespan
-
-
-async def _share(metrics: Metrics) -> None:
-    while True:
-        await asyncio.sleep(SHARING_SECONDS)
-        await asyncio.to_thread(metrics.share)

@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 
 from sfumato.server import create_app
-from sfumato.service.http.settings import Limits, Settings
+from sfumato.service.settings import JobSettings, Limits, Settings
 
 CLASS = "https://clinic.example/Patient/"
 CONTEXT = {
@@ -122,10 +122,10 @@ def config_server() -> Iterator[ConfigServer]:
 
 
 @contextmanager
-def service(settings: Settings) -> Iterator[httpx.Client]:
+def service(settings: Settings | None = None, jobs: JobSettings | None = None) -> Iterator[httpx.Client]:
     """A started service and a client for it."""
     config = uvicorn.Config(
-        create_app(settings), port=0, ws="none", access_log=False, log_config=None, timeout_graceful_shutdown=10
+        create_app(settings, jobs), port=0, ws="none", access_log=False, log_config=None, timeout_graceful_shutdown=10
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
@@ -135,7 +135,7 @@ def service(settings: Settings) -> Iterator[httpx.Client]:
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False) as client:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
             yield client
     finally:
         server.should_exit = True
@@ -162,6 +162,16 @@ def client(configs: ConfigServer, tmp_path_factory: pytest.TempPathFactory) -> I
 @pytest.fixture
 def start() -> Callable[[Settings], Any]:
     return service
+
+
+@pytest.fixture(scope="session")
+def serving() -> Callable[..., Any]:
+    """Starts a service with jobs in a folder, without pages."""
+
+    def started(folder: Path, settings: Settings | None = None, **more: Any) -> Any:
+        return service(settings, JobSettings(folder, pages=False, **more))
+
+    return started
 
 
 @pytest.fixture(scope="session")

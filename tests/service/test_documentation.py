@@ -16,7 +16,7 @@ def blocks(name: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (DOCS / name).read_text(encoding="utf-8"), re.S)
 
 
-@pytest.mark.parametrize("name", ["service.md", "operations.md"])
+@pytest.mark.parametrize("name", ["service.md", "attributes.md"])
 def test_python(name, monkeypatch):
     operation.load_all()
     monkeypatch.setattr(operation, "_REGISTRY", dict(operation._REGISTRY))
@@ -47,12 +47,12 @@ def test_entry_points_are_loaded(tmp_path, monkeypatch):
     import subprocess
     import sys
 
-    (tmp_path / "first_letter.py").write_text(blocks("operations.md", "python")[0])
+    (tmp_path / "first_letter.py").write_text(blocks("attributes.md", "python")[0])
     information = tmp_path / "first_letter-1.dist-info"
     information.mkdir()
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: first-letter\nVersion: 1\n")
     (information / "entry_points.txt").write_text("[sfumato.operations]\nfirst = first_letter\n")
-    code = "from sfumato.attributes.operation import known_operations; print(known_operations())"
+    code = "from sfumato.attributes.operations.operation import known_operations; print(known_operations())"
     done = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True
     )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sfumato.attributes.configuration import Configuration, Rule
 from sfumato.attributes.operations.buckets import number_of_buckets
 from sfumato.attributes.operations.generalization import Interval
-from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalized
+from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalize
 from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 
@@ -130,8 +130,8 @@ def _check_meeting(columns: Columns, configuration: Configuration) -> None:
 
 
 def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
-    known = {rule.attribute for rule in configuration.rules}
-    unknown = [name for name in columns if name not in known]
+    configured = {rule.attribute for rule in configuration.rules}
+    unknown = [name for name in columns if name not in configured]
     if unknown and not configuration.pass_through:
         shown = ", ".join(f'"{name}"' for name in unknown[:10])
         what = f"no operation is configured for {len(unknown)} attribute(s): {shown}."
@@ -140,28 +140,28 @@ def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
 
 
 def _is_counted(rule: Rule, values: Sequence[Any]) -> bool:
-    return normalized(rule.operation) in COUNTED and not all(map(is_missing, values))
+    return normalize(rule.operation) in COUNTED and not all(map(is_missing, values))
 
 
 def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) -> Column:
     configuration = run.configuration
     there = _present(values)
-    given = [value for value, present in zip(values, there.tolist(), strict=True) if present]
+    filled = [value for value, present in zip(values, there.tolist(), strict=True) if present]
     name = rule.attribute + _suffix(operation, configuration)
-    if not given:
+    if not filled:
         return Column(name, list(values))
     task = Task(
         rule.attribute,
         rule.data_type,
-        number_of_buckets(configuration.buckets, len(given), run.counted),
+        number_of_buckets(configuration.buckets, len(filled), run.counted),
         _random(rule.attribute, run.seed),
         configuration.smallest_group,
     )
     try:
-        outcome = operation.apply(given, task)
+        outcome = operation.apply(filled, task)
     except ValueRefusedError as error:
         raise error.of_row(int(np.flatnonzero(there)[error.place]) + 1) from None
-    _check_length(outcome, len(given), rule)
+    _check_length(outcome, len(filled), rule)
     codes = np.full(len(values), -1, np.int64)
     codes[there] = outcome.codes
     entries = [_shown(entry, configuration) for entry in outcome.entries]
@@ -228,9 +228,9 @@ def smallest_class(columns: Sequence[npt.NDArray[np.int64]], rows: int) -> int:
 
 
 def _warnings(kpis: Mapping[str, int], unknown: Sequence[str]) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if kpis["kAnonymity"] == 1:
-        found.append("kAnonymity is 1: at least one record of the answer is the only one of its kind.")
+        warnings.append("kAnonymity is 1: at least one record of the answer is the only one of its kind.")
     if unknown:
-        found.append("Passed through unchanged: " + ", ".join(unknown) + ".")
-    return tuple(found)
+        warnings.append("Passed through unchanged: " + ", ".join(unknown) + ".")
+    return tuple(warnings)

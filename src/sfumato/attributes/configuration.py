@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from sfumato.attributes.operations.buckets import BucketRule
-from sfumato.attributes.operations.datatypes import DataType, named
-from sfumato.attributes.operations.operation import known_operations, normalized
+from sfumato.attributes.operations.datatypes import DataType, type_named
+from sfumato.attributes.operations.operation import known_operations, normalize
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.shapes.shapes import Key, MapOf, Record, Text, read
 
@@ -48,13 +48,13 @@ class Configuration:
         if len(set(names)) < len(names):
             raise ValueError("an attribute has two rules")
 
-    def asked(
+    def with_options(
         self, buckets: BucketRule | None = None, pass_through: bool | None = None, form: Form | None = None
     ) -> "Configuration":
         """The same with what a request asks for put in the place of the defaults."""
         return replace(
             self,
-            buckets=self.buckets if buckets is None else checked_buckets(buckets),
+            buckets=self.buckets if buckets is None else check_buckets(buckets),
             pass_through=self.pass_through if pass_through is None else pass_through,
             form=form or self.form,
         )
@@ -97,14 +97,12 @@ def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:
     Raises:
         PlanError: It is none; all faults are named at once.
     """
-    found = read(SHAPE, entries, "configuration")
-    faults = [fault for name, entry in found.items() for fault in _faults(name, entry, objects)]
+    table = read(SHAPE, entries, "configuration")
+    faults = [fault for name, entry in table.items() for fault in _faults(name, entry, objects)]
     if faults:
         raise PlanError(faults, code="configuration")
-    rules = (
-        Rule(name, known_name(entry.operation) or "", named(entry.dataType, objects)) for name, entry in found.items()
-    )
-    return Configuration(tuple(rules))
+    entries = ((name, known_name(entry.operation) or "", entry.dataType) for name, entry in table.items())
+    return Configuration(tuple(Rule(name, operation, type_named(kind, objects)) for name, operation, kind in entries))
 
 
 def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Fault]:
@@ -115,7 +113,7 @@ def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Fau
         what = f'"{entry.operation}" is not an operation.'
         faults.append(Fault(f"{at}.anonymisationType", what, did_you_mean(entry.operation, valid)))
     try:
-        named(entry.dataType, objects)
+        type_named(entry.dataType, objects)
     except PlanError as error:
         faults.append(Fault(f"{at}.dataType", error.what, error.do))
     return faults
@@ -123,11 +121,11 @@ def _faults(name: str, entry: _Entry, objects: tuple[DataType, ...]) -> list[Fau
 
 def known_name(operation: str) -> str | None:
     """An operation's name as messages write it, or None when there is no such operation."""
-    name = normalized(operation)
+    name = normalize(operation)
     return name.capitalize() if name in known_operations() else None
 
 
-def checked_buckets(buckets: Any) -> BucketRule:
+def check_buckets(buckets: Any) -> BucketRule:
     """A rule for the number of buckets.
 
     Raises:
@@ -148,13 +146,13 @@ def check_allowed(configuration: Configuration, allowed: Mapping[str, frozenset[
     Raises:
         PlanError: The ontology does not know an attribute or does not allow its operation; all are named.
     """
-    faults = [_refusal(rule, allowed) for rule in configuration.rules if not _is_allowed(rule, allowed)]
+    faults = [
+        _refusal(rule, allowed)
+        for rule in configuration.rules
+        if normalize(rule.operation) not in allowed.get(rule.attribute, ())
+    ]
     if faults:
         raise PlanError(faults, code="ontology")
-
-
-def _is_allowed(rule: Rule, allowed: Mapping[str, frozenset[str]]) -> bool:
-    return normalized(rule.operation) in allowed.get(rule.attribute, frozenset())
 
 
 def _refusal(rule: Rule, allowed: Mapping[str, frozenset[str]]) -> Fault:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.errors import PlanError
+from sfumato.cli.options import AsJson, Quiet, Separator
 from sfumato.folders import check_free
 
 
@@ -28,9 +28,9 @@ def command(
         list[str] | None, typer.Option(help="A host inside the network to fetch from.")
     ] = None,
     ontologies: Annotated[Path | None, typer.Option(help="Folder of ontologies.")] = None,
-    separator: Annotated[str | None, typer.Option(help="Of a CSV file; found out from its header by default.")] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print the key figures as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Print nothing but errors.")] = False,
+    separator: Separator = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Anonymize records attribute by attribute."""
     from sfumato.attributes.remote.fetching import Fetcher
@@ -40,28 +40,19 @@ def command(
 
     check_free(out)
     hosts = frozenset(host.casefold() for host in allow_config_host or ())
+    rule: Any = int(buckets) if buckets and buckets.isdecimal() else buckets
     answer = anonymize_attributes(
         read_records(data, separator),
         configuration,
         ontology=ontology,
         data_class=data_class,
-        buckets=_buckets(buckets),
+        buckets=rule,
         pass_through=pass_through,
         seed=seed,
         sources=Sources(Fetcher(hosts), ontologies),
     )
     write_records(answer.data, out)
-    _tell(answer, out, json_output, quiet)
-
-
-def _buckets(text: str | None) -> Any:
-    if text is None or text in ("unique99", "sqrt"):
-        return text
-    if not text.isdecimal():
-        raise PlanError(
-            f'"{text}" is no rule for the number of buckets.', "Give unique99, sqrt or a number.", "buckets"
-        )
-    return int(text)
+    _tell(answer, out, as_json, quiet)
 
 
 def _tell(answer: Any, out: Path, as_json: bool, quiet: bool) -> None:

@@ -12,12 +12,13 @@ from sfumato.attributes.sources import Sources, read_file
 from sfumato.errors import DataError
 from sfumato.shapes.files import load
 
+Source = Configuration | Mapping[str, Any] | str | Path
 INLINE_SUFFIXES = frozenset({".yaml", ".yml"})
 
 
 def anonymize_attributes(
     data: Any,
-    configuration: Configuration | Mapping[str, Any] | str | Path,
+    configuration: Source,
     *,
     ontology: str | None = None,
     data_class: str | None = None,
@@ -48,30 +49,28 @@ def anonymize_attributes(
     [{'name': '*****'}]
     """
     places = sources or Sources(Fetcher())
-    found = _configuration(configuration, places, ontology, data_class).asked(buckets, pass_through)
+    resolved = _configuration(configuration, places, ontology, data_class).with_options(buckets, pass_through)
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
         if not all(isinstance(record, Mapping) for record in data):
             raise DataError("a record is not a mapping.", "Give each record as attribute and value.", "record")
-        return anonymize_records(data, found, seed)
-    return _frame(data, found, seed)
+        return anonymize_records(data, resolved, seed)
+    return _frame(data, resolved, seed)
 
 
-def _configuration(
-    given: Configuration | Mapping[str, Any] | str | Path, places: Sources, ontology: str | None, data_class: str | None
-) -> Configuration:
+def _configuration(source: Source, places: Sources, ontology: str | None, data_class: str | None) -> Configuration:
     allowed = places.ontology(ontology) if ontology else None
     objects = allowed.objects if allowed else ()
-    if isinstance(given, Configuration):
-        found = given
-    elif isinstance(given, Mapping):
-        found = inline(given, objects)
-    elif isinstance(given, str) and "://" in given:
-        found = places.configuration(given, data_class)
+    if isinstance(source, Configuration):
+        configuration = source
+    elif isinstance(source, Mapping):
+        configuration = inline(source, objects)
+    elif isinstance(source, str) and "://" in source:
+        configuration = places.configuration(source, data_class)
     else:
-        found = _from_file(Path(given), places, data_class)
+        configuration = _from_file(Path(source), places, data_class)
     if allowed:
-        check_allowed(found, allowed.allowed)
-    return found
+        check_allowed(configuration, allowed.allowed)
+    return configuration
 
 
 def _from_file(path: Path, places: Sources, data_class: str | None) -> Configuration:

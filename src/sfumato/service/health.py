@@ -10,7 +10,7 @@ from sfumato.service.attributes.schemas import About, Health
 from sfumato.service.documentation import documentation_page
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import API_VERSION
-from sfumato.service.http.settings import Settings
+from sfumato.service.settings import Settings
 from sfumato.version import __version__
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
@@ -56,7 +56,7 @@ def health_routes(settings: Settings, metrics: Metrics, pages: bool = False) -> 
 
 def _add_about(router: APIRouter, pages: bool) -> None:
     """The start: name and version for programs, the pages for people."""
-    known = About(
+    description = About(
         service="Sfumato anonymization service",
         version=API_VERSION,
         release=__version__,
@@ -72,11 +72,11 @@ def _add_about(router: APIRouter, pages: bool) -> None:
     )
     async def about(request: Request, response: Response) -> About | Response:
         if not pages:
-            return known
+            return description
         if wants_page(request.headers.get("accept", "")):
             return RedirectResponse(PAGES, 307, {"vary": "accept"})
         response.headers["vary"] = "accept"
-        return known
+        return description
 
 
 def wants_page(accept: str) -> bool:
@@ -90,9 +90,9 @@ def wants_page(accept: str) -> bool:
     quality = {"text/html": 0.0, "application/json": 0.0}
     for part in accept.lower().split(","):
         kind, *options = (text.strip() for text in part.split(";"))
-        given = next((text.removeprefix("q=") for text in options if text.startswith("q=")), "1")
+        weight = next((text.removeprefix("q=") for text in options if text.startswith("q=")), "1")
         if kind in quality:
-            quality[kind] = float(given) if given.replace(".", "", 1).isdecimal() else 0.0
+            quality[kind] = float(weight) if weight.replace(".", "", 1).isdecimal() else 0.0
     return quality["text/html"] > quality["application/json"]
 
 

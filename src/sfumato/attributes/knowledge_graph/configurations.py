@@ -48,8 +48,8 @@ class Classes:
 
     def data_classes(self) -> list[str]:
         """The classes whose attributes are configured and that are no part of another."""
-        parts = {one.range for iri, found in self.attributes.items() for one in found if one.range != iri}
-        configured = (iri for iri, found in self.attributes.items() if any(one.classification for one in found))
+        parts = {one.range for iri, entries in self.attributes.items() for one in entries if one.range != iri}
+        configured = (iri for iri, entries in self.attributes.items() if any(one.classification for one in entries))
         return [iri for iri in configured if iri not in parts]
 
     def levels(self, iri: str) -> tuple[str, ...]:
@@ -67,18 +67,18 @@ def read_classes(graph: "Graph") -> Classes:
     Raises:
         PlanError: An attribute has two types or two operations, or the graph is so large that it only keeps one busy.
     """
-    found: dict[str, dict[Any, Attribute]] = {}
+    classes: dict[str, dict[Any, Attribute]] = {}
     for number, (owner, iri, kind, classification) in enumerate(select(graph, ATTRIBUTES)):
         attribute = Attribute(str(iri), str(kind or ""), str(classification or ""))
-        if found.setdefault(str(owner), {}).setdefault(iri, attribute) != attribute:
+        if classes.setdefault(str(owner), {}).setdefault(iri, attribute) != attribute:
             raise PlanError([Fault(attribute.name, "has more than one data type or operation.")], code="configuration")
-        if number > MOST_ATTRIBUTES or len(found) > MOST_CLASSES:
+        if number > MOST_ATTRIBUTES or len(classes) > MOST_CLASSES:
             raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
     order = order_of(graph)
     return Classes(
         {
-            owner: tuple(known[iri] for iri in sorted(known, key=lambda iri: order[iri]))
-            for owner, known in found.items()
+            owner: tuple(entries[iri] for iri in sorted(entries, key=lambda iri: order[iri]))
+            for owner, entries in classes.items()
         }
     )
 
@@ -104,13 +104,13 @@ def configuration_of(
 
 def rules_of(classes: Classes, data_class: str, prefix: str = "") -> Configuration:
     """The configuration for one class, by its address."""
-    found = [attribute for attribute in classes.attributes[data_class] if attribute.iri.startswith(prefix)]
-    faults = [fault for attribute in found for fault in _faults(attribute)]
-    names = Counter(attribute.name for attribute in found)
+    attributes = [attribute for attribute in classes.attributes[data_class] if attribute.iri.startswith(prefix)]
+    faults = [fault for attribute in attributes for fault in _faults(attribute)]
+    names = Counter(attribute.name for attribute in attributes)
     faults += [Fault(name, "two attributes have this name.") for name, count in names.items() if count > 1]
     if faults:
         raise PlanError(faults, code="configuration")
-    rules = [_rule(classes, attribute) for attribute in found if attribute.classification]
+    rules = [_rule(classes, attribute) for attribute in attributes if attribute.classification]
     if not rules:
         raise PlanError("the configuration has no operation for any attribute.", "Check class and prefix.", "no-rules")
     return Configuration(tuple(rules), form="range", buckets="unique99", pass_through=True)
@@ -131,11 +131,11 @@ def find_class(classes: Classes, data_class: str | None, address: str) -> str:
 
 
 def _named(name: str, classes: list[str]) -> str:
-    found = [iri for iri in classes if name in (iri, local_name(iri))]
-    if len(found) != 1:
+    matches = [iri for iri in classes if name in (iri, local_name(iri))]
+    if len(matches) != 1:
         hint = did_you_mean(name, {local_name(iri) for iri in classes})
         raise PlanError("the configuration has no such data class, or more than one.", hint, "data-class")
-    return found[0]
+    return matches[0]
 
 
 def _faults(attribute: Attribute) -> list[Fault]:

@@ -6,7 +6,10 @@ not foreseen. A node whose class has no configuration is refused unless passing 
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rdflib import RDF, XSD, Graph, Literal, URIRef
+from rdflib.plugins.shared.jsonld.context import Context
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.configuration import Configuration, Rule
@@ -16,9 +19,6 @@ from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_doc
 from sfumato.attributes.operations.operation import find
 from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.errors import DataError, PlanError
-
-if TYPE_CHECKING:
-    from rdflib import Graph, URIRef
 
 TYPES = {"numeric": "double", "integer": "integer", "date": "date", "datetime": "dateTime"}
 
@@ -44,7 +44,7 @@ class _Class:
 
 
 def anonymize_document(
-    document: Any, configuration: "Graph", request: Request, load: ContextLoader = refuse
+    document: Any, configuration: Graph, request: Request, load: ContextLoader = refuse
 ) -> Anonymized:
     """Anonymize a JSON-LD document.
 
@@ -54,8 +54,8 @@ def anonymize_document(
     """
     graph = parse_document(document, BASE, load)
     order = dict(order_of(graph))
-    known = read_classes(configuration)
-    classes = [_class(known, iri, request) for iri in known.data_classes()]
+    declared = read_classes(configuration)
+    classes = [_class(declared, iri, request) for iri in declared.data_classes()]
     if not request.pass_through:
         _check_types(graph, classes)
     answers = [answer for one in classes for answer in _anonymize_class(graph, one, request)]
@@ -72,7 +72,7 @@ def anonymize_document(
 
 def _class(classes: Classes, iri: str, request: Request) -> _Class:
     attributes = classes.attributes[iri]
-    configuration = rules_of(classes, iri).asked(request.buckets, pass_through=True, form="graph")
+    configuration = rules_of(classes, iri).with_options(request.buckets, pass_through=True, form="graph")
     levels = {
         attribute.name: {level.name: level.iri for level in classes.attributes.get(attribute.range, ())}
         for attribute in attributes
@@ -84,18 +84,16 @@ def _class(classes: Classes, iri: str, request: Request) -> _Class:
     return _Class(iri, configuration, {attribute.name: attribute.iri for attribute in attributes}, levels, suffixes)
 
 
-def _check_types(graph: "Graph", classes: list[_Class]) -> None:
+def _check_types(graph: Graph, classes: list[_Class]) -> None:
     """Every node must belong to a configured class or be an object of one of their attributes."""
-    from rdflib import RDF, URIRef
-
-    known = {node for one in classes for node in graph.subjects(RDF.type, URIRef(one.iri))}
+    members = {node for one in classes for node in graph.subjects(RDF.type, URIRef(one.iri))}
     parts = {
         value
         for one in classes
         for rule in one.configuration.rules
         for value in graph.objects(None, URIRef(one.addresses[rule.attribute]))
     }
-    foreign = sum(1 for node in set(graph.subjects()) if node not in known and node not in parts)
+    foreign = sum(1 for node in set(graph.subjects()) if node not in members and node not in parts)
     if foreign:
         what = f"{foreign} node(s) belong to no class that the configuration knows."
         raise PlanError(
@@ -103,9 +101,7 @@ def _check_types(graph: "Graph", classes: list[_Class]) -> None:
         )
 
 
-def _anonymize_class(graph: "Graph", one: _Class, request: Request) -> list[Anonymized]:
-    from rdflib import RDF, URIRef
-
+def _anonymize_class(graph: Graph, one: _Class, request: Request) -> list[Anonymized]:
     order = order_of(graph)
     nodes = sorted(set(graph.subjects(RDF.type, URIRef(one.iri))), key=lambda node: order[node])
     if not nodes:
@@ -119,9 +115,7 @@ def _anonymize_class(graph: "Graph", one: _Class, request: Request) -> list[Anon
     return [answer]
 
 
-def _record(graph: "Graph", node: Any, one: _Class, rules: dict[str, Rule]) -> dict[str, Any]:
-    from rdflib import URIRef
-
+def _record(graph: Graph, node: Any, one: _Class, rules: dict[str, Rule]) -> dict[str, Any]:
     record = {}
     for name, rule in rules.items():
         values = list(graph.objects(node, URIRef(one.addresses[name])))
@@ -132,9 +126,7 @@ def _record(graph: "Graph", node: Any, one: _Class, rules: dict[str, Rule]) -> d
     return record
 
 
-def _plain(graph: "Graph", value: Any, rule: Rule, levels: dict[str, str]) -> Any:
-    from rdflib import Literal, URIRef
-
+def _plain(graph: Graph, value: Any, rule: Rule, levels: dict[str, str]) -> Any:
     if isinstance(value, Literal):
         number = value.value if isinstance(value.value, int | float) else None
         return str(value) if number is None or rule.data_type.kind in ("date", "datetime") else number
@@ -144,9 +136,7 @@ def _plain(graph: "Graph", value: Any, rule: Rule, levels: dict[str, str]) -> An
     return {name: part.toPython() if isinstance(part, Literal) else str(part) for name, part in parts.items() if part}
 
 
-def _remove(graph: "Graph", node: Any, one: _Class, rules: dict[str, Rule]) -> None:
-    from rdflib import URIRef
-
+def _remove(graph: Graph, node: Any, one: _Class, rules: dict[str, Rule]) -> None:
     for name, rule in rules.items():
         address = URIRef(one.addresses[name])
         if rule.data_type.kind == "object":
@@ -155,9 +145,7 @@ def _remove(graph: "Graph", node: Any, one: _Class, rules: dict[str, Rule]) -> N
         graph.remove((node, address, None))
 
 
-def _add(graph: "Graph", node: Any, published: dict[str, Any], one: _Class, rules: dict[str, Rule]) -> None:
-    from rdflib import URIRef
-
+def _add(graph: Graph, node: Any, published: dict[str, Any], one: _Class, rules: dict[str, Rule]) -> None:
     for name, rule in rules.items():
         suffix = one.suffixes[name]
         value = published.get(name + suffix)
@@ -166,10 +154,8 @@ def _add(graph: "Graph", node: Any, published: dict[str, Any], one: _Class, rule
             graph.add((node, URIRef(address + suffix), _node(graph, value, address, rule)))
 
 
-def _node(graph: "Graph", value: Any, address: "URIRef", rule: Rule) -> Any:
+def _node(graph: Graph, value: Any, address: URIRef, rule: Rule) -> Any:
     """The node for a published value; a range is a node of its own, shared by all who lie in it."""
-    from rdflib import RDF, Literal, URIRef
-
     if not isinstance(value, dict):
         return _literal(value, rule)
     shared = URIRef(f"{address}_{value['min']}_{value['max']}")
@@ -182,23 +168,17 @@ def _node(graph: "Graph", value: Any, address: "URIRef", rule: Rule) -> Any:
 
 
 def _literal(value: Any, rule: Rule) -> Any:
-    from rdflib import Literal
-
     return Literal(value) if rule.data_type.kind not in TYPES or value == "*****" else Literal(*_typed(value, "", rule))
 
 
 def _typed(value: Any, numeric: str, rule: Rule) -> tuple[str, None, Any]:
     """Bounds of whole numbers are not whole: midpoints lie between them."""
-    from rdflib import XSD
-
     kind = numeric if numeric and rule.data_type.kind == "integer" else rule.data_type.kind
     return str(value), None, XSD[TYPES[kind]]
 
 
-def _check_nothing_left(graph: "Graph", classes: list[_Class]) -> None:
+def _check_nothing_left(graph: Graph, classes: list[_Class]) -> None:
     """An attribute that is configured must not stand, raw, on a node of another class."""
-    from rdflib import Literal, URIRef
-
     for one in classes:
         for rule in one.configuration.rules:
             left = set(graph.objects(None, URIRef(one.addresses[rule.attribute]))) - {Literal("*****")}
@@ -212,9 +192,7 @@ def _joined(answers: list[Anonymized]) -> dict[str, int]:
     return joined | {"kAnonymity": min(answer.kpis["kAnonymity"] for answer in answers)}
 
 
-def _add_kpis(graph: "Graph", kpis: dict[str, int], warnings: tuple[str, ...]) -> None:
-    from rdflib import Literal, URIRef
-
+def _add_kpis(graph: Graph, kpis: dict[str, int], warnings: tuple[str, ...]) -> None:
     node = URIRef(SOYA + "kpiObject")
     for name, number in kpis.items():
         graph.add((node, URIRef(SOYA + name), Literal(number)))
@@ -238,12 +216,10 @@ def _extended(context: Any, classes: list[_Class]) -> Any:
     return {**context, **more}
 
 
-def _written(graph: "Graph", context: Any, order: dict[Any, int]) -> Any:
+def _written(graph: Graph, context: Any, order: dict[Any, int]) -> Any:
     text = graph.serialize(format="json-ld", context=context, auto_compact=False)
     written = json.loads(text)
     nodes = written.get("@graph", [written]) if isinstance(written, dict) else written
-    from rdflib.plugins.shared.jsonld.context import Context
-
     expand = Context(context).expand if context else str
     places = {str(node): place for node, place in order.items()}
     nodes.sort(key=lambda node: (places.get(str(expand(_id(node))), len(places)), _id(node)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
 from sfumato.attributes.knowledge_graph.parsing import select
-from sfumato.attributes.operations.operation import normalized
+from sfumato.attributes.operations.operation import normalize
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def allowed_operations(graph: "Graph") -> dict[str, frozenset[str]]:
     Raises:
         PlanError: The graph restricts no attribute: it is no ontology of operations.
     """
-    found: dict[str, set[str]] = {}
+    operations_of: dict[str, set[str]] = {}
     for attribute, restricted, operation in select(graph, ALLOWED):
         if local_name(str(restricted)) == PROPERTY:
-            found.setdefault(local_name(str(attribute)), set()).add(normalized(local_name(str(operation))))
-    if not found:
+            operations_of.setdefault(local_name(str(attribute)), set()).add(normalize(local_name(str(operation))))
+    if not operations_of:
         raise PlanError("the ontology allows no operation for any attribute.", code="ontology-empty")
-    return {name: frozenset(operations) for name, operations in found.items()}
+    return {name: frozenset(operations) for name, operations in operations_of.items()}

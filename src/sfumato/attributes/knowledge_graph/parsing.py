@@ -47,7 +47,9 @@ def parse_document(document: Any, base: str = BASE, load: ContextLoader = refuse
     graph = new_graph()
     inlined = with_contexts(document, load)
     try:
-        _to_rdf()(inlined, graph, base)  # straight into one graph: what stands in named graphs is not lost
+        from rdflib.plugins.parsers.jsonld import to_rdf
+
+        to_rdf(inlined, graph, base)  # straight into one graph: what stands in named graphs is not lost
     except Exception:
         raise PlanError("the document is not valid JSON-LD.", code="json-ld") from None
     return _checked(graph, "JSON-LD")
@@ -90,12 +92,6 @@ def _checked(graph: "Graph", name: str) -> "Graph":
     if not len(graph):
         raise PlanError(f"the document is not valid {name}: it holds no statement.", code="no-statements")
     return graph
-
-
-def _to_rdf() -> Any:
-    from rdflib.plugins.parsers.jsonld import to_rdf
-
-    return to_rdf
 
 
 @cache

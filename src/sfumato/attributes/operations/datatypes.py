@@ -34,14 +34,7 @@ XSD_KINDS: dict[str, Kind] = {
     "string": "string",
     "boolean": "boolean",
 }
-TITLES: dict[Kind, str] = {
-    "numeric": "Numeric",
-    "integer": "Numeric",
-    "date": "Date",
-    "datetime": "DateTime",
-    "string": "String",
-    "boolean": "Boolean",
-}
+TITLES: dict[Kind, str] = {kind: title for title, kind in NAMED.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ class DataType:
         kind: What the values are; operations are registered for kinds.
         levels: For an object, its attributes from specific to general.
 
-    >>> named("Double")
+    >>> type_named("Double")
     DataType(name='Numeric', kind='numeric', levels=())
     """
 
@@ -66,17 +59,17 @@ class DataType:
             raise ValueError("an object type, and no other, has levels")
 
 
-def named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
+def type_named(name: str, objects: tuple[DataType, ...] = ()) -> DataType:
     """The type that an inline configuration names: a basic one, or an object type of the ontology.
 
     Raises:
         PlanError: There is no such type.
     """
-    known = {kind.name: kind for kind in objects}
-    if name in known:
-        return known[name]
+    by_name = {kind.name: kind for kind in objects}
+    if name in by_name:
+        return by_name[name]
     if name.casefold() not in NAMED:
-        valid = {"Numeric", "Integer", "Double", "Date", "DateTime", "String", "Boolean", "Address", *known}
+        valid = {"Numeric", "Integer", "Double", "Date", "DateTime", "String", "Boolean", "Address", *by_name}
         raise PlanError(f'"{name}" is not a data type.', did_you_mean(name, valid), "data-type")
     return DataType(*NAMED[name.casefold()])
 

@@ -110,10 +110,10 @@ def _calendar(texts: list[str], format_: str, length: int) -> Micros:
 
 def _shift(suffix: str) -> int | None:
     """The microseconds that a fraction of a second and a time zone add, or None when the suffix is neither."""
-    found = ZONE.fullmatch(suffix)
-    if not found:
+    match = ZONE.fullmatch(suffix)
+    if not match:
         return None
-    fraction, zone = found["fraction"], found["zone"]
+    fraction, zone = match["fraction"], match["zone"]
     micro = int(fraction[:6].ljust(6, "0")) if fraction else 0
     if zone in (None, "Z"):
         return micro

@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.attributes.operations.buckets import assign
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.operation import Outcome, Task, operation
-from sfumato.attributes.operations.scales import scaled
+from sfumato.attributes.operations.scales import read_scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Generalization:
     graph_suffix = "_generalized"
 
     def apply(self, values: Sequence[Any], task: Task) -> Outcome:
-        column = scaled(values, task, "Generalization")
+        column = read_scale(values, task, "Generalization")
         if len(values) == 1:
             return Masking().apply(values, task)  # its range would be the value itself
         codes, low, high = assign(column.numbers, min(task.buckets, len(values)))

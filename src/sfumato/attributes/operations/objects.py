@@ -28,12 +28,8 @@ class ObjectGeneralization:
     graph_suffix = "_generalized"
 
     def apply(self, values: Sequence[Any], task: Task) -> Outcome:
-        found = [
-            _level_values(_object(value, place, task), task.data_type.levels) for place, value in enumerate(values)
-        ]
-        for place in range(len(found)):
-            _check_scalars(found[place], place, task)
-        return _first_safe(len(task.data_type.levels), lambda level: [_by_value(row[level]) for row in found], task)
+        rows = [_row(value, place, task) for place, value in enumerate(values)]
+        return _first_safe(len(task.data_type.levels), lambda level: [_by_value(row[level]) for row in rows], task)
 
 
 @operation("generalization", "address")
@@ -76,10 +72,12 @@ def _by_value(value: Any) -> tuple[Hashable, Any]:
     return (type(value).__name__, value), value  # 1 and true are not the same
 
 
-def _object(value: Any, place: int, task: Task) -> Mapping[str, Any]:
+def _row(value: Any, place: int, task: Task) -> tuple[Any, ...]:
     if not isinstance(value, Mapping):
         raise ValueRefusedError(task.attribute, "Object Generalization", "is not an object", value, place)
-    return value
+    row = _level_values(value, task.data_type.levels)
+    _check_scalars(row, place, task)
+    return row
 
 
 def _level_values(value: Mapping[str, Any], levels: Sequence[str]) -> tuple[Any, ...]:
@@ -90,14 +88,10 @@ def _level_values(value: Mapping[str, Any], levels: Sequence[str]) -> tuple[Any,
 
 
 def _check_scalars(row: tuple[Any, ...], place: int, task: Task) -> None:
-    if any(isinstance(entry, Mapping | list) for entry in row):
-        raise ValueRefusedError(
-            task.attribute, "Object Generalization", "has a level that is no single value", "", place
-        )
-    if all(entry is None for entry in row):
-        raise ValueRefusedError(
-            task.attribute, "Object Generalization", "has none of the levels of its type", "", place
-        )
+    several = any(isinstance(entry, Mapping | list) for entry in row)
+    if several or all(entry is None for entry in row):
+        complaint = "has a level that is no single value" if several else "has none of the levels of its type"
+        raise ValueRefusedError(task.attribute, "Object Generalization", complaint, "", place)
 
 
 def _address(value: Any, place: int, task: Task) -> tuple[Any, ...]:

@@ -86,7 +86,7 @@ class Operation(Protocol):
         ...
 
 
-Made = TypeVar("Made", bound=Callable[[], Operation])
+Registered = TypeVar("Registered", bound=Callable[[], Operation])
 _REGISTRY: dict[tuple[str, Kind], Callable[[], Operation]] = {}
 ALL_KINDS: tuple[Kind, ...] = (
     *("numeric", "integer", "date", "datetime"),
@@ -94,21 +94,20 @@ ALL_KINDS: tuple[Kind, ...] = (
 )
 
 
-def operation(name: str, *kinds: Kind) -> Callable[[Made], Made]:
+def operation(name: str, *kinds: Kind) -> Callable[[Registered], Registered]:
     """Register a class as the operation of a name for some kinds of values."""
 
-    def register(made: Made) -> Made:
-        for kind in kinds:
-            _REGISTRY[normalized(name), kind] = made
-        return made
+    def register(kind: Registered) -> Registered:
+        _REGISTRY.update({(normalize(name), values): kind for values in kinds})
+        return kind
 
     return register
 
 
-def normalized(name: str) -> str:
+def normalize(name: str) -> str:
     """The name of an operation in one spelling.
 
-    >>> normalized("Randomisation")
+    >>> normalize("Randomisation")
     'randomization'
     """
     return name.casefold().replace("isation", "ization")
@@ -121,11 +120,11 @@ def find(name: str, data_type: DataType, attribute: str) -> Operation:
         PlanError: No operation has this name, or it is not implemented for the type: never published raw instead.
     """
     load_all()
-    made = _REGISTRY.get((normalized(name), data_type.kind))
-    if made is None:
+    factory = _REGISTRY.get((normalize(name), data_type.kind))
+    if factory is None:
         what = f'the operation {name} is not implemented for the data type {data_type.name} (attribute "{attribute}").'
         raise PlanError(what, _way_out(data_type), "operation-unsupported", column=attribute)
-    return made()
+    return factory()
 
 
 def _way_out(data_type: DataType) -> str:

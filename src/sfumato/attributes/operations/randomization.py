@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.operation import Outcome, Task, operation
-from sfumato.attributes.operations.scales import SCALED, Numbers, scaled
+from sfumato.attributes.operations.scales import SCALED, Numbers, read_scale
 
 
 @operation("randomization", *SCALED)
@@ -23,13 +23,13 @@ class Randomization:
     graph_suffix = "_randomized"
 
     def apply(self, values: Sequence[Any], task: Task) -> Outcome:
-        column = scaled(values, task, "Randomization")
+        column = read_scale(values, task, "Randomization")
         if len(values) == 1:
             return Masking().apply(values, task)
         numbers = column.numbers
         per_bucket = max(1, len(values) // task.buckets)
         noise = task.random.standard_normal(len(values)) * neighbor_distances(numbers, per_bucket)
-        inside = mirrored(numbers + noise, float(numbers.min()), float(numbers.max()))
+        inside = mirror(numbers + noise, float(numbers.min()), float(numbers.max()))
         codes = np.arange(len(values), dtype=np.int64)
         return Outcome(column.write(inside), codes, min(task.buckets, len(values)), groups=False)
 
@@ -45,9 +45,9 @@ def neighbor_distances(numbers: Numbers, rank: int) -> Numbers:
     """
     order = np.argsort(numbers, kind="stable")
     ascending = numbers[order]
-    found = np.empty_like(ascending)
-    found[order] = np.maximum(_sorted_distances(ascending, min(rank, len(numbers) - 1)), _next_distances(ascending))
-    return found
+    distances = np.empty_like(ascending)
+    distances[order] = np.maximum(_sorted_distances(ascending, min(rank, len(numbers) - 1)), _next_distances(ascending))
+    return distances
 
 
 def _sorted_distances(ascending: Numbers, rank: int) -> Numbers:
@@ -83,10 +83,10 @@ def _next_distances(ascending: Numbers) -> Numbers:
     return nearest[inverse.ravel()]
 
 
-def mirrored(numbers: Numbers, low: float, high: float) -> Numbers:
+def mirror(numbers: Numbers, low: float, high: float) -> Numbers:
     """Numbers folded back into the range, as often as it takes.
 
-    >>> mirrored(np.array([-3.0, 5.0, 12.0, 25.0]), 0.0, 10.0).tolist()
+    >>> mirror(np.array([-3.0, 5.0, 12.0, 25.0]), 0.0, 10.0).tolist()
     [3.0, 5.0, 8.0, 5.0]
     """
     width = high - low

@@ -8,7 +8,7 @@ SHOWN_CHARACTERS = 200
 class ValueRefusedError(DataError):
     """A value does not fit the operation that is asked for; `place` is its place among the values that are there.
 
-    The text names the attribute only; `told_to_sender` also names the value, for the one who sent it.
+    The text names the attribute only; `text_for_sender` also names the value, for the one who sent it.
 
     >>> error = ValueRefusedError("age", "Numeric Generalization", "is not numeric", "old", 3)
     >>> str(error).removeprefix("Error when applying anonymization to attribute ")
@@ -30,7 +30,7 @@ class ValueRefusedError(DataError):
         self.rows = (number,)
         return self
 
-    def told_to_sender(self) -> str:
+    def text_for_sender(self) -> str:
         """The text with the value in it."""
         value = str(self.values[0])
         shown = value if len(value) <= SHOWN_CHARACTERS else value[:SHOWN_CHARACTERS] + "…"

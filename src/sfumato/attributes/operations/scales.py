@@ -22,7 +22,7 @@ SCALED: tuple[Kind, ...] = ("numeric", "integer", "date", "datetime")
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
+class Scale:
     """A column as numbers, and how numbers are written back.
 
     Attributes:
@@ -36,7 +36,7 @@ class Scaled:
     write_bounds: Writer
 
 
-def scaled(values: Sequence[Any], task: Task, operation: str) -> Scaled:
+def read_scale(values: Sequence[Any], task: Task, operation: str) -> Scale:
     """Read the values of a column.
 
     Raises:
@@ -48,7 +48,7 @@ def scaled(values: Sequence[Any], task: Task, operation: str) -> Scaled:
     if task.data_type.kind == "datetime":
         return _times(values, task, request)
     numbers = _numbers(values, task, request)
-    return Scaled(numbers, _whole if task.data_type.kind == "integer" else _floats, _floats)
+    return Scale(numbers, _whole if task.data_type.kind == "integer" else _floats, _floats)
 
 
 def _numbers(values: Sequence[Any], task: Task, request: str) -> Numbers:
@@ -85,15 +85,15 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def _dates(values: Sequence[Any], task: Task, request: str) -> Scaled:
+def _dates(values: Sequence[Any], task: Task, request: str) -> Scale:
     try:
         numbers = dates.days(values)
     except dates.NotADateError as error:
         raise ValueRefusedError(task.attribute, request, "is not a date", values[error.place], error.place) from None
-    return Scaled(numbers.astype(np.float64), _iso_dates, _iso_bounds)
+    return Scale(numbers.astype(np.float64), _iso_dates, _iso_bounds)
 
 
-def _times(values: Sequence[Any], task: Task, request: str) -> Scaled:
+def _times(values: Sequence[Any], task: Task, request: str) -> Scale:
     try:
         numbers, zoned = dates.micros(values)
     except dates.NotADateError as error:
@@ -104,7 +104,7 @@ def _times(values: Sequence[Any], task: Task, request: str) -> Scaled:
     def write(written: Numbers) -> list[Any]:
         return dates.iso_times(np.round(written / unit).astype(np.int64) * unit, zoned)
 
-    return Scaled(numbers.astype(np.float64), write, write)
+    return Scale(numbers.astype(np.float64), write, write)
 
 
 def _floats(numbers: Numbers) -> list[Any]:

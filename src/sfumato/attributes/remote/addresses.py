@@ -12,10 +12,10 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
 
 
-def checked_host(host: str) -> str:
+def plain_host(host: str) -> str:
     """A host in its plain spelling: a name or a canonical address.
 
-    >>> checked_host("Example.ORG")
+    >>> plain_host("Example.ORG")
     'example.org'
 
     Raises:
@@ -61,7 +61,7 @@ def _embedded(address: Address) -> list[Address]:
     """The addresses of IPv4 that one of IPv6 leads to."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
-    found: list[Address | None] = [address.ipv4_mapped, address.sixtofour]
-    found += address.teredo or ()
-    found += [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) for network in TRANSLATED if address in network]
-    return [one for one in found if one is not None]
+    inner: list[Address | None] = [address.ipv4_mapped, address.sixtofour]
+    inner += address.teredo or ()
+    inner += [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) for network in TRANSLATED if address in network]
+    return [one for one in inner if one is not None]

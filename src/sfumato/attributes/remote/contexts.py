@@ -84,13 +84,13 @@ class _Inliner:
         self._loaded += 1
         if self._loaded > MOST_CONTEXTS:
             raise PlanError("the document names too many JSON-LD contexts.", code="context")
-        found = bundled(BUNDLED[address]) if address in BUNDLED else self._load(address)
-        if not isinstance(found, dict) or "@context" not in found:
+        loaded = bundled_context(BUNDLED[address]) if address in BUNDLED else self._load(address)
+        if not isinstance(loaded, dict) or "@context" not in loaded:
             raise PlanError("what a JSON-LD context's address leads to is no context.", code="context")
-        return self.context(found["@context"], depth + 1)
+        return self.context(loaded["@context"], depth + 1)
 
 
 @cache
-def bundled(name: str) -> Any:
+def bundled_context(name: str) -> Any:
     """A context of the bundled set."""
     return json.loads(files("sfumato.attributes").joinpath("contexts", name).read_text(encoding="utf-8"))

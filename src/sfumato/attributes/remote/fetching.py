@@ -10,14 +10,14 @@ import ssl
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from sfumato.attributes.remote.addresses import checked_host, is_public
+from sfumato.attributes.remote.addresses import is_public, plain_host
 from sfumato.errors import PlanError
 
 Resolver = Callable[[str, int], Sequence[str]]
@@ -47,8 +47,8 @@ class FetchLimits:
 
 def resolve(host: str, port: int) -> Sequence[str]:
     """The addresses of a host."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 # Resolving cannot be interrupted; it happens aside so that waiting for it can end.
@@ -77,12 +77,12 @@ class Fetcher:
         Raises:
             PlanError: The address is none, may not be reached, or did not answer with a document in time.
         """
-        kept = self._cached(address)
-        if kept:
-            return kept
-        found = self._follow(address, time.monotonic() + self.limits.seconds)
-        self._keep(address, found)
-        return found
+        document = self._cached(address)
+        if document:
+            return document
+        document = self._follow(address, time.monotonic() + self.limits.seconds)
+        self._keep(address, document)
+        return document
 
     def allows(self, address: str) -> bool:
         """Whether an address lies on a host of the allow-list."""
@@ -103,10 +103,10 @@ class Fetcher:
     def _get(self, address: str, deadline: float) -> Document | str:
         """One request: a document, or the address that it redirects to."""
         parts = _split(address)
-        host, port = checked_host(str(parts.hostname)), _port(parts)
+        host, port = plain_host(str(parts.hostname)), _port(parts)
         connection = _Pinned(host, port, self._address(host, port, deadline), parts.scheme == "https", deadline)
         try:
-            with _watched(connection, deadline):
+            with _cut_at(deadline, connection):
                 return self._read(connection, parts, address)
         except (OSError, http.client.HTTPException, ValueError):
             raise PlanError("the address cannot be reached.", "Check the URL.", "url-unreachable") from None
@@ -131,16 +131,16 @@ class Fetcher:
     def _address(self, host: str, port: int, deadline: float) -> str:
         """The one address to connect to; all that the host has are checked."""
         try:
-            found = _RESOLVING.submit(self.resolver, host, port).result(max(0.0, deadline - time.monotonic()))
+            addresses = _RESOLVING.submit(self.resolver, host, port).result(max(0.0, deadline - time.monotonic()))
         except (OSError, UnicodeError, FutureTimeout):
-            found = ()
-        if not found:
+            addresses = ()
+        if not addresses:
             raise PlanError("the address cannot be reached: no such host.", "Check the URL.", "url-unreachable")
-        if not self._is_allowed(host, port) and not all(map(is_public, found)):
+        if not self._is_allowed(host, port) and not all(map(is_public, addresses)):
             raise PlanError(
                 "the address lies inside the network and is not fetched.", "Have its host allowed.", "url-refused"
             )
-        return found[0]
+        return addresses[0]
 
     def _is_allowed(self, host: str, port: int) -> bool:
         name = host.casefold()
@@ -149,12 +149,12 @@ class Fetcher:
 
     def _cached(self, address: str) -> Document | None:
         with self._lock:
-            expires, found = self._kept.get(address, (0.0, None))
-            return found if expires > time.monotonic() else None
+            expires, document = self._kept.get(address, (0.0, None))
+            return document if expires > time.monotonic() else None
 
-    def _keep(self, address: str, found: Document) -> None:
+    def _keep(self, address: str, document: Document) -> None:
         with self._lock:
-            self._kept[address] = (time.monotonic() + self.limits.cache_seconds, found)
+            self._kept[address] = (time.monotonic() + self.limits.cache_seconds, document)
             self._kept.move_to_end(address)
             while len(self._kept) > self.limits.cache_entries:
                 self._kept.popitem(last=False)
@@ -211,15 +211,13 @@ class _Pinned(http.client.HTTPConnection):
                 self._used.shutdown(socket.SHUT_RDWR)
 
 
-class _watched:  # noqa: N801
-    """Ends a connection at the deadline, however slowly the other side drips its answer."""
-
-    def __init__(self, connection: _Pinned, deadline: float) -> None:
-        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), connection.end)
-        self._timer.daemon = True
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+@contextmanager
+def _cut_at(deadline: float, connection: _Pinned) -> Iterator[None]:
+    """End a connection at the deadline, however slowly the other side drips its answer."""
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), connection.end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

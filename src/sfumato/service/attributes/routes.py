@@ -9,13 +9,13 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
 from sfumato.service.attributes import examples
+from sfumato.service.attributes.endpoints import Endpoint, Endpoints
 from sfumato.service.attributes.schemas import AnonymizeAnswer, AnonymizeRequest, FlatAnswer, FlatRequest, GraphRequest
-from sfumato.service.attributes.work import Job, Work
 from sfumato.service.http.access import needs_key
 from sfumato.service.http.bodies import receive
-from sfumato.service.http.desk import Desk
 from sfumato.service.http.problems import failure_responses
-from sfumato.service.http.settings import Limits
+from sfumato.service.http.work_queue import WorkQueue
+from sfumato.service.settings import Limits
 
 METHODS = ("PUT", "POST")
 FAILURES = {400: "The request or its data are refused.", 401: "A key is needed.", 408: "It took too long."}
@@ -26,12 +26,12 @@ Runner = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Endpoint:
+class _Route:
     """One operation on the wire: its paths, its work, and what the documentation says."""
 
     name: str
     paths: Sequence[str]
-    job: Job
+    run: Endpoint
     about: str
     request: type[Any]
     answer: dict[str, Any]
@@ -39,41 +39,41 @@ class _Endpoint:
     media_type: str = "application/json"
 
 
-def attribute_routes(work: Work, desk: Desk) -> APIRouter:
+def attribute_routes(endpoints: Endpoints, queue: WorkQueue) -> APIRouter:
     """The router of the attribute endpoints."""
     router = APIRouter(tags=["attributes"], dependencies=[Depends(needs_key)])
-    for endpoint in _endpoints(work):
-        run = _runner(endpoint, desk, work.limits)
-        for path in endpoint.paths:
+    for route in _routes(endpoints):
+        run = _runner(route, queue, endpoints.limits)
+        for path in route.paths:
             for method in METHODS:
-                _register(router, endpoint, path, method, run)
+                _register(router, route, path, method, run)
     return router
 
 
-def _endpoints(work: Work) -> list[_Endpoint]:
+def _routes(endpoints: Endpoints) -> list[_Route]:
     return [
-        _Endpoint(
+        _Route(
             "anonymize",
             ("/api/anonymise", "/api/anonymization"),
-            work.anonymize,
+            endpoints.anonymize,
             "Anonymize records attribute by attribute, by a configuration at an address or in the request.",
             AnonymizeRequest,
             _content(AnonymizeAnswer, {"inline": examples.INLINE_ANSWER, "by address": examples.BY_ADDRESS_ANSWER}),
             {"inline": examples.INLINE, "by address": examples.BY_ADDRESS},
         ),
-        _Endpoint(
+        _Route(
             "anonymize_flat",
             ("/api/anonymise/flatjson", "/api/anonymization/flatjson"),
-            work.flat,
+            endpoints.flat,
             "Anonymize flat records of a class of a configuration graph.",
             FlatRequest,
             _content(FlatAnswer, {"flat": examples.FLAT_ANSWER}),
             {"flat": examples.FLAT},
         ),
-        _Endpoint(
+        _Route(
             "anonymize_graph",
             ("/api/anonymise/jsonld", "/api/anonymization/jsonld"),
-            work.graph,
+            endpoints.graph,
             "Anonymize a JSON-LD document: values become nodes of new names, originals are removed.",
             GraphRequest,
             {LD_JSON: {"schema": {"type": ["object", "array"], "description": "A JSON-LD document."}}},
@@ -83,52 +83,35 @@ def _endpoints(work: Work) -> list[_Endpoint]:
     ]
 
 
-def _runner(endpoint: _Endpoint, desk: Desk, limits: Limits) -> Runner:
+def _runner(route: _Route, queue: WorkQueue, limits: Limits) -> Runner:
     async def run(request: Request) -> Response:
         body = await receive(request, limits)
-        done = await desk.run(partial(endpoint.job, body))
-        request.state.records = done.records
-        return Response(done.body, 202, media_type=endpoint.media_type)
+        answer = await queue.run(partial(route.run, body))
+        request.state.records = answer.records
+        return Response(answer.body, 202, media_type=route.media_type)
 
     return run
 
 
-def _register(router: APIRouter, endpoint: _Endpoint, path: str, method: str, run: Runner) -> None:
-    done: dict[int | str, dict[str, Any]] = {202: {"description": "Anonymized.", "content": endpoint.answer}}
+def _register(router: APIRouter, route: _Route, path: str, method: str, run: Runner) -> None:
+    done: dict[int | str, dict[str, Any]] = {202: {"description": "Anonymized.", "content": route.answer}}
     router.add_api_route(
         path,
         run,
         methods=[method],
         status_code=202,
         response_class=Response,
-        operation_id=f"{endpoint.name}_{method.lower()}_{path.strip('/').replace('/', '_')}",
-        summary=endpoint.about,
+        operation_id=f"{route.name}_{method.lower()}_{path.strip('/').replace('/', '_')}",
+        summary=route.about,
         responses=done | failure_responses(FAILURES),
-        openapi_extra={"requestBody": _request_body(endpoint)},
+        openapi_extra={"requestBody": _request_body(route)},
     )
 
 
-def _request_body(endpoint: _Endpoint) -> dict[str, Any]:
-    schema = _inlined(endpoint.request.model_json_schema())
-    shown = {name: {"summary": name, "value": value} for name, value in endpoint.examples.items()}
-    return {"required": True, "content": {"application/json": {"schema": schema, "examples": shown}}}
+def _request_body(route: _Route) -> dict[str, Any]:
+    return {"required": True, "content": _content(route.request, route.examples)}
 
 
-def _content(model: type[Any], shown: dict[str, Any]) -> dict[str, Any]:
-    answers = {name: {"summary": name, "value": value} for name, value in shown.items()}
-    return {"application/json": {"schema": _inlined(model.model_json_schema()), "examples": answers}}
-
-
-def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with its definitions put where they are used; none refers to itself."""
-    definitions = schema.pop("$defs", {})
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, dict) and "$ref" in value:
-            return walk(definitions[value["$ref"].rsplit("/", 1)[1]])
-        if isinstance(value, dict):
-            return {key: walk(entry) for key, entry in value.items()}
-        return [walk(entry) for entry in value] if isinstance(value, list) else value
-
-    inlined: dict[str, Any] = walk(schema)
-    return inlined
+def _content(model: type[Any], examples: dict[str, Any]) -> dict[str, Any]:
+    entries = {name: {"summary": name, "value": value} for name, value in examples.items()}
+    return {"application/json": {"schema": model.model_json_schema(), "examples": entries}}

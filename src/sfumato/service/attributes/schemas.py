@@ -3,14 +3,16 @@
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from sfumato.attributes.configuration import SHAPE
 from sfumato.service.http.problems import RefusedError
 
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
 Name = Annotated[str, Field(min_length=1, max_length=256)]
 Buckets = Literal["unique99", "sqrt"] | Annotated[int, Field(ge=1, le=1_000_000)]
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Inline = Annotated[dict[str, Any], WithJsonSchema(SHAPE.schema())]
 Records = Annotated[list[dict[str, Any]], Field(min_length=1)]
 
 
@@ -18,17 +20,7 @@ class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class AttributeEntry(_Body):
-    """What happens to one attribute."""
-
-    anonymisationType: Name | None = Field(None, description="Masking, Generalization or Randomization, in any case.")  # noqa: N815
-    anonymizationType: Name | None = Field(None, description="The same in American spelling.")  # noqa: N815
-    dataType: Name = Field(  # noqa: N815
-        description="Numeric, Integer, Double, Date, DateTime, String, Boolean, Address or an object type."
-    )
-
-
-class _Asked(_Body):
+class _Options(_Body):
     buckets: Buckets | None = Field(None, description="How many buckets: a rule or a number.")
     passThrough: bool | None = Field(  # noqa: N815
         None, description="Whether attributes that are not configured are published unchanged; else they are refused."
@@ -36,13 +28,13 @@ class _Asked(_Body):
     seed: Seed | None = Field(None, description="Makes the noise repeatable; for tests only.")
 
 
-class AnonymizeRequest(_Asked):
+class AnonymizeRequest(_Options):
     """Records with a configuration, which lies at an address or stands in the request."""
 
     data: Records = Field(description="The records, each an object of attributes and values.")
     configurationURL: Url | None = Field(None, description="Where the configuration graph lies (JSON-LD or Turtle).")  # noqa: N815
     configurationUrl: Url | None = Field(None, description="The same in another spelling.")  # noqa: N815
-    configuration: dict[str, AttributeEntry] | None = Field(None, description="The configuration itself.")
+    configuration: Inline | None = Field(None, description="The configuration itself.")
     ontology: Url | None = Field(None, description="An ontology that must allow each operation: hosted name or URL.")
     dataClass: Name | None = Field(None, description="The class of the graph that the records belong to.")  # noqa: N815
 
@@ -52,15 +44,15 @@ class AnonymizeRequest(_Asked):
         Raises:
             RefusedError: It is given twice, or not at all.
         """
-        given = [one for one in (self.configurationURL, self.configurationUrl, self.configuration) if one is not None]
-        if not given:
+        places = [one for one in (self.configurationURL, self.configurationUrl, self.configuration) if one is not None]
+        if not places:
             raise missing("configurationURL or configuration")
-        if len(given) > 1:
+        if len(places) > 1:
             raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", "Give one configuration, not several.")
         return self.configurationURL or self.configurationUrl
 
 
-class _ByAddress(_Asked):
+class _ByAddress(_Options):
     configurationUrl: Url | None = Field(None, description="Where the configuration graph lies (JSON-LD or Turtle).")  # noqa: N815
     configurationURL: Url | None = Field(None, description="The same in another spelling.")  # noqa: N815
 
@@ -70,10 +62,10 @@ class _ByAddress(_Asked):
         Raises:
             RefusedError: It is not given.
         """
-        found = self.configurationUrl or self.configurationURL
-        if found is None:
+        address = self.configurationUrl or self.configurationURL
+        if address is None:
             raise missing("configurationUrl")
-        return found
+        return address
 
 
 class FlatRequest(_ByAddress):
@@ -128,7 +120,7 @@ class Health(BaseModel):
 Request = TypeVar("Request", bound=_Body)
 
 
-def checked(model: type[Request], value: Any) -> Request:
+def validate(model: type[Request], value: Any) -> Request:
     """A request's body as its model.
 
     Raises:

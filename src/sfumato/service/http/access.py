@@ -24,7 +24,7 @@ async def needs_key(
         RefusedError: Keys are set, and the request has none of them.
     """
     keys: ApiKeys | None = request.app.state.api_keys
-    given = key or (bearer.credentials if bearer else None)
-    if keys is not None and not (given and keys.opens(given)):
+    sent = key or (bearer.credentials if bearer else None)
+    if keys is not None and not (sent and keys.opens(sent)):
         what = "A valid API key is needed (header X-API-Key)."
         raise RefusedError(HTTPStatus.UNAUTHORIZED, "access.key", what, {"www-authenticate": "Bearer"})

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from starlette.requests import ClientDisconnect, Request
 
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.http.settings import Limits
+from sfumato.service.settings import Limits
 
 # What is sent beyond the limit is read and dropped, so that the sender gets to see the answer; up to this much of it.
 DROPPED_BYTES = 256_000_000
@@ -75,7 +75,7 @@ def _check_media_type(request: Request) -> None:
         raise RefusedError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "body.media-type", what)
 
 
-def parsed(body: bytes, limits: Limits) -> Any:
+def parse_json(body: bytes, limits: Limits) -> Any:
     """The value in a body.
 
     Raises:

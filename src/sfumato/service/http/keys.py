@@ -24,9 +24,9 @@ class ApiKeys:
 
     def opens(self, key: str) -> bool:
         """Whether a key is one of them; the time it takes does not depend on which, nor on how much of it fits."""
-        given = digest(key)
-        fitting = [hmac.compare_digest(given, known) for known in self.hashes]
-        return any(fitting)
+        sent = digest(key)
+        matches = [hmac.compare_digest(sent, entry) for entry in self.hashes]
+        return any(matches)
 
 
 def digest(key: str) -> str:
@@ -60,9 +60,9 @@ def read_keys(path: Path) -> ApiKeys:
     except (OSError, UnicodeDecodeError):
         raise PlanError(f"the file of API keys {path.name} cannot be read.", "Check the path.", "api-keys") from None
     entries = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
-    found = [(number, LINE.fullmatch(line)) for number, line in entries]
-    wrong = [number for number, match in found if not match]
-    if wrong or not found:
+    matches = [(number, LINE.fullmatch(line)) for number, line in entries]
+    wrong = [number for number, match in matches if not match]
+    if wrong or not matches:
         where = f"line {wrong[0]} of {path.name} is not name:sha256." if wrong else f"{path.name} has no key."
         raise PlanError(where, "Make a line with: sfumato serve --new-api-key NAME", "api-keys")
-    return ApiKeys(tuple(match["hash"] for _, match in found if match))
+    return ApiKeys(tuple(match["hash"] for _, match in matches if match))

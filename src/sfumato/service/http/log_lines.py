@@ -12,13 +12,13 @@ import traceback
 OWN = "sfumato"
 SERVER = "uvicorn.error"
 # Loggers of the server beneath, and of what the pages are made with.
-KNOWN = (SERVER, "nicegui", "asyncio", "engineio.server", "socketio", "socketio.server")
+FOREIGN = (SERVER, "nicegui", "asyncio", "engineio.server", "socketio", "socketio.server")
 
 
 def keep_log_plain() -> None:
     """Let the lines of the server beneath pass the filter."""
-    logging.getLogger("uvicorn.access").disabled = True  # it writes addresses alone; the watch tells what may be told
-    for name in KNOWN:
+    logging.getLogger("uvicorn.access").disabled = True  # it writes addresses alone; our own log says what may be said
+    for name in FOREIGN:
         logging.getLogger(name).addFilter(plain)  # a filter that is there already is not added again
 
 

@@ -60,9 +60,9 @@ class Problem:
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that an error is told as."""
+    """The problem that an error is answered as."""
     if isinstance(error, ValueRefusedError):
-        return Problem(error.status.http, error.code, error.told_to_sender())
+        return Problem(error.status.http, error.code, error.text_for_sender())
     if isinstance(error, SfumatoError):
         return Problem(error.status.http, error.code, str(error))
     if isinstance(error, RefusedError):
@@ -80,7 +80,7 @@ def answer(request: Request, error: Exception) -> Response:
     wants_problem = PROBLEM in request.headers.get("accept", "")
     content = problem.details(request_id(request)) if wants_problem else problem.body()
     media_type = PROBLEM if wants_problem else "application/json"
-    return Response(encoded(content), problem.status, dict(problem.headers), media_type)
+    return Response(to_json(content), problem.status, dict(problem.headers), media_type)
 
 
 async def handle(request: Request, error: Exception) -> Response:
@@ -102,7 +102,7 @@ def request_id(request: Request) -> str:
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
-def encoded(content: Any) -> bytes:
+def to_json(content: Any) -> bytes:
     """JSON text as bytes; half a surrogate pair, which UTF-8 cannot hold, is written as its escape.
 
     Raises:

@@ -16,7 +16,7 @@ MOST_CHARACTERS = 500_000
 MOST_DEPTH = 20
 
 
-def refused(code: str, what: str) -> RefusedError:
+def bad_request(code: str, what: str) -> RefusedError:
     """The refusal of a request that is not what it should be."""
     return RefusedError(HTTPStatus.BAD_REQUEST, code, what)
 
@@ -31,7 +31,9 @@ def read_plan_text(text: str) -> Any:
     import yaml
 
     if len(text) > MOST_CHARACTERS:
-        raise refused("limit.plan", f"A plan has at most {MOST_CHARACTERS:,} characters; send hierarchies as files.")
+        raise bad_request(
+            "limit.plan", f"A plan has at most {MOST_CHARACTERS:,} characters; send hierarchies as files."
+        )
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_events(yaml.parse(text, Loader=loader))
@@ -49,9 +51,9 @@ def _check_events(events: Iterator[Any]) -> None:
     for event in events:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MOST_DEPTH:
-            raise refused("limit.depth", f"A plan is at most {MOST_DEPTH} levels deep.")
+            raise bad_request("limit.depth", f"A plan is at most {MOST_DEPTH} levels deep.")
         if isinstance(event, yaml.AliasEvent):
-            raise refused("jobs.plan", "References (& and *) are not taken in plans.")
+            raise bad_request("jobs.plan", "References (& and *) are not taken in plans.")
 
 
 def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sfumato.service.jobs.settings import JobSettings
 from sfumato.service.jobs.store import FINAL, Job, JobStore
+from sfumato.service.settings import JobSettings
 
 LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5
@@ -116,8 +116,8 @@ class Pool:
 
     def _unknown(self) -> set[Path]:
         """Folders of jobs that the store does not know."""
-        known = {job.id for job in self.store.listed("queued", "running", *FINAL)}
-        return {path for path in self.settings.folder.iterdir() if JOB.fullmatch(path.name) and path.name not in known}
+        ids = {job.id for job in self.store.listed("queued", "running", *FINAL)}
+        return {path for path in self.settings.folder.iterdir() if JOB.fullmatch(path.name) and path.name not in ids}
 
     def _take_back(self, job: Job) -> None:
         if job.attempts < MOST_ATTEMPTS:

@@ -18,13 +18,13 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
+from sfumato.attributes.sources import inside
 from sfumato.errors import PlanError
-from sfumato.service.http.bodies import parsed, receive
+from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.http.settings import Limits
-from sfumato.service.jobs.plans import check_plan, read_plan_text, refused
-from sfumato.service.jobs.settings import JobSettings
+from sfumato.service.jobs.plans import bad_request, check_plan, read_plan_text
 from sfumato.service.jobs.store import KINDS, Kind
+from sfumato.service.settings import JobSettings, Limits
 from sfumato.shapes.files import written
 from sfumato.shapes.shapes import Integer, Key, ListOf, Number, Record, Text, read
 
@@ -71,7 +71,7 @@ class JobRequest:
 
 
 @asynccontextmanager
-async def received(request: Request, settings: JobSettings, limits: Limits) -> AsyncIterator[JobRequest]:
+async def receive_request(request: Request, settings: JobSettings, limits: Limits) -> AsyncIterator[JobRequest]:
     """The request for a job, as long as its files are open: a form, or JSON that names a source of the server.
 
     Raises:
@@ -85,13 +85,12 @@ async def received(request: Request, settings: JobSettings, limits: Limits) -> A
         finally:
             await form.close()
         return
-    body = parsed(await receive(request, limits), limits)
+    body = parse_json(await receive(request, limits), limits)
     if not isinstance(body, dict):
-        raise refused("jobs.body", "The body must be an object with kind, plan and source.")
-    given = body.get("parameters")
-    parameters = {} if given is None else given
+        raise bad_request("jobs.body", "The body must be an object with kind, plan and source.")
+    parameters = {} if body.get("parameters") is None else body["parameters"]
     yield await asyncio.to_thread(
-        _made, body.get("kind"), body.get("plan"), {}, body.get("source"), parameters, settings
+        _request, body.get("kind"), body.get("plan"), {}, body.get("source"), parameters, settings
     )
 
 
@@ -105,7 +104,7 @@ async def _form(request: Request, settings: JobSettings) -> FormData:
     except RefusedError:
         raise
     except Exception:  # whatever is wrong with a form; its own text may quote it
-        raise refused("jobs.form", "The form cannot be read.") from None
+        raise bad_request("jobs.form", "The form cannot be read.") from None
 
 
 class _Counted:
@@ -136,13 +135,13 @@ def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
         if upload is not plan:
             files[_name(upload.filename)] = upload.file
     parameters = _json(form.get("parameters") or "{}", "parameters")
-    return _made(form.get("kind"), text, files, form.get("source"), parameters, settings)
+    return _request(form.get("kind"), text, files, form.get("source"), parameters, settings)
 
 
-def _name(given: str | None) -> str:
-    name = Path((given or "").replace("\\", "/")).name
+def _name(sent: str | None) -> str:
+    name = Path((sent or "").replace("\\", "/")).name
     if not NAME.fullmatch(name) or name == "plan.yaml":
-        raise refused("jobs.file-name", "A file needs a plain name: letters, digits, dots, hyphens, spaces.")
+        raise bad_request("jobs.file-name", "A file needs a plain name: letters, digits, dots, hyphens, spaces.")
     return name
 
 
@@ -150,62 +149,58 @@ def _json(text: Any, name: str) -> Any:
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
-        raise refused(f"jobs.{name}", f"{name} is not valid JSON.") from None
+        raise bad_request(f"jobs.{name}", f"{name} is not valid JSON.") from None
 
 
-def _made(
+def _request(
     kind: Any, plan: Any, files: dict[str, BinaryIO | Path], source: Any, parameters: Any, settings: JobSettings
 ) -> JobRequest:
     if kind not in KINDS:
-        raise refused("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
+        raise bad_request("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
     _check_parameters(kind, parameters)
     content = read_plan_text(plan) if isinstance(plan, str) else plan
     if not isinstance(content, dict):
-        raise refused("jobs.plan", "The plan is missing or not a mapping.")
+        raise bad_request("jobs.plan", "The plan is missing or not a mapping.")
     if source is not None:
         files[_name(str(source))] = _server_source(source, settings)
-    checked = _sourced(content, kind, files, source)
-    check_plan(checked, kind, files)
-    return JobRequest(kind, checked, files, parameters)
+    complete = _with_source(content, kind, files, source)
+    check_plan(complete, kind, files)
+    return JobRequest(kind, complete, files, parameters)
 
 
 def _check_parameters(kind: Kind, parameters: Any) -> None:
     try:
         read(PARAMETERS.get(kind, Record({}, dict)), parameters, "parameters")
     except PlanError as error:
-        raise refused("jobs.parameters", str(error)) from None
+        raise bad_request("jobs.parameters", str(error)) from None
 
 
 def _server_source(source: Any, settings: JobSettings) -> Path:
     """A file of the server's folder of sources; no name leads out of it."""
     if settings.sources is None:
-        raise refused("jobs.source", "This server offers no sources; send the file along.")
+        raise bad_request("jobs.source", "This server offers no sources; send the file along.")
     if not isinstance(source, str) or not source.isprintable():  # half a surrogate pair is not printable, either
-        raise refused("jobs.source", "source must be the name of a file.")
-    try:
-        found = (settings.sources / source).resolve()
-        known = found.is_relative_to(settings.sources.resolve()) and found.is_file()
-    except OSError:  # a name that is too long
-        known = False
-    if not known:
+        raise bad_request("jobs.source", "source must be the name of a file.")
+    path = inside(settings.sources, source)
+    if path is None:
         raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.source", "There is no such source.")
-    return found
+    return path
 
 
-def _sourced(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Path], source: Any) -> dict[str, Any]:
+def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Path], source: Any) -> dict[str, Any]:
     """The plan with its source filled in, where exactly one file came along or a source of the server is named."""
     part = "table" if kind == "protect" else "data"
     inner = plan.get(part) or {}
     if not isinstance(inner, dict):
         return plan
     named = Path(str(source)).name if source is not None else next(iter(files)) if len(files) == 1 else None
-    given = inner.get("source") if source is None else None
-    if inner.get("cells") or (isinstance(given, str) and given in files) or named is None:
+    own = inner.get("source") if source is None else None
+    if inner.get("cells") or (isinstance(own, str) and own in files) or named is None:
         return plan
     return plan | {part: {**inner, "source": named}}
 
 
-def stored(request: JobRequest, folder: Path) -> str:
+def store_request(request: JobRequest, folder: Path) -> str:
     """Put a request into a private folder; the answer is its digest."""
     inputs = folder / "input"
     inputs.mkdir(mode=0o700)

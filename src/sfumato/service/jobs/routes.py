@@ -15,11 +15,11 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from sfumato.service.http.access import needs_key
 from sfumato.service.http.keys import digest
 from sfumato.service.http.problems import RefusedError, failure_responses
-from sfumato.service.http.settings import Limits
-from sfumato.service.jobs.plans import refused
+from sfumato.service.jobs.plans import bad_request
 from sfumato.service.jobs.pool import Pool, erase, private_folder
-from sfumato.service.jobs.requests import PARAMETERS, JobRequest, received, stored
+from sfumato.service.jobs.requests import PARAMETERS, JobRequest, receive_request, store_request
 from sfumato.service.jobs.store import KINDS, Job, new_id
+from sfumato.service.settings import Limits
 
 LOOKING_SECONDS = 0.2
 # A stream ends after this long, so that a server that is told to stop need not wait; browsers take it up again.
@@ -29,8 +29,8 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-an
 FAILURES = {400: "The request is refused.", 401: "A key is needed.", 404: "There is no such job."}
 FAILURES |= {409: "The job is not as far, or the idempotency key stands for another request."}
 # What only the request for a job can come to.
-ASKED = {408: "The body came too slowly.", 413: "Too large.", 415: "Neither a form nor JSON."}
-ASKED |= {429: "Too many jobs wait."}
+SUBMISSION_FAILURES = {408: "The body came too slowly.", 413: "Too large.", 415: "Neither a form nor JSON."}
+SUBMISSION_FAILURES |= {429: "Too many jobs wait."}
 KIND = {"enum": list(KINDS), "description": "What to do."}
 FORM: dict[str, Any] = {
     "type": "object",
@@ -76,7 +76,7 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
     job_id = new_id()
     draft = private_folder(pool.settings.folder, "upload")
     try:
-        fingerprint = stored(request, draft)
+        fingerprint = store_request(request, draft)
         draft.rename(pool.folder(job_id))
         job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency)
     except BaseException:
@@ -91,7 +91,7 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
     return job
 
 
-def shown(job: Job) -> dict[str, Any]:
+def describe(job: Job) -> dict[str, Any]:
     """What a client gets to see of a job."""
     base = f"/api/jobs/{job.id}"
     links = {"self": base, "events": f"{base}/events"}
@@ -119,11 +119,10 @@ def owner_of(request: Request) -> str:
     """Who asks: the holder of a key where keys are set; else whoever knows a job's name, which cannot be guessed."""
     if request.app.state.api_keys is None:
         return ""
-    given = request.headers.get("x-api-key") or request.headers.get("authorization", "").partition(" ")[2]
-    return digest(given)
+    return digest(request.headers.get("x-api-key") or request.headers.get("authorization", "").partition(" ")[2])
 
 
-class JobDesk:
+class JobEndpoints:
     """What the endpoints do."""
 
     def __init__(self, pool: Pool, limits: Limits) -> None:
@@ -132,20 +131,20 @@ class JobDesk:
     async def create(self, request: Request) -> Response:
         key = request.headers.get("idempotency-key")
         if key is not None and not 8 <= len(key) <= 200:
-            raise refused("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
-        async with received(request, self._pool.settings, self._limits) as asked:
-            job = await asyncio.to_thread(submit, self._pool, asked, owner_of(request), key)
-        return JSONResponse(shown(job), 202, {"location": f"/api/jobs/{job.id}"})
+            raise bad_request("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
+        async with receive_request(request, self._pool.settings, self._limits) as wanted:
+            job = await asyncio.to_thread(submit, self._pool, wanted, owner_of(request), key)
+        return JSONResponse(describe(job), 202, {"location": f"/api/jobs/{job.id}"})
 
     def state(self, request: Request, job_id: str) -> Response:
-        return JSONResponse(shown(self._found(request, job_id)))
+        return JSONResponse(describe(self._job(request, job_id)))
 
     def delete(self, request: Request, job_id: str) -> Response:
-        self._pool.cancel(self._found(request, job_id))
+        self._pool.cancel(self._job(request, job_id))
         return Response(status_code=204)
 
     def events(self, request: Request, job_id: str) -> Response:
-        job = self._found(request, job_id)
+        job = self._job(request, job_id)
         return StreamingResponse(_events(request, self._pool, job), media_type="text/event-stream")
 
     def result(self, request: Request, job_id: str) -> Response:
@@ -167,14 +166,14 @@ class JobDesk:
             raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.file", "The result has no such file.")
         return FileResponse(folder / name, filename=name)
 
-    def _found(self, request: Request, job_id: str) -> Job:
+    def _job(self, request: Request, job_id: str) -> Job:
         job = self._pool.store.find(job_id)
         if job is None or job.owner != owner_of(request):
             raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", "There is no such job.")
         return job
 
     def _finished(self, request: Request, job_id: str) -> Job:
-        job = self._found(request, job_id)
+        job = self._job(request, job_id)
         if job.state != "done":
             raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", f"The job is {job.state}.")
         return job
@@ -186,16 +185,16 @@ class JobDesk:
 def job_routes(pool: Pool, limits: Limits) -> APIRouter:
     """The router of jobs."""
     router = APIRouter(prefix="/api/jobs", tags=["jobs"], dependencies=[Depends(needs_key)])
-    desk = JobDesk(pool, limits)
+    endpoints = JobEndpoints(pool, limits)
     table: list[tuple[str, str, Any, int, str]] = [
-        ("POST", "", desk.create, 202, "Ask for a job."),
-        ("GET", "/{job_id}", desk.state, 200, "State and progress of a job."),
-        ("DELETE", "/{job_id}", desk.delete, 204, "Cancel a job and erase it."),
-        ("GET", "/{job_id}/events", desk.events, 200, "Progress as server-sent events."),
-        ("GET", "/{job_id}/result", desk.result, 200, "All files of the result, as ZIP."),
-        ("GET", "/{job_id}/report", desk.report, 200, "The report, as a page."),
-        ("GET", "/{job_id}/files", desk.files, 200, "Names and sizes of the result's files."),
-        ("GET", "/{job_id}/files/{name}", desk.file, 200, "One file of the result."),
+        ("POST", "", endpoints.create, 202, "Ask for a job."),
+        ("GET", "/{job_id}", endpoints.state, 200, "State and progress of a job."),
+        ("DELETE", "/{job_id}", endpoints.delete, 204, "Cancel a job and erase it."),
+        ("GET", "/{job_id}/events", endpoints.events, 200, "Progress as server-sent events."),
+        ("GET", "/{job_id}/result", endpoints.result, 200, "All files of the result, as ZIP."),
+        ("GET", "/{job_id}/report", endpoints.report, 200, "The report, as a page."),
+        ("GET", "/{job_id}/files", endpoints.files, 200, "Names and sizes of the result's files."),
+        ("GET", "/{job_id}/files/{name}", endpoints.file, 200, "One file of the result."),
     ]
     for method, path, run, status, about in table:
         router.add_api_route(
@@ -206,7 +205,7 @@ def job_routes(pool: Pool, limits: Limits) -> APIRouter:
             response_class=Response,
             operation_id=f"job_{run.__name__}",
             summary=about,
-            responses=failure_responses(FAILURES | (ASKED if method == "POST" else {})),
+            responses=failure_responses(FAILURES | (SUBMISSION_FAILURES if method == "POST" else {})),
             openapi_extra={"requestBody": BODY} if method == "POST" else None,
         )
     return router
@@ -221,7 +220,7 @@ async def _events(request: Request, pool: Pool, job: Job) -> AsyncIterator[str]:
         if now is None:
             yield "event: gone\ndata: {}\n\n"
             return
-        content = shown(now)
+        content = describe(now)
         if content != last:
             last = content
             yield f"event: {now.state}\ndata: {json.dumps(content)}\n\n"

@@ -93,14 +93,14 @@ class JobStore:
     def add(self, job_id: str, owner: str, kind: Kind, digest: str, idempotency: str | None) -> Job:
         """A new job; with an idempotency key that is known, the job that came with it first."""
         with self._open() as connection:
-            known = _one(connection, "owner = ? AND idempotency = ?", (owner, idempotency)) if idempotency else None
-            if known is not None:
-                return known
+            earlier = _one(connection, "owner = ? AND idempotency = ?", (owner, idempotency)) if idempotency else None
+            if earlier is not None:
+                return earlier
             connection.execute(
                 "INSERT INTO jobs (id, owner, kind, state, created, digest, idempotency) VALUES (?,?,?,'queued',?,?,?)",
                 (job_id, owner, kind, time.time(), digest, idempotency),
             )
-            return _known(connection, job_id)
+            return _existing(connection, job_id)
 
     def find(self, job_id: str) -> Job | None:
         """A job by its name."""
@@ -129,7 +129,7 @@ class JobStore:
                 "UPDATE jobs SET state = 'running', started = ?, server = ?, attempts = attempts + 1 WHERE id = ?",
                 (time.time(), server, job.id),
             )
-            return _known(connection, job.id)
+            return _existing(connection, job.id)
 
     def advance(self, job_id: str, stage: str, done: int, whole: int) -> None:
         """Note how far a running job is."""
@@ -170,7 +170,7 @@ def _one(connection: sqlite3.Connection, where: str, values: tuple[Any, ...]) ->
     return None if row is None else _job(row)
 
 
-def _known(connection: sqlite3.Connection, job_id: str) -> Job:
+def _existing(connection: sqlite3.Connection, job_id: str) -> Job:
     job = _one(connection, "id = ?", (job_id,))
     assert job is not None
     return job

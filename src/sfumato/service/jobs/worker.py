@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import SfumatoError
+from sfumato.service.http.log_lines import place
 
 PAUSE_SECONDS = 0.2
 STATM = Path("/proc/self/statm")
@@ -43,7 +44,8 @@ def main(arguments: list[str]) -> int:
     except MemoryError:
         return _failed(MEMORY)
     except Exception as error:  # its text may quote data: only its kind and place are told
-        return _failed({"code": "internal", "message": "An internal error; nothing was published.", **_place(error)})
+        fault = {"error": type(error).__name__, "at": place(error)}
+        return _failed({"code": "internal", "message": "An internal error; nothing was published.", **fault})
     _say({"event": "done"})
     return 0
 
@@ -79,13 +81,6 @@ def _limit_memory(memory: int) -> None:
 def _failed(why: dict[str, str]) -> int:
     _say({"event": "failed", **why})
     return 1
-
-
-def _place(error: Exception) -> dict[str, str]:
-    import traceback
-
-    frames = traceback.extract_tb(error.__traceback__)
-    return {"error": type(error).__name__, "at": f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""}
 
 
 def _say(event: dict[str, Any]) -> None:
@@ -141,9 +136,9 @@ def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
     from sfumato.tables.build.build import read_source
     from sfumato.tables.plan.plan import read_table_plan
 
-    made = read_table_plan(plan)
+    table_plan = read_table_plan(plan)
     tell("count", 0, 1)
-    run(made, read_source(made), progress=lambda _text: tell("search", 0, 0)).save(result)
+    run(table_plan, read_source(table_plan), progress=lambda _text: tell("search", 0, 0)).save(result)
 
 
 def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
@@ -161,8 +156,7 @@ def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> N
 def _compare(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.compare import compare
 
-    found = compare(None, plan, **parameters, progress=tell)
-    found.save(result)
+    compare(None, plan, **parameters, progress=tell).save(result)
 
 
 WORK: dict[str, Callable[[Path, Path, dict[str, Any], Tell], None]] = {

@@ -1,0 +1,90 @@
+"""What a command says while it works, on stderr, and how results are printed."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any
+
+STAGES = {"count": "Counting rows", "search": "Searching", "apply": "Writing", "verify": "Counting again"}
+PATIENCE_SECONDS = 1.0
+
+
+class Progress:
+    """Progress on a terminal for anything longer than a second; silent when asked or when nobody components."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        # Whether the search tells its proved bound as done and its best as whole.
+        self.proves = False
+        self._begin = monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, stage: str, done: int, whole: int) -> None:
+        """Tell how far a stage is."""
+        if self.quiet or not sys.stderr.isatty():
+            return
+        if self._bar is None and monotonic() - self._begin > PATIENCE_SECONDS:
+            self._start()
+        if self._bar is not None:
+            self._bar.update(self._task, description=self._words(stage, done, whole), completed=done, total=whole)
+
+    def _words(self, stage: str, done: int, whole: int) -> str:
+        words = STAGES.get(stage, stage)
+        if not (self.proves and stage == "search" and whole):
+            return words
+        return f"{words}: best {whole:,}, at least {done:,}, gap {1 - done / whole:.1%}"
+
+    def _start(self) -> None:
+        from rich import progress as rich
+        from rich.console import Console
+
+        texts = (rich.SpinnerColumn(), rich.TextColumn("{task.description}"), rich.BarColumn())
+        columns = (*texts, rich.TaskProgressColumn(), rich.TimeElapsedColumn())
+        self._bar = rich.Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task("")
+
+    def say(self, text: str) -> None:
+        """Say something that is no result."""
+        if not self.quiet:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+@contextmanager
+def progress_shown(quiet: bool, compiled: bool = False) -> Iterator[Progress]:
+    """Progress for the time of a command.
+
+    Args:
+        compiled: Whether the command needs compiled loops; their first compilation is announced.
+    """
+    progress = Progress(quiet)
+    if compiled and not kernels_are_compiled():
+        progress.say("Compiling the inner loops: this happens once and takes some seconds …")
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+def kernels_are_compiled() -> bool:
+    """Whether compiled loops of an earlier run are at hand."""
+    from pathlib import Path
+
+    from sfumato.microdata.counts import grouping_kernels
+
+    folder = Path(grouping_kernels.group.stats.cache_path)
+    return any(folder.glob("grouping_kernels.group-*.nbi"))
+
+
+def show(text: str, value: Any, as_json: bool) -> None:
+    """Print a result: as text, or as JSON for programs."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n" if as_json else text)

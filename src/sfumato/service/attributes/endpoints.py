@@ -1,0 +1,100 @@
+"""What the attribute endpoints do with a body, in a thread of its own: read, check, anonymize, write."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from sfumato.attributes.anonymize import Anonymized, anonymize_records
+from sfumato.attributes.configuration import Configuration, check_allowed, inline
+from sfumato.attributes.knowledge_graph.documents import Request as DocumentRequest
+from sfumato.attributes.knowledge_graph.documents import anonymize_document
+from sfumato.attributes.sources import Sources
+from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate
+from sfumato.service.http.bodies import parse_json
+from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
+from sfumato.service.settings import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer's body, and how many records it is about."""
+
+    body: bytes
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """What the attribute endpoints do."""
+
+    sources: Sources
+    limits: Limits
+
+    def anonymize(self, body: bytes) -> Answer:
+        """Records with a configuration at an address or in the request."""
+        request = validate(AnonymizeRequest, parse_json(body, self.limits))
+        self._check_number(request.data)
+        configuration = self._configuration(request).with_options(request.buckets, request.passThrough)
+        answer = anonymize_records(request.data, configuration, request.seed)
+        content = {"version": API_VERSION, "valid": True, "anonymisedData": answer.data}
+        return _answer(content | _figures(answer), len(request.data))
+
+    def flat(self, body: bytes) -> Answer:
+        """Flat records; the answer names each operation."""
+        request = validate(FlatRequest, parse_json(body, self.limits))
+        self._check_number(request.data)
+        declared = self.sources.configuration(request.address(), request.dataClass, request.prefix or "")
+        configuration = declared.with_options(request.buckets, request.passThrough, "graph")
+        answer = anonymize_records(request.data, configuration, request.seed)
+        return _answer({"data": answer.data} | _figures(answer), len(request.data))
+
+    def graph(self, body: bytes) -> Answer:
+        """A JSON-LD document; the answer is one as well."""
+        request = validate(GraphRequest, parse_json(body, self.limits))
+        nodes = _objects(request.data)
+        if nodes > self.limits.nodes:
+            what = f"The document has more than {self.limits.nodes} objects."
+            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.nodes", what)
+        options = DocumentRequest(request.buckets, bool(request.passThrough), request.seed)
+        graph = self.sources.graph(request.address())
+        answer = anonymize_document(request.data, graph, options, self.sources.load_context)
+        return _answer(answer.data, nodes)
+
+    def _configuration(self, request: AnonymizeRequest) -> Configuration:
+        address = request.address()
+        ontology = self.sources.ontology(request.ontology) if request.ontology else None
+        if address:
+            configuration = self.sources.configuration(address, request.dataClass)
+        else:
+            configuration = inline(request.configuration, ontology.objects if ontology else ())
+        if ontology:
+            check_allowed(configuration, ontology.allowed)
+        return configuration
+
+    def _check_number(self, records: list[Any]) -> None:
+        if len(records) > self.limits.records:
+            what = f"There are more than {self.limits.records} records."
+            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.records", what)
+
+
+Endpoint = Callable[[bytes], Answer]
+
+
+def _objects(document: Any) -> int:
+    """How many objects a document holds, at whatever depth."""
+    if isinstance(document, list):
+        return sum(map(_objects, document))
+    return 1 + sum(map(_objects, document.values())) if isinstance(document, dict) else 0
+
+
+def _figures(answer: Anonymized) -> dict[str, Any]:
+    return {"kpis": answer.kpis} | ({"warnings": list(answer.warnings)} if answer.warnings else {})
+
+
+def _answer(content: Any, records: int) -> Answer:
+    try:
+        return Answer(to_json(content), records)
+    except ValueError:
+        what = "A number of the data is too large to be written."
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "data.infinite", what) from None

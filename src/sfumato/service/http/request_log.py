@@ -1,0 +1,89 @@
+"""The outermost layer: gives each request a number, counts it, writes one line about it, and lets no error escape.
+
+A line tells method, route, status, time and number, never a path that a client made up, a query, a header or a body.
+"""
+
+import json
+import logging
+import re
+import time
+import uuid
+from typing import Any
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sfumato.service.http.log_lines import place
+from sfumato.service.http.metrics import Metrics
+from sfumato.service.http.problems import answer
+
+LOG = logging.getLogger("sfumato.service")
+ACCEPTED_ID = re.compile(r"[0-9a-fA-F-]{8,64}")
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class RequestLog:
+    """Middleware around everything that answers HTTP."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        state = scope.setdefault("state", {})
+        state["request_id"] = _request_id(Request(scope))
+        answered = _Answer(send, state["request_id"])
+        try:
+            await self._app(scope, receive, answered)
+        except Exception as error:  # its text may quote data: only its kind and place are told
+            log_error(error, state["request_id"])
+            if not answered.status:
+                await answer(Request(scope), error)(scope, receive, answered)
+        finally:
+            self._note(scope, answered.status or 499, time.perf_counter() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"] if scope["method"] in METHODS else "OTHER"
+        labels = (method, _route(scope), str(status))
+        records = int(scope["state"].get("records", 0))
+        self._metrics.count(labels, seconds, records)
+        line = {"request": scope["state"]["request_id"], "method": method, "route": labels[1], "status": status}
+        LOG.info(json.dumps(line | {"records": records, "seconds": round(seconds, 4)}))
+
+
+class _Answer:
+    """Passes an answer on, notes its status, and adds the headers that every answer has."""
+
+    def __init__(self, send: Send, request_id: str) -> None:
+        self._send = send
+        self._id = request_id
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            added = [(b"x-request-id", self._id.encode()), (b"x-content-type-options", b"nosniff")]
+            names = {name.lower() for name, _ in message.get("headers", ())}
+            added += [(b"cache-control", b"no-store")] if b"cache-control" not in names else []
+            message = {**message, "headers": [*message.get("headers", ()), *added]}
+        await self._send(message)
+
+
+def _request_id(request: Request) -> str:
+    sent = request.headers.get("x-request-id", "")
+    return sent if ACCEPTED_ID.fullmatch(sent) else uuid.uuid4().hex
+
+
+def _route(scope: Scope) -> str:
+    """The route's pattern; a path that no route has is not told."""
+    route: Any = scope.get("route")
+    return str(getattr(route, "path", "")) or "unmatched"
+
+
+def log_error(error: BaseException, request_id: str = "") -> None:
+    """Write the line about an error that nobody foresaw."""
+    LOG.error(json.dumps({"request": request_id, "error": type(error).__name__, "at": place(error)}))

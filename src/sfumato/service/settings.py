@@ -1,0 +1,117 @@
+"""How the service is set up: one declaration from which options of the command line, checks and a variable come.
+
+A field that an operator may set carries its option; worker processes get everything through one variable of the
+environment.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+VARIABLE = "SFUMATO_SERVICE"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What an operator may set: its flag, what it means, its least and most, and how many of its units make one."""
+
+    flag: str
+    help: str
+    min: float | None = None
+    max: float | None = None
+    unit: float = 1
+
+
+def options(kind: type[Any]) -> dict[str, Option]:
+    """The options of settings by their fields."""
+    hints = get_type_hints(kind, include_extras=True)
+    marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    return {name: mark for name, entries in marks.items() for mark in entries if isinstance(mark, Option)}
+
+
+class _Bounded:
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for name, option in options(type(self)).items():
+            if option.min is not None and getattr(self, name) <= 0:
+                raise ValueError("limits are greater than zero")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(_Bounded):
+    """What one request to the attribute endpoints, and all of them together, may cost."""
+
+    body_bytes: Annotated[int, Option("--max-body-bytes", "Largest body of a request.", 1)] = 10_000_000
+    records: Annotated[int, Option("--max-records", "Most records in a request.", 1)] = 100_000
+    nodes: Annotated[int, Option("--max-nodes", "Most objects in a JSON-LD document.", 1)] = 10_000
+    depth: Annotated[int, Option("--max-depth", "Deepest nesting of a body.", 1, 200)] = 32
+    seconds: Annotated[float, Option("--max-seconds", "Time to receive a body, and again to answer.", 0.1)] = 30.0
+    waiting: Annotated[int, Option("--max-waiting", "Requests worked on or waiting, a process.", 1)] = 64
+    threads: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the service is set up."""
+
+    ontologies: Annotated[Path | None, Option("--ontologies", "Folder of ontologies to host.")] = None
+    allowed_hosts: Annotated[
+        frozenset[str],
+        Option("--allow-config-host", "Host (name or name:port) inside the network to fetch from; repeatable."),
+    ] = frozenset()
+    api_keys: Annotated[Path | None, Option("--api-keys", "File of hashed API keys; requests then need one.")] = None
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "allowed_hosts", frozenset(host.casefold() for host in self.allowed_hosts))
+
+
+@dataclass(frozen=True, slots=True)
+class JobSettings(_Bounded):
+    """Where jobs lie and what they may cost; only the server's user may look into their folder."""
+
+    folder: Annotated[
+        Path, Option("--jobs", "Folder for jobs, which then survive a restart; a temporary one by default.")
+    ]
+    sources: Annotated[Path | None, Option("--sources", "Folder of files that jobs may name as their source.")] = None
+    slots: Annotated[int, Option("--job-slots", "Jobs at the same time, a process.", 1)] = 1
+    waiting: Annotated[int, Option("--max-jobs", "Jobs that may wait.", 1)] = 32
+    upload_bytes: Annotated[int, Option("--max-upload-bytes", "Largest upload.", 1)] = 1_000_000_000
+    seconds: Annotated[float, Option("--max-job-seconds", "Time that a job may take.", 0.1)] = 3600.0
+    memory_bytes: Annotated[int, Option("--max-job-memory", "Memory of a job, in bytes.", 1)] = 8_000_000_000
+    keep_seconds: Annotated[float, Option("--keep-hours", "How long results are kept.", 0.0001, unit=3600)] = 86400.0
+    session_seconds: Annotated[
+        float, Option("--session-hours", "How long pages keep a visitor's data.", 0.0001, unit=3600)
+    ] = 7200.0
+    pages: Annotated[bool, Option("--pages/--no-pages", "Serve the pages in the browser, at /app.")] = True
+
+
+Setup = tuple[Settings, JobSettings | None]
+
+
+@cache
+def _adapter() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Setup)
+
+
+def to_environment(settings: Settings, jobs: JobSettings | None = None) -> dict[str, str]:
+    """The settings as a variable of the environment."""
+    return {VARIABLE: _adapter().dump_json((settings, jobs)).decode()}
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Setup:
+    """The settings that a variable of the environment carries, or the defaults, without jobs.
+
+    >>> from_environment(to_environment(Settings(limits=Limits(records=5))))[0].limits.records
+    5
+    """
+    if VARIABLE not in environment:
+        return Settings(), None
+    setup: Setup = _adapter().validate_json(environment[VARIABLE])
+    return setup

@@ -1,0 +1,153 @@
+"""What a table's plan says, on the page: rules for unsafe cells, columns they need, method, protection, attacker."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.shapes.shapes import Key
+from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice
+from sfumato.texts.words import Words
+from sfumato.web.entry_list import EntryList
+from sfumato.web.forms import Form, Values
+
+# What a rule starts with when it is added.
+STARTS: dict[str, Values] = {
+    "range": {"min": 1, "max": 3},
+    "frequency": {"min": 3},
+    "zero-unsafe": {"margin": 1},
+    "dominance": {"n": 1, "k": 75},
+    "p-percent": {"p": 10},
+    "pq": {"p": 10, "q": 50},
+    "holdings": {"min": 3},
+    "request": {"share": 0},
+    "status": {},
+    "waiver": {},
+}
+# Columns of the table that rules look at.
+NEEDS = {"frequency": "frequency", "holdings": "holdings"} | dict.fromkeys(
+    ("dominance", "p-percent", "pq"), "contributions"
+)
+FACTS = ("frequency", "contributions", "holdings")
+METHODS = ("optimal", "fast", "ranges", "intervals")
+COSTS = ("value", "unit", "frequency", "log")
+METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "insiders", "zeros")
+
+
+@dataclass
+class MaskingRules:
+    """The rules and choices of a table's plan, in plain values.
+
+    Attributes:
+        columns: The columns of the table at hand, which fields offer.
+    """
+
+    words: Words
+    touched: Callable[[], Any]
+    columns: Sequence[str] = ()
+    rules: list[Values] = field(default_factory=lambda: [{"rule": "range", **STARTS["range"]}])
+    facts: Values = field(default_factory=dict)
+    method: Values = field(default_factory=lambda: {"name": "optimal"})
+    protection: Values = field(default_factory=dict)
+    attacker: Values = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        offered: dict[str, Callable[[], Values]] = {name: partial(dict, STARTS[name]) for name in RULES}
+        self._list = EntryList(
+            self.words, "rule", offered, lambda: self.rules, lambda rule: self._rule_form(rule).build(), self._changed
+        )
+
+    def plan(self) -> Values:
+        """The part of a plan that says what is unsafe and what is done about it."""
+        plan_part: Values = {"primary": self.rules, "method": self.method}
+        plan_part |= {"protection": self.protection} if self.protection else {}
+        return plan_part | ({"attacker": self.attacker} if self.attacker else {})
+
+    def used(self) -> set[str]:
+        """The columns that rules look at: they are no categories."""
+        named = [self.facts.get(name) or [] for name in FACTS] + [rule.get("column") or [] for rule in self.rules]
+        return {column for entry in named for column in ([entry] if isinstance(entry, str) else entry)}
+
+    def build(self) -> None:
+        """The fields: rules first, the rest behind one line."""
+        with ui.card().classes("sf-card"):
+            ui.label(self.words["rules"]).classes("text-lg font-bold")
+            self._list.build()
+            self._facts_room = ui.column().classes("w-full gap-0")
+        with ui.card().classes("sf-card"):
+            ui.label(self.words["masking"]).classes("text-lg font-bold")
+            self._method_room = ui.column().classes("w-full gap-1")
+        self.show()
+
+    def offer(self, columns: Sequence[str]) -> None:
+        """Offer the columns of another table."""
+        self.columns = columns
+        self.facts.clear()
+        for rule in self.rules:
+            rule.pop("column", None)
+        self.show()
+
+    def missing(self) -> list[str]:
+        """What has no value yet, in words."""
+        missing = [word for rule in self.rules for word in self._rule_form(rule).missing()]
+        needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS} - {"frequency"}  # counts tell it
+        return missing + [self.words[f"key.{name}"] for name in FACTS if name in needed and not self.facts.get(name)]
+
+    def show(self) -> None:
+        """Build all fields anew."""
+        self._list.show()
+        self._show_facts()
+        self._show_method()
+
+    def _changed(self) -> None:
+        self._show_facts()
+        self.touched()
+
+    def _show_facts(self) -> None:
+        """The columns that the rules look at."""
+        self._facts_room.clear()
+        needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS}
+        needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
+        keys = {name: key for name, key in TABLE.keys.items() if name in needed}
+        self._facts_room.set_visibility(bool(keys))
+        with self._facts_room:
+            Form(self.words, "facts", keys, self.facts, self.touched, dict.fromkeys(FACTS, self.columns)).build()
+
+    def _rule_form(self, rule: Values) -> Form:
+        keys = RULES[rule["rule"]].keys
+        return Form(self.words, f"rule.{rule['rule']}", keys, rule, self.touched, {"column": self.columns})
+
+    def _show_method(self) -> None:
+        self._method_room.clear()
+        with self._method_room:
+            ui.select(
+                {name: self.words[f"masking.{name}"] for name in METHODS},
+                label=self.words["method"],
+                value=self.method["name"],
+                on_change=lambda event: self._choose(event.value),
+            ).classes("w-full")
+            ui.label(self.words[f"masking.{self.method['name']}.says"]).classes("sf-soft")
+            with ui.expansion(self.words["more"]).classes("w-full"):
+                self._method_form().build()
+                ui.label(self.words["protection"]).classes("font-bold mt-2")
+                self._part("protection", PROTECTION.keys, self.protection)
+                ui.label(self.words["attacker"]).classes("font-bold mt-2")
+                self._part("attacker", ATTACKER.keys, self.attacker)
+
+    def _choose(self, name: str) -> None:
+        kept = {key: value for key, value in self.method.items() if key not in ("name", "prefer", "repair")}
+        self.method = {"name": name, **kept}
+        self._show_method()
+        self.touched()
+
+    def _method_form(self) -> Form:
+        known = MethodChoice()
+        keys = {key: METHOD.keys[key] for key in METHOD_KEYS}
+        defaults = {key: getattr(known, key) for key in METHOD_KEYS}
+        offers = {"cost": [*COSTS, *(name for name in self.columns if name not in COSTS)]}
+        return Form(self.words, "masking", keys, self.method, self.touched, offers, defaults)
+
+    def _part(self, name: str, keys: Mapping[str, Key], values: Values) -> None:
+        Form(self.words, name, keys, values, self.touched).build()

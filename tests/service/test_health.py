@@ -1,0 +1,180 @@
+"""What the service tells about itself, who may use it, and that it tells nothing it should not."""
+
+import logging
+import re
+
+import httpx
+import pytest
+
+from sfumato.errors import PlanError
+from sfumato.service.http.keys import digest, new_key, read_keys
+from sfumato.service.settings import JobSettings, Limits, Settings, from_environment, to_environment
+
+MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
+BODY = {"configuration": MASK, "data": [{"name": "Ada"}]}
+SECRET = "Zaphod-7c1f"
+
+
+def test_about_and_health(client):
+    assert client.get("/").json()["version"] == "1.0.0"
+    assert "anonymization" in client.get("/").json()["service"]
+    assert client.get("/health/live").json() == {"status": "alive"}
+    assert client.get("/health/ready").json() == {"status": "ready"}
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "text/html"])
+def test_without_pages_the_start_tells_everyone_the_same(client, accept):
+    answer = client.get("/", headers={"accept": accept})
+    assert answer.status_code == 200
+    assert answer.json()["documentation"] == "/docs"
+
+
+def test_not_ready_without_its_folder(start, tmp_path):
+    with start(Settings(ontologies=tmp_path / "gone")) as client:
+        assert client.get("/health/ready").status_code == 503
+
+
+def test_hosted_ontology(start, tmp_path, configs):
+    entry = {
+        "@id": "https://a.example/age",
+        "http://www.w3.org/2002/07/owl#equivalentClass": {
+            "@type": "http://www.w3.org/2002/07/owl#Restriction",
+            "http://www.w3.org/2002/07/owl#onProperty": {"@id": "https://a.example/anonymizationType"},
+            "http://www.w3.org/2002/07/owl#someValuesFrom": {
+                "http://www.w3.org/2002/07/owl#oneOf": {"@list": [{"@id": "https://a.example/Masking"}]}
+            },
+        },
+    }
+    import json
+
+    folder = tmp_path / "ontologies"
+    folder.mkdir()
+    (folder / "mine.json").write_text(json.dumps(entry))
+    (tmp_path / "outside.json").write_text(json.dumps(entry))
+    (folder / "link.json").symlink_to(tmp_path / "outside.json")
+    address = configs.put("/ontology", entry)
+    with start(Settings(folder, frozenset({"127.0.0.1"}))) as client:
+        body = {"configuration": {"age": {"anonymisationType": "Masking", "dataType": "Integer"}}, "data": [{"age": 1}]}
+        for name, status in {
+            "mine.json": 202,
+            address: 202,
+            "../outside.json": 400,
+            "link.json": 400,
+            str(tmp_path / "outside.json"): 400,
+            "http://localhost/x": 400,
+        }.items():
+            assert client.put("/api/anonymise", json=body | {"ontology": name}).status_code == status, name
+        other = {"age": {"anonymisationType": "Generalization", "dataType": "Integer"}}
+        refused = client.put("/api/anonymise", json=body | {"ontology": "mine.json", "configuration": other})
+        assert "does not allow" in refused.json()["errorMessage"]
+
+
+def test_keys(start, tmp_path):
+    key, line = new_key("clinic")
+    assert key not in line
+    path = tmp_path / "keys"
+    path.write_text(f"# keys\n{line}\n")
+    with start(Settings(api_keys=path)) as client:
+        assert client.put("/api/anonymise", json=BODY).status_code == 401
+        assert client.put("/api/anonymise", json=BODY, headers={"X-API-Key": key[:-1]}).status_code == 401
+        assert client.put("/api/anonymise", json=BODY, headers={"X-API-Key": key}).status_code == 202
+        bearer = {"Authorization": f"Bearer {key}"}
+        assert client.post("/api/anonymise/flatjson", json={}, headers=bearer).status_code == 400
+        assert client.get("/health/live").status_code == 200
+
+
+@pytest.mark.parametrize("content", ["", "plain-key", "name:short", "na me:" + digest("x")])
+def test_file_of_keys_that_is_none(tmp_path, content):
+    path = tmp_path / "keys"
+    path.write_text(content)
+    with pytest.raises(PlanError):
+        read_keys(path)
+
+
+def test_settings_survive_the_environment(tmp_path):
+    settings = Settings(tmp_path, frozenset({"Intra.Example:8080"}), tmp_path / "keys", Limits(records=7))
+    jobs = JobSettings(tmp_path, tmp_path / "sources", slots=3)
+    assert from_environment(to_environment(settings, jobs)) == (settings, jobs)
+    assert from_environment({}) == (Settings(), None)
+
+
+def test_no_value_in_logs_metrics_or_errors(client, configs, caplog):
+    caplog.set_level(logging.DEBUG)
+    data = [{"name": SECRET, "income": SECRET, "home": {"town": SECRET}}]
+    requests = [
+        {"configurationURL": configs.url("/Patient"), "data": data},
+        {"configuration": {"income": {"anonymisationType": "generalization", "dataType": "Numeric"}}, "data": data},
+        {"configuration": MASK, "data": [{"name": SECRET}], SECRET: SECRET},
+    ]
+    for body in requests:
+        for path in ("/api/anonymise", "/api/anonymise/flatjson", "/api/anonymise/jsonld"):
+            client.put(path, json=body, headers={"X-Request-ID": SECRET})
+    graph = {"@context": {"x": "https://clinic.example/Patient/"}, "@id": f"x:{SECRET} <", "@type": "x:Patient"}
+    graph["x:born"] = {"@value": SECRET, "@type": "http://www.w3.org/2001/XMLSchema#date"}
+    answer = client.put("/api/anonymise/jsonld", json={"configurationUrl": configs.url("/Patient"), "data": graph})
+    assert answer.status_code == 400
+    client.get(f"/{SECRET}?q={SECRET}")
+    ours = [record for record in caplog.records if not record.name.startswith(("httpx", "httpcore"))]
+    assert any(record.name == "sfumato.service" for record in ours)
+    assert not [record for record in ours if SECRET in record.getMessage()]
+    assert SECRET not in client.get("/metrics").text
+
+
+def test_unforeseen_error_tells_nothing(client, caplog, monkeypatch):
+    """The error's own text, which may quote data, reaches neither client nor log."""
+    from sfumato.attributes.operations.masking import Masking
+
+    def fail(*_: object) -> None:
+        raise KeyError(SECRET)
+
+    monkeypatch.setattr(Masking, "apply", fail)
+    caplog.set_level(logging.INFO)
+    answer = client.put("/api/anonymise", json=BODY)
+    assert answer.status_code == 500
+    assert SECRET not in answer.text
+    ours = [record for record in caplog.records if record.name.startswith(("sfumato", "uvicorn"))]
+    assert any("KeyError" in record.getMessage() for record in ours)
+    assert not [record for record in ours if SECRET in record.getMessage() or record.exc_info]
+
+
+def test_metrics_count(client):
+    def counted() -> float:
+        text = client.get("/metrics").text
+        found = re.search(r'_count\{method="PUT",route="/api/anonymise",status="202"\} (\d+)', text)
+        return float(found[1]) if found else 0
+
+    before = counted()
+    client.put("/api/anonymise", json=BODY)
+    assert counted() == before + 1
+
+
+def test_request_id_is_echoed_or_made(client):
+    given = "0f8fad5b-d9cb-469f-a165-70867728950e"
+    assert client.get("/", headers={"X-Request-ID": given}).headers["x-request-id"] == given
+    assert re.fullmatch("[0-9a-f]{32}", client.get("/", headers={"X-Request-ID": "a b"}).headers["x-request-id"])
+
+
+def test_documentation_loads_nothing_from_elsewhere(client):
+    answer = client.get("/docs")
+    assert answer.status_code == 200
+    assert "/api/anonymise/flatjson" in answer.text
+    assert "Hauptplatz" in answer.text
+    assert not re.findall(r'(?:src|href)="(?:https?:)?//', answer.text)
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_examples_of_the_documentation_are_answered(client):
+    document = client.get("/openapi.json").json()
+    content = document["paths"]["/api/anonymise"]["put"]["requestBody"]["content"]["application/json"]
+    answer = client.put("/api/anonymise", json=content["examples"]["inline"]["value"])
+    assert answer.status_code == 202
+    assert answer.json()["anonymisedData"][0]["Adresse"] == "Steiermark"
+
+
+def test_client_that_goes_away_does_no_harm(client):
+    import socket
+
+    with socket.create_connection(("127.0.0.1", client.base_url.port)) as connection:
+        connection.sendall(b"PUT /api/anonymise HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{")
+    assert client.get("/health/live").status_code == 200
+    assert isinstance(client, httpx.Client)

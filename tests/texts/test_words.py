@@ -1,0 +1,127 @@
+"""The words of pages and reports: every language has the same, with the same placeholders, and all that is needed."""
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import sfumato.web
+from sfumato.datasets import DATASETS
+from sfumato.hierarchies.contents import DATE_FORMATS
+from sfumato.microdata.models.registry import SHAPES
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.read import ROLES, TYPES
+from sfumato.report.measure_sections import forcing_sentences
+from sfumato.shapes.shapes import Choice
+from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
+from sfumato.texts.words import SAID, accepted_words, languages, words_in
+from sfumato.web.loaded_data import load
+from sfumato.web.rows import method_choice, promises
+from sfumato.web.tables import masking_rules
+
+PAGES = Path(sfumato.web.__file__).parent
+ENGLISH = words_in()
+USED = re.compile(r'(?:words_?|self\.words)\[f?"([^"]+)"\]')
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+
+
+@pytest.mark.parametrize("language", languages())
+def test_every_language_has_the_same_names_and_placeholders(language) -> None:
+    other = words_in(language)
+    assert list(other) == list(ENGLISH)
+    assert other.language == language
+    for name, text in ENGLISH.items():
+        assert placeholders(other[name]) == placeholders(text), name
+        assert other[name].strip()
+
+
+def test_the_languages_are_there() -> None:
+    assert languages() == ("de", "en")
+    same = {name for name, text in words_in("de").items() if ENGLISH[name] == text}
+    assert len(same) < 20  # names of things, and what stands in square brackets
+
+
+def test_every_word_that_a_page_asks_for_is_there() -> None:
+    asked = [name for path in PAGES.rglob("*.py") for name in USED.findall(path.read_text(encoding="utf-8"))]
+    assert len(asked) > 80
+    patterns = ["^" + re.sub(r"\\{[^}]*\\}", ".+", re.escape(name)) + "$" for name in asked]
+    unknown = [pattern for pattern in patterns if not any(re.match(pattern, name) for name in ENGLISH)]
+    assert unknown == []
+
+
+def named(owner: str, key: str) -> bool:
+    return f"{owner}.{key}" in ENGLISH or f"key.{key}" in ENGLISH
+
+
+def choices(shape) -> list[tuple[str, str]]:
+    return [
+        (key, name) for key, spec in shape.keys.items() if isinstance(spec.shape, Choice) for name in spec.shape.names
+    ]
+
+
+def test_every_model_method_and_rule_of_a_plan_is_offered_in_words() -> None:
+    assert set(promises.STARTS) == set(SHAPES)
+    assert set(method_choice.METHODS) == set(METHOD.variants)
+    assert set(masking_rules.STARTS) == set(RULES)
+    for kind, known in (("model", SHAPES), ("method", METHOD.variants), ("rule", RULES)):
+        for name, shape in known.items():
+            assert {f"{kind}.{name}", f"{kind}.{name}.says"} <= set(ENGLISH)
+            owner = f"rule.{name}" if kind == "rule" else name
+            keys = [key for key in shape.keys if key not in ("suppression", "population", "subset")]
+            assert [key for key in keys if not named(owner, key)] == []
+            assert [pair for pair in choices(shape) if ".".join(pair) not in ENGLISH] == []
+    assert all(named("masking", key) for key in masking_rules.METHOD_KEYS)
+    assert all(named("protection", key) for key in PROTECTION.keys)
+    assert all(named("attacker", key) for key in ATTACKER.keys)
+    assert {*ROLES, *(f"type.{name}" for name in TYPES)} <= set(ENGLISH)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"),
+    [
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("en;q=0.5, de;q=0.9", "de"),
+        ("fr, de;q=0.1", "de"),
+        ("de;q=0, en", "en"),
+        ("", "en"),
+        ("tlh, xx-YY;q=0.1", "en"),
+        ("../secrets", "en"),
+        ("__init__", "en"),
+    ],
+)
+def test_the_language_is_the_most_wanted_one_that_there_is(accepted, language) -> None:
+    assert accepted_words(accepted).language == language
+
+
+def test_reasons_for_roles_come_in_the_language_of_the_page(tmp_path) -> None:
+    """Every sentence about the columns of the examples is known, and no English is left in it."""
+    german, seen = words_in("de"), set()
+    for name in ("patients", "stroke", "eight-rows"):
+        path = tmp_path / f"{name}.csv"
+        DATASETS[name]().write(path)
+        seen |= set(load(path).reasons.values())
+    assert len(seen) > 8
+    for reason in seen:
+        told = german.sentence(reason)
+        assert told != reason
+        assert not re.search(r"\b(its|the|of|and|others|such)\b", told)
+        assert ENGLISH.sentence(reason) == reason
+
+
+def test_all_that_is_said_below_the_pages_is_known() -> None:
+    german = words_in("de")
+    risk = {"forcing": {"zip": {"rows": 1234, "level": 2}}}
+    said = [*forcing_sentences(risk, {"zip": 3}), *(about for _, about in DATE_FORMATS)]
+    assert all(german.sentence(sentence) != sentence for sentence in said)
+    assert german.sentence(said[0]).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: auf Stufe 2 ")
+    source = "".join(
+        (PAGES.parent / "hierarchies" / name).read_text(encoding="utf-8") for name in ("suggest.py", "contents.py")
+    )
+    for key, text in ENGLISH.items():
+        if key.startswith(SAID) and key not in ("said.forcing", "said.known_some", "said.dates"):
+            parts = [part for part in re.split(r"{\w+}", text) if len(part) > 4]
+            assert all(part in source for part in parts), key

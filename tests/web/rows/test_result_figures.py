@@ -1,0 +1,76 @@
+"""What the result step shows is what the release folder holds."""
+
+import csv
+
+import pytest
+
+from sfumato.datasets import patients
+from sfumato.pipelines.release import anonymize
+from sfumato.web.loaded_data import load
+from sfumato.web.rows import result_figures
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "patients.csv"
+    patients().write(path)
+    return path
+
+
+def released(source, folder, **method):
+    plan = patients().plan(str(source), 5) | {"method": method}
+    release = anonymize(None, plan)
+    try:
+        return plan, release.save(folder)
+    finally:
+        release.close()
+
+
+@pytest.mark.parametrize(
+    "method", [{"name": "optimal", "suppression": 0.05}, {"name": "mondrian"}, {"name": "k-optimize", "time_limit": 1}]
+)
+def test_rows_are_shown_as_they_are_published(source, tmp_path, method) -> None:
+    """With the order kept, the shown rows that are not withheld are the first of the published file."""
+    plan, folder = released(source, tmp_path / "out", **method)
+    shown = result_figures.published_rows(folder, load(source).preview, plan)
+    expected = [after for _, after in shown if after is not None]
+    with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
+        published = list(csv.DictReader(stream, delimiter=";"))
+    assert expected
+    assert published[: len(expected)] == expected
+
+
+def test_points_that_none_beats_are_marked(source, tmp_path) -> None:
+    _, folder = released(source, tmp_path / "out", name="exhaustive", loss="loss-metric", suppression=0.05)
+    found = result_figures.points(folder, 300)
+    for point in found:
+        beaten = [o for o in found if o.suppressed_rows <= point.suppressed_rows and o.loss < point.loss - 1e-9]
+        assert point.best is False or not beaten
+    marked = [(point.suppressed_rows, point.loss) for point in found if point.best]
+    assert marked == sorted(marked)
+    assert len(marked) >= 2
+
+
+def test_rows_at_risk_are_counted(source) -> None:
+    loaded = load(source)
+    assert loaded.at_risk(["date_of_birth", "zip", "sex"], 2) == 300
+    assert loaded.at_risk(["sex"], 2) == 0
+    assert loaded.at_risk([], 5) == 0
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("relaxed", True), ("strict", False)])
+def test_it_is_known_whether_like_rows_were_divided(tmp_path, mode, expected) -> None:
+    rows = tmp_path / "ages.csv"
+    rows.write_text("age\n" + "\n".join("123345"))
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": {"age": {"role": "quasi-identifier", "type": "integer"}},
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "mondrian", "mode": mode},
+    }
+    release = anonymize(None, plan)
+    try:
+        assert result_figures.divided(release.save(tmp_path / "out")) == expected
+    finally:
+        release.close()
