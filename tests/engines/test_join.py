@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.engines.duckdb import join
-from sfumato.pipelines.release import Release, anonymize
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.release_folder import Release
 
 ROWS = 300_000
 SECRET = "Zwetschgenbaumstraße"

@@ -26,7 +26,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.release import frequency_table
+from sfumato.pipelines.counting import frequency_table
 from sfumato.report.compare import as_csv, html
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def compare(
 
 def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
     own = [model.k for model in plan.privacy if isinstance(model, KAnonymity)]
-    found = tuple(sorted(set(asked))) or tuple(own[:1]) or (2,)
-    if min(found) < 1:
+    ks = tuple(sorted(set(asked))) or tuple(own[:1]) or (2,)
+    if min(ks) < 1:
         raise PlanError("k must be at least 1.", code="k")
-    return found
+    return ks
 
 
 def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[Suppression, ...]:
@@ -148,11 +148,11 @@ class _Grid:
     suppression: tuple[Suppression, ...]
 
     def __post_init__(self) -> None:
-        known = [*METHOD.variants, *VARIANTS]
+        names = [*METHOD.variants, *VARIANTS]
         faults = [
-            Fault("methods", f'there is no method "{name}".', did_you_mean(name, known))
+            Fault("methods", f'there is no method "{name}".', did_you_mean(name, names))
             for name in self.methods
-            if name not in known
+            if name not in names
         ]
         if faults or not self.methods:
             raise PlanError(faults or "no method is named.", code="methods")
@@ -196,11 +196,11 @@ class _Grid:
     def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
         """The method's options: the plan's own, those of its name, and what makes all methods comparable."""
         options = _options(method)
-        known = METHOD.variants[options["name"]].keys
+        keys = METHOD.variants[options["name"]].keys
         own = dict(self.plan.text.get("method", {}))
-        given = own if own.get("name") == options["name"] and method not in VARIANTS else {}
-        wanted = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
-        return given | options | {key: value for key, value in wanted.items() if key in known}
+        own_options = own if own.get("name") == options["name"] and method not in VARIANTS else {}
+        common = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
+        return own_options | options | {key: value for key, value in common.items() if key in keys}
 
 
 def _options(method: str) -> dict[str, Any]:

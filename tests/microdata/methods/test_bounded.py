@@ -15,7 +15,8 @@ from sfumato.microdata.methods.full_domain import bounded, exhaustive, optimal
 from sfumato.microdata.methods.full_domain.problem import Problem
 from sfumato.microdata.methods.full_domain.search import full_domain_problem
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.release import anonymize, frequency_table
+from sfumato.pipelines.counting import frequency_table
+from sfumato.pipelines.release import anonymize
 
 
 def problem_of(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:

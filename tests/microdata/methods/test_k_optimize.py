@@ -18,7 +18,8 @@ from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT
 from sfumato.microdata.methods.k_optimize.labels import joined, published
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.release import anonymize, frequency_table
+from sfumato.pipelines.counting import frequency_table
+from sfumato.pipelines.release import anonymize
 
 LOSSES = ("discernibility", "classification", "loss-metric")
 

@@ -130,12 +130,12 @@ class Joining:
         recoding, handling = self.application.recoding, self.application.handling
         strip = self.application.strip
         raw = as_text(column, strip=True) if strip else f"s.{sql.name(column)}"
-        if column in handling.starred:
+        if column in handling.withheld_columns:
             return sql.text(STAR)
         if column in recoding.columns:
             place = recoding.columns.index(column)
             return raw if recoding.identical[place] and not self.application.stars else f"c.p{place}"
-        if column in handling.veiled:
+        if column in handling.veiled_columns:
             return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, strip)} END"
         return raw
 

@@ -156,7 +156,7 @@ class Stream:
         text = as_text(column, self.application.strip)
         raw = text if self.application.strip else f"s.{sql.name(column)}"
         stars = self.application.stars
-        if column in handling.starred:
+        if column in handling.withheld_columns:
             return sql.text(STAR)
         if column in recoding.columns:
             place = recoding.columns.index(column)
@@ -164,7 +164,7 @@ class Stream:
                 return raw
             label = self._label(place)
             return f"CASE WHEN s.sfumato_hidden THEN '{STAR}' ELSE {label} END" if stars else label
-        if column in handling.veiled:
+        if column in handling.veiled_columns:
             return f"CASE WHEN s.sfumato_hidden THEN '{STAR}' ELSE {text} END"
         return raw
 

@@ -90,9 +90,9 @@ class Application:
                 continue
             labels = np.array([*recoding.labels[place], STAR], object)
             new[column] = labels[np.where(suppressed, len(labels) - 1, recoding.classes[classes, place])].tolist()
-        for column in handling.starred:
+        for column in handling.withheld_columns:
             new[column] = [STAR] * len(rows)
-        for column in handling.veiled if suppressed.any() else ():
+        for column in handling.veiled_columns if suppressed.any() else ():
             texts, codes = self.coded(column)
             new[column] = [STAR if hide else texts[code] for hide, code in zip(suppressed, codes[rows], strict=True)]
         backend = nw.get_native_namespace(frame)

@@ -183,14 +183,14 @@ class Application(Lookups):
             raw = key_of(raw, kind, False)
         bare = stripped(raw) if self.strip and str(kind.typeName()) == "string" else raw
         star = F.lit(STAR)
-        if name in self.handling.starred:
+        if name in self.handling.withheld_columns:
             return star
         if name in self.recoding.columns:
             at = self.recoding.columns.index(name)
             if self.recoding.identical[at] and not self.stars:
                 return bare
             return F.when(F.col("hidden"), star).otherwise(F.col(f"p{at}")) if self.stars else F.col(f"p{at}")
-        if name in self.handling.veiled:
+        if name in self.handling.veiled_columns:
             return F.when(F.col("hidden"), star).otherwise(text_of(raw, kind, self.strip))
         return bare
 

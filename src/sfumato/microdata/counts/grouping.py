@@ -89,7 +89,8 @@ class Grouper:
     def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
         """The classes that were just rolled up."""
         sensitive = {
-            name: self._regrouped(held, len(source.sizes), count) for name, held in source.classes.sensitive.items()
+            name: self._regrouped(content, len(source.sizes), count)
+            for name, content in source.classes.sensitive.items()
         }
         return Grouped(node, self._out_keys[:, :count].copy(), Classes(self._out_counts[:count].copy(), sensitive))
 
@@ -144,10 +145,12 @@ class Grouper:
             return None
         return np.uint64(self.packing.shift[last + 1])
 
-    def _regrouped(self, held: Histogram, rows: int, classes: int) -> Histogram:
+    def _regrouped(self, content: Histogram, rows: int, classes: int) -> Histogram:
         owner = self._owner[:rows]
-        starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, classes, held.size)
-        return Histogram(starts, values, counts, held.size)
+        starts, values, counts = kernels.regroup(
+            content.starts, content.values, content.counts, owner, classes, content.size
+        )
+        return Histogram(starts, values, counts, content.size)
 
     def _stone(self, node: Node) -> Node:
         """A stepping stone below a node, on which other nodes are likely to stand too.

@@ -13,7 +13,7 @@ from sfumato.microdata.plan.model import Plan
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for; what is only measured must not steer it."""
-    judged = table.holding(plan.judged)
+    judged = table.holding(plan.promise_columns)
     found = _found(plan, judged, progress)
     return replace(found, recoding=with_tops(plan, judged, found.recoding))
 

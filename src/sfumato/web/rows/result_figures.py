@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.delimited import Dialect, read_lines
 from sfumato.engines.duckdb.engine import Row
-from sfumato.microdata.recoding.recoding_file import read_known
+from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.report.measure_sections import forcing_sentences
 from sfumato.texts.words import Words
 
@@ -39,7 +39,7 @@ def reasons(folder: Path) -> list[str]:
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:
     """Raw rows, and what each is published as; None where it is withheld."""
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
-    recoded = read_known(recoding)
+    recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     removed = [name for name, column in plan["columns"].items() if column["role"] == "identifier"]
     missing = set(plan["data"].get("missing", ()))

@@ -1,4 +1,4 @@
-"""Re-applying a recoding keeps to everything that its plan says."""
+"""Applying a recoding to new rows keeps to everything that its plan says."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def test_a_missing_value_matches_anything_there_too(sfumato, tmp_path) -> None:
     release = released(
         sfumato, tmp_path, "q,r\na,1\na,\nb,2\n,2\n", columns=columns, privacy=k, data={"on_missing": "any"}
     )
-    apply = ("anonymize", tmp_path / "rows.csv", "--apply", release / "recoding.json")
+    apply = ("apply", release / "recoding.json", tmp_path / "rows.csv")
     ran = sfumato(*apply, "--out", tmp_path / "again")
     assert ran.code == 0, ran.err
     assert (tmp_path / "again" / "data.csv").read_bytes() == (release / "data.csv").read_bytes()
@@ -41,7 +41,7 @@ def test_files_are_laid_in_folders_there_too(sfumato, tmp_path) -> None:
         sfumato, tmp_path, rows, columns=columns, privacy=[{"model": "k-anonymity", "k": 2}], output=output
     )
     again = tmp_path / "again"
-    ran = sfumato("anonymize", tmp_path / "rows.csv", "--apply", release / "recoding.json", "--out", again)
+    ran = sfumato("apply", release / "recoding.json", tmp_path / "rows.csv", "--out", again)
     assert ran.code == 0, ran.err
     assert sorted(path.name for path in (again / "data.parquet").iterdir()) == ["q=a", "q=b"]
 
@@ -71,3 +71,17 @@ def test_some_column_is_left_for_the_files(sfumato, tmp_path) -> None:
     ran = sfumato("anonymize", tmp_path / "plan.yaml", "--out", tmp_path / "out")
     assert ran.code == 2
     assert "no column is left" in ran.err
+
+
+def test_the_old_option_still_works_and_says_what_to_use(sfumato, tmp_path) -> None:
+    columns, k = {"q": ANY}, [{"model": "k-anonymity", "k": 2}]
+    release = released(sfumato, tmp_path, "q\na\na\n", columns=columns, privacy=k)
+    old = sfumato(
+        "anonymize", tmp_path / "rows.csv", "--apply", release / "recoding.json", "--out", tmp_path / "old", "--quiet"
+    )
+    new = sfumato("apply", release / "recoding.json", tmp_path / "rows.csv", "--out", tmp_path / "new")
+    assert (old.code, new.code) == (0, 0)
+    assert "sfumato apply" in old.err
+    assert "sfumato apply" not in new.err
+    assert old.out == new.out
+    assert (tmp_path / "old" / "data.csv").read_bytes() == (tmp_path / "new" / "data.csv").read_bytes()

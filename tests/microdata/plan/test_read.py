@@ -14,7 +14,7 @@ from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.read import plan_schema, read_plan
 from sfumato.microdata.plan.write import plan_dict
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 PLAN = {
     "version": 1,
     "data": {"source": "patients.csv", "separator": ";", "missing": ["?"], "on_invalid": "error"},
@@ -58,7 +58,7 @@ def changed(**changes: object) -> dict:
 def test_the_contract_plan_is_read() -> None:
     plan = read_plan(PLAN)
     assert plan.quasi_identifiers == ("date_of_birth", "zip", "sex", "age", "education", "marital", "size")
-    assert plan.counted == ("illness",)
+    assert plan.value_columns == ("illness",)
     assert plan.method.suppression == Suppression(0.02)
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Engine, Reading
-from sfumato.errors import DataError, InternalError, PlanError, PromiseError
+from sfumato.engines.engine import Engine
+from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, typed, with_codings
@@ -26,14 +26,17 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons
 from sfumato.microdata.recoding.prediction import predict
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
-from sfumato.microdata.recoding.recoding_file import Known, flat_ladder, read_known
+from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
-from sfumato.microdata.verdict import Verdict, judge
-from sfumato.pipelines.release import check_columns, handling_of, reading_of
+from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.counting import check_columns, reading_of, recount
+from sfumato.pipelines.release import handling_of
+from sfumato.pipelines.sealing import read_mapping
+from sfumato.report.verdict import text
 
 
 @dataclass(frozen=True, slots=True)
-class Reapplied:
+class Application:
     """What came of applying a recoding to new rows."""
 
     verdict: Verdict
@@ -43,12 +46,10 @@ class Reapplied:
         return self.verdict.to_dict() | {"suppressed_rows": self.suppressed_rows}
 
     def text(self) -> str:
-        from sfumato.report.verdict import text
-
         return text(self.verdict) + f"{self.suppressed_rows:,} rows suppressed\n"
 
 
-def reapply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) -> Reapplied:
+def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) -> Application:
     """Apply the recoding of a release to the rows of a file.
 
     Args:
@@ -58,16 +59,18 @@ def reapply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False
         PromiseError: The new rows would break a promise; nothing is written.
         DataError: The recoding does not know a value or combination.
     """
-    given = read_json(recoding)
-    plan = read_plan(given.get("plan", {}), recoding.parent)
-    if "division" in given:
+    plain = read_mapping(recoding)
+    if plain is None:
+        raise no_recoding(recoding.name)
+    plan = read_plan(plain.get("plan", {}), recoding.parent)
+    if "division" in plain:
         raise _divided()
     source = replace(plan.data, source=None, separator=None)
     engine = DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)
     try:
-        reference = read_reference(given)
-        plan = replace(plan, privacy=reference.known(plan.privacy))
-        return _reapplied(engine, plan, _Earlier(read_known(given), reference.persons), out, drop_failing)
+        reference = read_reference(plain)
+        plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
+        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons), out, drop_failing)
     finally:
         engine.close()
 
@@ -76,7 +79,7 @@ def reapply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False
 class _Earlier:
     """What is known from the release: its recoding, and the persons of the population behind what it published."""
 
-    known: Known
+    recoding_file: RecodingFile
     persons: Mapping[Labels, int] | None
 
 
@@ -88,30 +91,14 @@ def _divided() -> PlanError:
     )
 
 
-def read_json(path: Path) -> Mapping[str, Any]:
-    """The content of a release's recoding.json.
-
-    Raises:
-        PlanError: It is none.
-    """
-    try:
-        given = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise PlanError(
-            f"{path.name} is no recoding.json of a release.", "Give the one it wrote.", "recoding"
-        ) from None
-    if not isinstance(given, dict):
-        raise PlanError(f"{path.name} is no recoding.json of a release.", "Give the one it wrote.", "recoding")
-    return given
-
-
-def _reapplied(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Reapplied:
+def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:
+    """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
     check_columns(plan, engine.columns)
     plan = replace(plan, utility=UtilityPlan())
-    counted = engine.count((*plan.quasi_identifiers, *plan.judged), reading_of(plan))
-    known = _learned(earlier.known, counted, plan)
-    table = _table(counted, plan, known, engine)
-    recoding = _recoding(table, known)
+    counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    recoding_file = _learned(earlier.recoding_file, counted, plan)
+    table = _table(counted, plan, recoding_file, engine)
+    recoding = _recoding(table, recoding_file)
     failing = _failing(table, recoding, plan, earlier.persons)
     if failing.any() and not drop_failing:
         raise _broken(int(recoding.sizes[failing].sum()), int(failing.sum()))
@@ -119,7 +106,7 @@ def _reapplied(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_fa
     with staged(out) as stage:
         target = stage / f"data.{plan.output.format}"
         verdict = _written(engine, plan, table, recoding, target, earlier.persons)
-        outcome = Reapplied(verdict, int(recoding.sizes[recoding.suppressed].sum()))
+        outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()))
         write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     return outcome
 
@@ -143,23 +130,10 @@ def _written(
     handling = handling_of(plan, table, recoding)
     published = engine.apply(recoding, handling, reading_of(plan), target)
     try:
-        prediction = predict(table, recoding, handling, plan)
-        recounted = published.count((*prediction.columns, *prediction.sensitive), Reading())
+        recounted = recount(published, predict(table, recoding, handling, plan))
     finally:
         published.close()
-    wrong = prediction.difference(recounted)
-    if wrong:
-        raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
-    verdict = judge(
-        typed(recounted, plan)[0],
-        plan.quasi_identifiers,
-        plan.privacy,
-        plan.data.missing,
-        plan.data.on_missing == "any",
-        reference=table.whole,
-        persons=persons,
-        starred=plan.output.suppressed == "star",
-    )
+    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons)
     if not verdict.rows:
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:
@@ -167,10 +141,10 @@ def _written(
     return verdict
 
 
-def _table(counted: Counted, plan: Plan, known: Known, engine: Engine) -> FrequencyTable:
+def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
     """The new rows as a frequency table whose values are the recoding's."""
     codings = []
-    for name, values in zip(plan.quasi_identifiers, known.codings, strict=True):
+    for name, values in zip(plan.quasi_identifiers, recoding_file.codings, strict=True):
         texts = counted.values[counted.columns.index(name)]
         unknown = [text for text in texts if text not in values.places]
         if unknown:
@@ -198,27 +172,29 @@ def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
     )
 
 
-def _learned(known: Known, counted: Counted, plan: Plan) -> Known:
+def _learned(recoding_file: RecodingFile, counted: Counted, plan: Plan) -> RecodingFile:
     """The recoding with values that it has not seen but whose label follows from the hierarchy's rule alone."""
-    if known.combinations is not None:
-        return known
+    if recoding_file.combinations is not None:
+        return recoding_file
     columns = [
-        _learned_column(known, place, counted.values[counted.columns.index(name)], plan.columns[name])
+        _learned_column(recoding_file, place, counted.values[counted.columns.index(name)], plan.columns[name])
         for place, name in enumerate(plan.quasi_identifiers)
     ]
-    return replace(known, codings=tuple(coding for coding, _ in columns), labels=tuple(labels for _, labels in columns))
+    return replace(
+        recoding_file, codings=tuple(coding for coding, _ in columns), labels=tuple(labels for _, labels in columns)
+    )
 
 
 def _learned_column(
-    known: Known, place: int, texts: tuple[str | None, ...], column: ColumnPlan
+    recoding_file: RecodingFile, place: int, texts: tuple[str | None, ...], column: ColumnPlan
 ) -> tuple[Coding, Labels]:
-    coding, labels = known.codings[place], known.labels[place]
+    coding, labels = recoding_file.codings[place], recoding_file.labels[place]
     new = [text for text in texts if text is not None and text not in coding.places]
     if not new or column.hierarchy is None or not column.hierarchy.by_rule:
         return coding, labels
     forms, _ = canonical(new, column.type)
     binding = column.hierarchy.bind(list(dict.fromkeys(form for form in forms if form is not None)))
-    level = known.levels[place]
+    level = recoding_file.levels[place]
     learned = {
         text: binding.ladder.published(form, level)
         for text, form in zip(new, forms, strict=True)
@@ -229,9 +205,9 @@ def _learned_column(
     return Coding((*coding.texts, *learned), codes.astype(np.int32), ladder), (*labels, *learned.values())
 
 
-def _recoding(table: FrequencyTable, known: Known) -> ClassRecoding:
+def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecoding:
     """Each combination of the new rows with the class that the recoding gives it."""
-    published = [known.publish(tuple(codes)) for codes in table.codes.tolist()]
+    published = [recoding_file.publish(tuple(codes)) for codes in table.codes.tolist()]
     if any(entry is None for entry in published):
         raise DataError(
             f"{sum(entry is None for entry in published)} combinations are not known to the recoding.",
@@ -265,11 +241,11 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
         failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
         return failing
-    held = {
+    contents = {
         name: histogram(recoding.owners[old.owners], old.values, old.counts, len(recoding.sizes), old.size)
         for name, old in table.sensitive.items()
     }
-    classes = Classes(recoding.sizes, held)
+    classes = Classes(recoding.sizes, contents)
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
         classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))
@@ -280,5 +256,5 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
 def _unknown_labels(recoding: ClassRecoding, place: int) -> Mask:
     """Which classes are published with a missing value in a column."""
     absent = np.array([label is None for label in recoding.labels[place]], bool)
-    found: Mask = absent[recoding.classes[:, place]]
-    return found
+    missing: Mask = absent[recoding.classes[:, place]]
+    return missing

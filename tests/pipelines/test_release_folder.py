@@ -134,7 +134,7 @@ def check(sfumato, folder: Path, tmp_path: Path, rows: Path) -> None:
     ran = sfumato("verify", moved / "again")
     assert (ran.code, ran.err) == (0, ""), ran.out
     divided = "division" in json.loads((moved / "again" / "recoding.json").read_text(encoding="utf-8"))
-    ran = sfumato("anonymize", "--apply", moved / "again" / "recoding.json", rows, "--out", tmp_path / "applied")
+    ran = sfumato("apply", moved / "again" / "recoding.json", rows, "--out", tmp_path / "applied")
     assert ran.code == (2 if divided else 0), ran.err
     if divided:
         assert "cannot be applied to other rows" in ran.err
@@ -323,3 +323,22 @@ def test_a_level_that_a_hierarchy_does_not_have_is_refused(place, tmp_path, key)
     given["columns"]["zip"][key] = 99
     with pytest.raises(PlanError, match=f"columns.zip.{key}: the hierarchy's highest level is 5"):
         released(place, tmp_path / "out", given)
+
+
+def test_the_trade_off_is_a_stage_that_is_told_and_timed(tmp_path) -> None:
+    told: list[str] = []
+    frame = pl.DataFrame({"q": ["a", "a", "b", "b", "c"]})
+    plan = {
+        "version": 1,
+        "columns": {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    release = anonymize(frame, plan, progress=lambda stage, _done, _all: told.append(stage))
+    assert "trade-off" not in told
+    assert release.report.seconds.trade_off == 0
+    release.save(tmp_path / "out")
+    assert told[-1] == "trade-off"
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["alternatives"]
+    assert report["seconds"]["trade_off"] > 0
+    assert report["seconds"]["total"] > release.report.seconds.total
