@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.duckdb.counting import SAMPLED_ROWS
+from sfumato.engines.duckdb.count import SAMPLED_ROWS
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.picking import MAX_TEXTS
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.engine import Reading
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
