@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 
 from sfumato.hierarchies.suggest.profile import Profile
+
+Check = Callable[[str], bool]
 
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+")
@@ -60,26 +61,6 @@ FORMATS = (
         share=0.4,
     ),
 )
-# Modules of stdnum whose numbers belong to one person or one account.
-_NUMBERS = {
-    "account": ("iban",),
-    "office_number": (
-        "at.vnr",
-        "be.nn",
-        "ch.ssn",
-        "de.idnr",
-        "dk.cpr",
-        "es.dni",
-        "fi.hetu",
-        "fr.nir",
-        "gb.nhs",
-        "it.codicefiscale",
-        "nl.bsn",
-        "no.fodselsnummer",
-        "pl.pesel",
-        "se.personnummer",
-    ),
-}
 _NUMBER = re.compile(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
 _CARD = re.compile(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
 # A check digit is right by chance once in ten times: so many rows must have a right one.
@@ -111,18 +92,34 @@ def _checked(profile: Profile) -> tuple[str, float] | None:
     """The kind of number by its check digit."""
     if len(profile.counts) < _SOME or profile.share_of(_NUMBER) < _CHECKED_SHARE:
         return None
-    checks = [(key, _validator(module)) for key, modules in _NUMBERS.items() for module in modules]
-    checks += [("account", is_card), ("office_number", is_german_number)]
     # A few are tried first, since most columns are none of this kind.
     few = profile.sample[: 4 * _SOME : 2]
-    likely = ((key, profile.share(check)) for key, check in checks if sum(map(check, few)) >= len(few) / 2)
+    likely = ((key, profile.share(check)) for key, check in _checks() if sum(map(check, few)) >= len(few) / 2)
     return next(((key, share) for key, share in likely if share >= _CHECKED_SHARE), None)
 
 
 @cache
-def _validator(module: str) -> Callable[[str], bool]:
-    valid: Callable[[str], bool] = import_module(f"stdnum.{module}").is_valid
-    return valid
+def _checks() -> tuple[tuple[str, Check], ...]:
+    """Checks of numbers that belong to one account or one person, each with the kind of number."""
+    from stdnum import iban
+    from stdnum.at import vnr
+    from stdnum.be import nn
+    from stdnum.ch import ssn
+    from stdnum.de import idnr
+    from stdnum.dk import cpr
+    from stdnum.es import dni
+    from stdnum.fi import hetu
+    from stdnum.fr import nir
+    from stdnum.gb import nhs
+    from stdnum.it import codicefiscale
+    from stdnum.nl import bsn
+    from stdnum.no import fodselsnummer
+    from stdnum.pl import pesel
+    from stdnum.se import personnummer
+
+    persons = (vnr, nn, ssn, idnr, cpr, dni, hetu, nir, nhs, codicefiscale, bsn, fodselsnummer, pesel, personnummer)
+    offices = (*(module.is_valid for module in persons), is_german_number)
+    return ("account", iban.is_valid), ("account", is_card), *(("office_number", check) for check in offices)
 
 
 def is_card(value: str) -> bool:
@@ -131,8 +128,10 @@ def is_card(value: str) -> bool:
     >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
     (True, False)
     """
+    from stdnum import luhn
+
     digits = re.sub(r"[ -]", "", value)
-    return bool(_CARD.fullmatch(digits)) and _validator("luhn")(digits)
+    return bool(_CARD.fullmatch(digits)) and luhn.is_valid(digits)
 
 
 def is_german_number(value: str) -> bool:
