@@ -308,14 +308,22 @@ ALUMNI = MessyFile(
         ("In welchem Jahr haben Sie Ihren Abschluss gemacht?", "Q", whole(1985, 2022)),
         ("Studienfach", "Q", pick("Jura", "Medizin", "BWL", "Physik", "Germanistik")),
         ("Wohnland", "Q", pick("Deutschland", "Schweiz", "USA", "Österreich")),
-        ("Derzeitiger Arbeitgeber", "QI", lambda draw, _: f"{draw.choice(SURNAMES_DE)} {draw.choice(('GmbH', 'AG', 'KG'))}"),
+        (
+            "Derzeitiger Arbeitgeber",
+            "QI",
+            lambda draw, _: f"{draw.choice(SURNAMES_DE)} {draw.choice(('GmbH', 'AG', 'KG'))}",
+        ),
         ("Bruttojahresgehalt (in Tsd. €)", "S", log_normal(4.1, 0.4)),
         ("Wie zufrieden sind Sie mit Ihrer Arbeit?", "S", whole(1, 7)),
         ("Haben Sie Kinder?", "Q", pick("ja", "nein")),
         ("Leiden Sie an einer chronischen Krankheit?", "S", pick("ja", "nein", weights=(1, 7))),
         ("Welcher Partei stehen Sie nahe?", "S", pick("keiner", "SPD", "CDU", "Grüne", "FDP")),
         ("Ihre E-Mail für die Verlosung", "I", sometimes(0.5, pick(""), email(GIVEN_DE, SURNAMES_DE))),
-        ("Was möchten Sie uns noch sagen?", "I", sometimes(0.7, pick(""), words(SENTENCES_EN, SENTENCES_EN, joint=". "))),
+        (
+            "Was möchten Sie uns noch sagen?",
+            "I",
+            sometimes(0.7, pick(""), words(SENTENCES_EN, SENTENCES_EN, joint=". ")),
+        ),
     ),
 )
 THIRD = (LIBRARY, ASYLUM, FITNESS)
