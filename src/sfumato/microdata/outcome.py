@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.microdata.methods.full_domain.problem import Judged
+from sfumato.microdata.methods.full_domain.problem import Judgment
 from sfumato.microdata.verdict import Promise
 
 
@@ -72,6 +72,7 @@ class Report:
         classes: The published classes; suppressed rows are in none of them.
         risk, utility: Figures by name, as keys or attributes.
         star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
+        withheld_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
     """
@@ -93,10 +94,11 @@ class Report:
     engine: str
     seed: int
     input_sha256: str
-    candidates: tuple[Judged, ...] = ()
+    candidates: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     star_rows: bool = False
+    withheld_columns: tuple[str, ...] = ()
 
     @property
     def published_rows(self) -> int:
@@ -130,6 +132,7 @@ class Report:
             "seed": self.seed,
             "input_sha256": self.input_sha256,
             "remarks": list(self.remarks),
+            "withheld_columns": list(self.withheld_columns),
             **self._candidates(),
             **self.details,
         }
@@ -140,7 +143,7 @@ class Report:
             return {}
         return {"candidates": [self._candidate(node) for node in self.candidates]}
 
-    def _candidate(self, node: Judged) -> dict[str, Any]:
+    def _candidate(self, node: Judgment) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
 
