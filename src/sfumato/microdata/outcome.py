@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.methods.full_domain.problem import Judged
 from sfumato.microdata.verdict import Promise
 
@@ -74,6 +75,7 @@ class Report:
         star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
+        disclosure: What the rows tell besides what was promised.
     """
 
     version: str
@@ -96,6 +98,7 @@ class Report:
     candidates: tuple[Judged, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    disclosure: Disclosure = field(default_factory=Disclosure)
     star_rows: bool = False
 
     @property
@@ -122,6 +125,7 @@ class Report:
             "published_rows": self.published_rows,
             "classes": _plain(self.classes),
             "models": [promise.to_dict() for promise in self.models],
+            "disclosure": self.disclosure.to_dict(),
             "risk": {name: dict(figures) for name, figures in self.risk.items()},
             "utility": dict(self.utility),
             "nodes": dict(self.nodes),

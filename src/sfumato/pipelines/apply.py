@@ -20,11 +20,11 @@ from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, typed, with_codings
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
-from sfumato.microdata.models.classes import Classes, Mask, histogram
+from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons
-from sfumato.microdata.recoding.prediction import predict
+from sfumato.microdata.recoding.prediction import classes_of, predict
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
@@ -241,11 +241,7 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
         failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
         return failing
-    contents = {
-        name: histogram(recoding.owners[old.owners], old.values, old.counts, len(recoding.sizes), old.size)
-        for name, old in table.sensitive.items()
-    }
-    classes = Classes(recoding.sizes, contents)
+    classes = classes_of(table, recoding)
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
         classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))

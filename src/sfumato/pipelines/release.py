@@ -14,6 +14,7 @@ from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.scratch import Scratch
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
+from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warming import warm_up
 from sfumato.microdata.methods.result import Result
@@ -27,6 +28,7 @@ from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.counting import frequency_table, reading_of, recount, unnamed
+from sfumato.pipelines.disclosure import disclosure
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
 
@@ -107,17 +109,20 @@ class _Run:
                 published = self.source.apply(result.recoding, handling, self.reading, target)
             undo.callback(published.close)
             with self._stage("verify"):
+                recounted = recount(published, prediction)
                 verdict = judge_plan(
-                    typed(recount(published, prediction), self.plan)[0],
+                    typed(recounted, self.plan)[0],
                     self.plan,
                     promise_table.whole,
                     persons_by_label(promise_table, result.recoding),
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
+            self.tell("measure", 0, 1)
+            disclosed = disclosure(published, recounted, self.plan)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, figures_of)
+            report = self._report(table, result, verdict, figures_of, disclosed)
             undo.pop_all()
         recoding = result.recoding
         return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
@@ -146,7 +151,9 @@ class _Run:
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
 
-    def _report(self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures) -> ReleaseReport:
+    def _report(
+        self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures, disclosed: Disclosure
+    ) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
         average = float(kept.mean()) if len(kept) else 0.0
@@ -169,10 +176,23 @@ class _Run:
             seed=self.plan.seed,
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
-            remarks=(*result.remarks, *unnamed(self.plan, table)),
+            remarks=(*result.remarks, *unnamed(self.plan, table), *_matching_remark(measures)),
             details=result.details,
+            disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
         )
+
+
+def _matching_remark(measures: Measures) -> tuple[str, ...]:
+    """What a reader of the risks should know where missing values match anything."""
+    matching = measures.risk.get("matching")
+    if matching is None:
+        return ()
+    highest = matching["after"]["highest"]
+    return (
+        "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
+        f"as the plan says, the highest risk after is {highest:.4g}.",
+    )
 
 
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:

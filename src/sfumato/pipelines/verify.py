@@ -127,7 +127,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
         verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows)
     removed = [_removed(engine, name) for name in plan.named("identifier") if name in engine.columns]
-    return replace(verdict, promises=(*verdict.promises, *removed), faults=_unplanned(engine, plan))
+    return replace(verdict, promises=(*verdict.promises, *removed), faults=(*verdict.faults, *_unplanned(engine, plan)))
 
 
 def _unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:

@@ -34,7 +34,9 @@ def verdict(words: Words, report: Report, plan: Plan | None) -> str:
     star_rows = report.star_rows and report.suppressed_rows > 0
     lines = [sentences.promised(words, promise, plan, star_rows) for promise in report.models]
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * star_rows + ["report.checked"])
-    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}</div>'
+    told = sentences.disclosure(words, report)
+    besides = paragraph(words["disclosure.head"]) + listing(told) if told else ""
+    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}{besides}</div>'
 
 
 def figures(report: Report) -> list[tuple[str, str]]:
