@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.microdata.measures.disclosure import Disclosure
-from sfumato.microdata.methods.full_domain.problem import Judged
+from sfumato.microdata.methods.full_domain.problem import Judgment
 from sfumato.microdata.verdict import Promise
 
 
@@ -95,7 +95,7 @@ class Report:
     engine: str
     seed: int
     input_sha256: str
-    candidates: tuple[Judged, ...] = ()
+    candidates: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     disclosure: Disclosure = field(default_factory=Disclosure)
@@ -144,7 +144,7 @@ class Report:
             return {}
         return {"candidates": [self._candidate(node) for node in self.candidates]}
 
-    def _candidate(self, node: Judged) -> dict[str, Any]:
+    def _candidate(self, node: Judgment) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
 
