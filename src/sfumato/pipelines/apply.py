@@ -17,7 +17,7 @@ from sfumato.engines.engine import Engine
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, typed, with_codings
+from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, table_of, typed
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
 from sfumato.microdata.models.classes import Mask
@@ -95,7 +95,7 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
     """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
     check_columns(plan, engine.columns)
     plan = replace(plan, utility=UtilityPlan())
-    counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    counted = engine.count((*plan.quasi_identifiers, *plan.checked_columns), reading_of(plan))
     recoding_file = _learned(earlier.recoding_file, counted, plan)
     table = _table(counted, plan, recoding_file, engine)
     recoding = _recoding(table, recoding_file)
@@ -151,10 +151,10 @@ def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: En
             raise _unknown(name, unknown, engine)
         codes = np.array([values.places[text] for text in texts], np.int32)
         codings.append(Coding(tuple(texts), codes, values.ladder))
-    counted, invalid = typed(counted, plan)
+    table, invalid = table_of(counted, tuple(codings), plan)
     if invalid:
         raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
-    return with_codings(counted, tuple(codings), plan)
+    return table
 
 
 def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:

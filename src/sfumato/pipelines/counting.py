@@ -108,9 +108,9 @@ def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
 def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:
     """The error for values that a type or hierarchy does not accept: where they are, and in attributes which.
 
-    A judged column is published as it is, so its invalid values are neither made missing nor dropped.
+    A checked column is published as it is, or as `publish` says: its invalid values are not made missing or dropped.
     """
-    of_promises = any(entry.column in plan.promise_columns for entry in rejected)
+    checked = [plan.columns[entry.column] for entry in rejected if entry.column in plan.checked_columns]
     parts: list[str] = []
     rows: list[int] = []
     values: list[str] = []
@@ -124,8 +124,10 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
         values.extend(column.texts)
     return DataError(
         "; ".join(parts) + ".",
-        "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
-        if of_promises
+        "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
+        if any(column.publish for column in checked)
+        else "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
+        if checked
         else "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",
         "invalid-value",
         values=values,

@@ -98,7 +98,7 @@ class _Run:
             raw = self._beside(beside, table, lambda: measure_raw(table))
             with self._stage("search"):
                 result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
-            promise_table = table.holding(self.plan.promise_columns)
+            promise_table = table.holding(self.plan.checked_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
             target, folder = self._target(workspace)
             if folder is not None:
@@ -183,6 +183,12 @@ class _Run:
         )
 
 
+def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
+    """What each text of a column is published as; one that means missing stays as it is."""
+    values = table.sensitive_values[name]
+    return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
+
+
 def _matching_remark(measures: Measures) -> tuple[str, ...]:
     """What a reader of the risks should know where missing values match anything."""
     matching = measures.risk.get("matching")
@@ -201,6 +207,7 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         suppressed=plan.output.suppressed,
         withheld_columns=plan.named("identifier"),
         veiled_columns=plan.named("sensitive") if veils(table, recoding, plan) else (),
+        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.publish is not None},
         class_column=plan.output.class_column,
         shuffle_seed=plan.seed if plan.output.order == "shuffle" else None,
     )

@@ -1,11 +1,13 @@
 """What reports say in sentences: about promises, their limits, and what is done to a column."""
 
+from dataclasses import fields
+
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.microdata.models.named_values import named
 from sfumato.microdata.outcome import Report
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.texts.words import Words
 
@@ -85,8 +87,13 @@ def limits(words: Words, models: tuple[str, ...]) -> list[str]:
     return [words[key] for key in keys]
 
 
-def untouched(words: Words, role: str, under_promise: bool) -> str | None:
+def untouched(words: Words, column: ColumnPlan, under_promise: bool) -> str | None:
     """What happens to a column that is no quasi-identifier; None for one that is."""
+    if column.publish is not None:
+        asked = {part.name: getattr(column.publish, part.name) for part in fields(column.publish)}
+        steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
+        return words["fate.changed"].format(steps=steps)
+    role = column.role
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
 
 
