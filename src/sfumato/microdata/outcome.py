@@ -73,6 +73,7 @@ class Report:
         classes: The published classes; suppressed rows are in none of them.
         risk, utility: Figures by name, as keys or attributes.
         star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
+        withheld_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
         disclosure: What the rows tell besides what was promised.
@@ -100,6 +101,7 @@ class Report:
     details: Mapping[str, Any] = field(default_factory=dict)
     disclosure: Disclosure = field(default_factory=Disclosure)
     star_rows: bool = False
+    withheld_columns: tuple[str, ...] = ()
 
     @property
     def published_rows(self) -> int:
@@ -134,6 +136,7 @@ class Report:
             "seed": self.seed,
             "input_sha256": self.input_sha256,
             "remarks": list(self.remarks),
+            "withheld_columns": list(self.withheld_columns),
             **self._candidates(),
             **self.details,
         }

@@ -180,6 +180,7 @@ class _Run:
             details=result.details,
             disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
+            withheld_columns=self.plan.named("identifier"),
         )
 
 
