@@ -156,17 +156,18 @@ def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable
 
 
 def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
-    """What an engine counted, judged columns in the one text that their type has for a value, and texts not of it.
+    """What an engine counted, columns of promises in the one text that their type has for a value, and texts not of it.
 
     `7` and `007` of an integer column are one value to whoever reads the release; so they are to every promise.
     """
     values, rejected = list(counted.values), []
     for name in plan.promise_columns:
-        if plan.columns[name].type == "text" or plan.columns[name].publish is not None:
+        column = plan.columns[name]
+        if name not in counted.columns or column.type == "text" or column.publish is not None:
             continue
         place = counted.columns.index(name)
         present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
-        forms, wrong = canonical(present, plan.columns[name].type)
+        forms, wrong = canonical(present, column.type)
         forms_by_text = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
         values[place] = tuple(forms_by_text.get(text, text) if text is not None else None for text in values[place])
         if wrong:
