@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
@@ -27,9 +27,6 @@ from sfumato.shapes.shapes import (
 from sfumato.tables.plan import rules
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
-Preference = Literal["min", "max"]
-Columns = Literal["plain", "original"]
-Language = Literal["en", "de"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +92,7 @@ class MethodChoice:
     cost: str = "value"
     level_factor: float = 1.0
     time_limit: float = 60.0
-    prefer: Preference = "max"
+    prefer: Literal["min", "max"] = "max"
     repair: bool = True
     insiders: bool | None = None
     zeros: bool = False
@@ -141,9 +138,9 @@ class AttackerModel:
 class Output:
     """What the published table looks like."""
 
-    columns: Columns = "plain"
+    columns: Literal["plain", "original"] = "plain"
     prefix: str | None = None
-    language: Language = "en"
+    language: Literal["en", "de"] = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +296,12 @@ DIMENSION = Record(
 )
 METHOD = Record(
     {
-        "name": Key(Choice(get_args(Method)), True),
+        "name": Key(Choice(("intervals", "optimal", "fast", "ranges")), True),
         "cost": Key(Text("unit, value, frequency, log, or the name of a column")),
         "level_factor": Key(Number(minimum=1)),
         "time_limit": Key(Number(minimum=0.1, about="seconds")),
-        "prefer": Key(Choice(get_args(Preference))),
-        "funktion": Key(Choice(get_args(Preference))),
+        "prefer": Key(Choice(("min", "max"))),
+        "funktion": Key(Choice(("min", "max"))),
         "repair": Key(Flag()),
         "insiders": Key(Flag()),
         "singletons": Key(Flag()),
@@ -316,10 +313,10 @@ PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent"
 ATTACKER = Record(
     {"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag()), "rule": Key(Flag())}, AttackerModel
 )
-_COLUMNS = Choice(get_args(Columns))
-_LANGUAGE = Choice(get_args(Language))
+_COLUMNS = Choice(("plain", "original"))
+_LANGUAGE = Choice(("en", "de"))
 _OUTPUT = Record({"columns": Key(_COLUMNS), "prefix": Key(Text()), "language": Key(_LANGUAGE)}, Output)
-_METHOD_SHAPE = Either((((str,), Choice(get_args(Method))), ((Mapping,), METHOD)))
+_METHOD_SHAPE = Either((((str,), Choice(("intervals", "optimal", "fast", "ranges"))), ((Mapping,), METHOD)))
 
 
 @dataclass(frozen=True, slots=True)
