@@ -14,7 +14,7 @@ from sfumato.attributes.operations.buckets import number_of_buckets
 from sfumato.attributes.operations.generalization import Interval
 from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalize
 from sfumato.attributes.operations.refusal import ValueRefusedError
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, InternalError, PlanError
 
 Columns = Mapping[str, Sequence[Any]]
 COUNTED = ("generalization", "randomization")
@@ -32,12 +32,19 @@ ABSENT = _Absent()
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of an answer: the name it is published under and its values, in the order given."""
+    """One column of an answer: the name it is published under and its values, in the order given.
+
+    Attributes:
+        outcome: What the operation returned; None where nothing was changed.
+        codes: For each value the place of its entry, -1 where it is missing.
+        entries: The entries of the outcome as they are published.
+    """
 
     name: str
     values: list[Any]
     outcome: Outcome | None = None
     codes: Codes | None = None
+    entries: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,30 @@ def anonymize_records(
     rows: list[dict[str, Any]] = [
         {answer[name].name: answer[name].values[place] for name in record} for place, record in enumerate(records)
     ]
+    check_rows(records, rows, answer)
     return Anonymized(rows, kpis, warnings)
+
+
+def check_rows(
+    records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
+) -> None:
+    """The guard of records: every place of a changed attribute holds the very thing that its operation returned.
+
+    Raises:
+        InternalError: A place holds something else, or an original stands beside what replaces it.
+    """
+    renamed = {name for name, column in columns.items() if column.name != name}
+    fine = all(
+        len(row) == len(record) and renamed.isdisjoint(row) for row, record in zip(rows, records, strict=True)
+    ) and all(_holds(rows, column) for column in columns.values() if column.codes is not None)
+    if not fine:
+        raise InternalError("the records to be sent hold what no operation returned.", code="places")
+
+
+def _holds(rows: Sequence[Mapping[str, Any]], column: Column) -> bool:
+    codes: list[int] = [] if column.codes is None else column.codes.tolist()
+    name, entries = column.name, column.entries
+    return all(code < 0 or row[name] is entries[code] for row, code in zip(rows, codes, strict=True))
 
 
 def anonymize_columns(
@@ -166,7 +196,7 @@ def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) 
     codes[there] = outcome.codes
     entries = [_shown(entry, configuration) for entry in outcome.entries]
     published = [entries[code] if code >= 0 else value for code, value in zip(codes.tolist(), values, strict=True)]
-    return Column(name, published, outcome, codes)
+    return Column(name, published, outcome, codes, entries)
 
 
 def _suffix(operation: Operation, configuration: Configuration) -> str:
