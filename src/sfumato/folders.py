@@ -10,11 +10,16 @@ from pathlib import Path
 from sfumato.errors import EngineError, PlanError
 
 
+def check_free(folder: Path) -> None:
+    """Refuse the name of a folder that is there: nothing is overwritten."""
+    if folder.exists():
+        raise PlanError(f"the folder {folder.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+
+
 @contextmanager
 def staged(folder: Path) -> Iterator[Path]:
     """A folder that appears under its name only when everything in it was written."""
-    if folder.exists():
-        raise PlanError(f"the folder {folder.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+    check_free(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

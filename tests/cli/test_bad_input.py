@@ -161,7 +161,7 @@ def test_a_full_disk_publishes_nothing(tmp_path) -> None:
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "from sfumato.cli.main import run\n"
-        "from sfumato.microdata import kernels\n"
+        "from sfumato.microdata.counts import kernels\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
         "sys.exit(run(sys.argv[1:]))\n"
     )

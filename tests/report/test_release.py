@@ -13,13 +13,22 @@ from sfumato.datasets import patients
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.report import external
-from sfumato.report.alternatives import sentences
-from sfumato.report.evidence import class_sizes, gather
-from sfumato.report.plots import Pair, histogram, percent
-from sfumato.report.release import files, fragment, html, text
+from sfumato.report.before_after import class_sizes, gather
+from sfumato.report.plots import Pair, histogram
+from sfumato.report.release import files as report_files
+from sfumato.report.release import fragment, html, text
+from sfumato.report.trade_off import trade_off_sentences
+from sfumato.texts.numbers import percent
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster", "background", "formaction", "xlink:href")
 VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+def files(release):
+    """The reports of a release by their names, as its folder holds them."""
+    evidence = gather(release.plan, release.table, release.recoding)
+    others = alternatives(release.plan, release.table, release.recoding)
+    return report_files(release.report, release.plan, evidence, others)
 
 
 class Reader(HTMLParser):
@@ -150,7 +159,7 @@ def test_finer_neighbors_cost_more_rows_than_the_plan_allows(release) -> None:
     neighbors = [e for e in alternatives(release.plan, release.table, release.recoding) if e.changed is not None]
     assert neighbors
     assert all(entry.suppressed_rows > limit or entry.loss >= release.report.loss.value for entry in neighbors)
-    said = sentences(tuple(neighbors), release.report.loss.value, release.report.rows, limit)
+    said = trade_off_sentences(tuple(neighbors), release.report.loss.value, release.report.rows, limit)
     assert len(said) == len(neighbors)
 
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.talk import Talk, show, talking
+from sfumato.cli.options import AsJson, Engine, NewFolder, Quiet, check_engine
+from sfumato.cli.progress import Progress, progress_shown, show
 from sfumato.errors import PlanError
+from sfumato.folders import check_free, workspace_for
 
 if TYPE_CHECKING:
     from sfumato.microdata.outcome import Report
@@ -17,11 +19,11 @@ if TYPE_CHECKING:
 def command(
     plan: Annotated[Path, typer.Argument(help="The plan (YAML or JSON); with --apply, the new rows.")],
     *,
-    out: Annotated[Path, typer.Option(help="Folder for the release; it must not exist yet.")],
+    out: NewFolder,
     data: Annotated[
         str | None, typer.Option(help="The data, instead of the plan's source: a path or a table's address.")
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="duckdb (default), frames or spark.")] = None,
+    engine: Engine = None,
     memory_limit: Annotated[str | None, typer.Option(help="The most memory for the engine, e.g. 2GB.")] = None,
     temp_folder: Annotated[Path | None, typer.Option(help="Folder for rows that do not fit in memory.")] = None,
     to_table: Annotated[
@@ -31,20 +33,18 @@ def command(
     drop_failing: Annotated[
         bool, typer.Option(help="With --apply: drop new rows whose class fails a promise.")
     ] = False,
-    quiet: Annotated[bool, typer.Option(help="Say nothing but results and errors.")] = False,
-    json: Annotated[bool, typer.Option(help="Print the report as JSON.")] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
 ) -> None:
     """Release microdata: k-anonymity and its relatives, with evidence."""
     _check_together(apply, drop_failing, data, engine, memory_limit, temp_folder, to_table)
-    if engine not in (None, "duckdb", "frames", "spark"):
-        raise PlanError(f'"{engine}" is no engine.', "Use duckdb, frames or spark.", "engine")
-    if out.exists():
-        raise PlanError(f"the folder {out.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+    check_engine(engine)
+    check_free(out)
     if to_table is not None:
         from sfumato.engines.databases.writing import check_new_table
 
         check_new_table(to_table)
-    with talking(quiet, compiled=apply is None) as talk:
+    with progress_shown(quiet, compiled=apply is None) as progress:
         if apply is not None:
             from sfumato.pipelines.reapply import reapply
 
@@ -52,11 +52,11 @@ def command(
             show(outcome.text(), outcome.to_dict(), json)
             return
         limited = _limited(plan, memory_limit, temp_folder)
-        report = _released(limited, data, engine, out, to_table, talk)
+        report = _release(limited, data, engine, out, to_table, progress)
         from sfumato.report.release import text
 
         show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
-        talk.say(f"Release: {out}   report: {out / 'report.html'}")
+        progress.say(f"Release: {out}   report: {out / 'report.html'}")
 
 
 def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> None:
@@ -75,14 +75,15 @@ def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> 
         raise PlanError("--drop-failing goes with --apply alone.", "Leave it out.", "options")
 
 
-def _released(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, talk: Talk) -> "Report":
+def _release(
+    plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, progress: Progress
+) -> "Report":
     """Release, save, and write the table that is asked for."""
-    from sfumato.folders import workspace_for
     from sfumato.pipelines.release import anonymize
 
-    talk.proves = plan.method.name == "k-optimize"
+    progress.proves = plan.method.name == "k-optimize"
     with workspace_for(out) as workspace:
-        release = anonymize(data, plan, engine=engine, workspace=workspace, progress=talk)
+        release = anonymize(data, plan, engine=engine, workspace=workspace, progress=progress)
         try:
             release.save(out)
             if to_table is not None:
@@ -91,7 +92,7 @@ def _released(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: 
                 write_table(release, to_table)
         finally:
             release.close()
-    talk.close()
+    progress.close()
     return release.report
 
 

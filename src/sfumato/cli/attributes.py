@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.files import check_free
+from sfumato.cli.options import AsJson, Quiet, Separator
 
 
 def command(
@@ -27,9 +28,9 @@ def command(
         list[str] | None, typer.Option(help="A host inside the network to fetch from.")
     ] = None,
     ontologies: Annotated[Path | None, typer.Option(help="Folder of ontologies.")] = None,
-    separator: Annotated[str | None, typer.Option(help="Of a CSV file; found out from its header by default.")] = None,
-    json_output: Annotated[bool, typer.Option("--json", help="Print the key figures as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Print nothing but errors.")] = False,
+    separator: Separator = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Anonymize records attribute by attribute."""
     from sfumato.attributes.remote.fetching import Fetcher
@@ -51,7 +52,7 @@ def command(
         sources=Sources(Fetcher(hosts), ontologies),
     )
     write_records(answer.data, out)
-    _tell(answer, out, json_output, quiet)
+    _tell(answer, out, as_json, quiet)
 
 
 def _tell(answer: Any, out: Path, as_json: bool, quiet: bool) -> None:

@@ -41,10 +41,10 @@ def _make(name: str, rows: int | None, seed: int | None) -> "Dataset":
 
     if name not in DATASETS:
         raise PlanError(f'there is no dataset "{name}".', did_you_mean(name, DATASETS), "dataset")
-    asked = {key: value for key, value in (("rows", rows), ("seed", seed)) if value is not None}
-    if asked and name not in _SIZED:
+    options = {key: value for key, value in (("rows", rows), ("seed", seed)) if value is not None}
+    if options and name not in _SIZED:
         raise PlanError(f'the dataset "{name}" is as it is.', "Leave out --rows and --seed.", "dataset")
-    return DATASETS[name](**asked)
+    return DATASETS[name](**options)
 
 
 def _source(target: Path, plan: Path) -> str:

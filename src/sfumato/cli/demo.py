@@ -1,26 +1,27 @@
 """`sfumato demo`: releases made-up German patients, to show what comes out."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from sfumato.cli.files import make_folder
-from sfumato.cli.talk import show, talking
+from sfumato.cli.options import NewFolder, Quiet
+from sfumato.cli.progress import progress_shown, show
 from sfumato.errors import PlanError
+from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset
 
 
 def command(
-    out: Annotated[Path, typer.Option(help="Folder for the release; it must not exist yet.")] = Path("demo-release"),
-    quiet: Annotated[bool, typer.Option(help="Say nothing but results and errors.")] = False,
+    out: NewFolder = Path("demo-release"),
+    quiet: Quiet = False,
 ) -> None:
     """Release 300 made-up patients with k = 5, and say where release and report lie."""
-    if out.exists():
-        raise PlanError(f"the folder {out.name} exists.", "Name a new one with --out.", "output-exists")
-    with talking(quiet, compiled=True) as talk:
+    check_free(out)
+    with progress_shown(quiet, compiled=True) as progress:
         from sfumato.datasets import patients
         from sfumato.pipelines.release import anonymize
         from sfumato.report.release import text
@@ -28,12 +29,12 @@ def command(
         dataset = patients()
         source, plan = out.parent / "demo-patients.csv", out.parent / "demo-plan.yaml"
         _place({source: _rows(dataset), plan: _plan(dataset, source.name)})
-        release = anonymize(None, plan, progress=talk)
+        release = anonymize(None, plan, progress=progress)
         try:
             release.save(out)
         finally:
             release.close()
-        talk.say(f"{dataset.rows} made-up patients (name, date of birth, sex, ZIP code, illness): {source}")
+        progress.say(f"{dataset.rows} made-up patients (name, date of birth, sex, ZIP code, illness): {source}")
         show(text(release.report), release.report.to_dict(), False)
         typer.echo(f"\nRelease: {out.resolve() / 'data.csv'}\nReport:  {out.resolve() / 'report.html'}")
 
@@ -62,7 +63,7 @@ def _rows(dataset: "Dataset") -> bytes:
 def _plan(dataset: "Dataset", source: str) -> bytes:
     import yaml
 
-    wanted = dataset.plan(source, 5)
-    wanted["method"] = {"name": "optimal", "loss": "loss-metric", "suppression": 0.05}
-    wanted["output"] = {"class_column": "class", "order": "shuffle"}
-    return str(yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)).encode()
+    plan = dataset.plan(source, 5)
+    plan["method"] = {"name": "optimal", "loss": "loss-metric", "suppression": 0.05}
+    plan["output"] = {"class_column": "class", "order": "shuffle"}
+    return str(yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)).encode()

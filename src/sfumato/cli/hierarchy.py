@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.files import check_free, write_text
+from sfumato.cli.options import PlanFile
 from sfumato.errors import PlanError, did_you_mean
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="The plan.")],
+    plan: PlanFile,
     column: Annotated[str, typer.Argument(help="A quasi-identifier of the plan.")],
     out: Annotated[Path | None, typer.Option(help="Save to this file instead of printing.")] = None,
     data: Annotated[Path | None, typer.Option(help="Other data than the plan names.")] = None,

@@ -79,9 +79,9 @@ def _ended(arguments: list[str]) -> int:
         sys.stderr.write("Interrupted: nothing was written.\n")
         return INTERRUPTED
     except Exception as error:  # its text may quote data: only its kind and place are told
-        found = _unforeseen(error)
-        _complain(found)
-        return found.status.exit
+        failure = _unforeseen(error)
+        _complain(failure)
+        return failure.status.exit
 
 
 def _unprinted(fault: OSError) -> SfumatoError:
@@ -149,8 +149,8 @@ def _application(arguments: Sequence[str]) -> "typer.Typer":
         pretty_exceptions_enable=False,
     )
     app.callback()(_options(typer))
-    asked = next((word for word in arguments if not word.startswith("-")), None)
-    for name in [asked] if asked in COMMANDS else _installed():
+    word = next((word for word in arguments if not word.startswith("-")), None)
+    for name in [word] if word in COMMANDS else _installed():
         app.command(name)(_function(name))
     return app
 

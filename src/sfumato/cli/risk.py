@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.files import check_free, write_text
+from sfumato.cli.options import AsJson, Quiet, Separator, names
 
 
 def command(
@@ -21,10 +22,10 @@ def command(
     threshold: Annotated[float, typer.Option(help="Rows at a greater risk than this are counted.")] = 0.2,
     missing: Annotated[list[str] | None, typer.Option(help='A text that means "missing".')] = None,
     on_missing: Annotated[str, typer.Option(help="category, any or drop.")] = "category",
-    separator: Annotated[str | None, typer.Option(help="Of a CSV file.")] = None,
+    separator: Separator = None,
     html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
-    quiet: Annotated[bool, typer.Option(help="Print nothing but errors.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Say how far rows can be told apart."""
     from sfumato.errors import PlanError, did_you_mean
@@ -37,7 +38,7 @@ def command(
         check_free(html)
     report = risk(
         data,
-        _named(quasi_identifiers),
+        names(quasi_identifiers),
         plan=plan,
         population_size=population_size,
         sampling_fraction=sampling_fraction,
@@ -47,13 +48,6 @@ def command(
         separator=separator,
     )
     _tell(report, html, as_json, quiet)
-
-
-def _named(given: str | None) -> list[str] | None:
-    """The columns named; a comma within a name is written twice."""
-    if given is None:
-        return None
-    return [name.replace("\0", ",") for name in given.replace(",,", "\0").split(",")]
 
 
 def _tell(report: Any, html: Path | None, as_json: bool, quiet: bool) -> None:

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.files import check_free, write_text
+from sfumato.cli.options import Separator
 
 
 def command(
     file: Annotated[Path, typer.Argument(help="The data.")],
-    separator: Annotated[str | None, typer.Option(help="Of a CSV file; found out by default.")] = None,
+    separator: Separator = None,
     encoding: Annotated[str | None, typer.Option(help="Of a CSV file; UTF-8 by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the plan to this file, paths relative to it.")] = None,
 ) -> None:

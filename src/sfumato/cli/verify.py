@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.talk import show
+from sfumato.cli.options import AsJson, Quiet, Separator, names
+from sfumato.cli.progress import show
 from sfumato.errors import STATUS
 
 
@@ -14,16 +15,16 @@ def command(
     plan: Annotated[Path | None, typer.Option(help="The plan whose promises to check.")] = None,
     k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
     quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, with commas between.")] = None,
-    separator: Annotated[str | None, typer.Option(help="Of the file; found out from its header by default.")] = None,
-    quiet: Annotated[bool, typer.Option(help="Print nothing; the exit code tells.")] = False,
-    json: Annotated[bool, typer.Option(help="Print the verdict as JSON.")] = False,
+    separator: Separator = None,
+    quiet: Quiet = False,
+    json: AsJson = False,
 ) -> int:
     """Check that a released file keeps its promises, with none of the code that made it."""
     from sfumato.pipelines.verify import verify
     from sfumato.report.verdict import text
 
-    names = [name.strip() for name in quasi_identifiers.split(",")] if quasi_identifiers else None
-    verdict = verify(release, plan, k=k, quasi_identifiers=names, separator=separator)
+    columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
+    verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator)
     if not quiet:
         show(text(verdict), verdict.to_dict(), json)
     return 0 if verdict.holds else STATUS["promise"].exit

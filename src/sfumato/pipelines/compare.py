@@ -30,7 +30,7 @@ from sfumato.pipelines.release import frequency_table
 from sfumato.report.compare import as_csv, html
 
 if TYPE_CHECKING:
-    from sfumato.report.charts import Chart
+    from sfumato.report.comparison_charts import Chart
 
 # What is run (method, k and suppression in words), how many runs are done, and how many there are.
 Progress = Callable[[str, int, int], None]
@@ -60,7 +60,7 @@ class Comparison(Runs):
     @property
     def charts(self) -> "dict[str, Chart]":
         """The charts by name, as Altair shows them in a notebook."""
-        from sfumato.report.charts import comparison_charts
+        from sfumato.report.comparison_charts import comparison_charts
 
         return comparison_charts(self)
 

@@ -22,7 +22,7 @@ def save(release: Any, folder: Path) -> Path:
     """
     from sfumato.microdata.methods.full_domain.alternatives import alternatives
     from sfumato.microdata.plan.write import plan_text
-    from sfumato.report.evidence import gather
+    from sfumato.report.before_after import gather
     from sfumato.report.release import files
 
     with staged(folder) as stage:

@@ -7,7 +7,7 @@ from html import escape
 
 from sfumato.errors import EngineError
 from sfumato.microdata.comparison import COLUMNS, Cell, Runs
-from sfumato.report.page import page, paragraph, raw_table, section, table, tiles
+from sfumato.report.html_parts import page, paragraph, raw_table, section, table, tiles
 
 TITLES = {
     "loss_by_k": ("Loss against k", "Lower is better: what a row loses of a column, on average, for each k."),
@@ -93,7 +93,7 @@ def _simplest(comparison: Runs, winner: str) -> list[str]:
         for name in comparison.methods
         if name in ONE_LEVEL
     }
-    means = {name: sum(found) / len(found) for name, found in losses.items() if found}
+    means = {name: sum(values) / len(values) for name, values in losses.items() if values}
     if not means or winner in ONE_LEVEL:
         return []
     best = min(means, key=lambda name: means[name])
@@ -110,7 +110,7 @@ def _margin(comparison: Runs, winner: str) -> str:
             ratios.setdefault(cell.method, []).append(cell.loss / own)
     if not ratios:
         return "There is nothing to hold it against."
-    words = [f"{name} loses {_times(sum(found) / len(found))}" for name, found in ratios.items()]
+    words = [f"{name} loses {_times(sum(values) / len(values))}" for name, values in ratios.items()]
     return "On average over the same settings, " + "; ".join(words) + "."
 
 
@@ -179,7 +179,7 @@ def _row(comparison: Runs, k: int, share: float) -> list[str]:
 
 def _figures(comparison: Runs) -> list[str]:
     """The charts, or the hint where they cannot be drawn."""
-    from sfumato.report.charts import comparison_charts, drawn, hint
+    from sfumato.report.comparison_charts import comparison_charts, drawn, hint
 
     try:
         charts = {name: drawn(chart, name) for name, chart in comparison_charts(comparison).items()}

@@ -12,42 +12,45 @@ from typing import Any
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
-from sfumato.report import proof, texts
-from sfumato.report.page import listing, page, paragraph, raw_table, section, table
+from sfumato.report import optimality, sentences
+from sfumato.report.html_parts import listing, page, paragraph, raw_table, section, table
+from sfumato.texts.words import Words, words_in
 
 
 def html(report: Report, plan: Plan) -> str:
     """The report to hand out, as one page."""
+    words = words_in()
     word = "The promises hold." if report.holds else "A promise does not hold."
     tone = "verdict" if report.holds else "verdict bad"
     starred = _starred(report)
-    said = [texts.promised(promise, plan, starred, outside=True) for promise in report.models]
-    checked = paragraph(texts.STARRED) + paragraph(texts.CHECKED) if starred else paragraph(texts.CHECKED)
+    promises = [sentences.promised(words, promise, plan, starred, outside=True) for promise in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.starred"] * starred + ["report.checked"])
     body = [
         "<h1>About these data</h1>",
         paragraph(
             f"Rows about persons, released with Sfumato {report.version} so that nobody can be singled out.", True
         ),
-        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{checked}</div>',
-        section("What was done to each column", _columns(report, plan)),
+        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(promises)}{checks}</div>',
+        section("What was done to each column", _columns(words, report, plan)),
         section("Rows", paragraph(_suppressed(report))),
         section("Promises", table(["model", "column", "asked"], _promises(report))),
-        section("Limits", listing(texts.limits(tuple(promise.model for promise in report.models)))),
+        section("Limits", listing(sentences.limits(words, tuple(promise.model for promise in report.models)))),
     ]
     return page("Sfumato: about these data", body)
 
 
 def figures(report: Report, plan: Plan) -> dict[str, Any]:
     """The same in plain values: what report-external.json holds."""
+    words = words_in()
     return {
         "version": report.version,
         "edition": "external",
         "holds": report.holds,
-        "checked": texts.CHECKED,
-        "models": [_model(promise, plan, _starred(report)) for promise in report.models],
-        "columns": {name: _column(report, plan, name) for name in plan.columns},
+        "checked": words["report.checked"],
+        "models": [_model(words, promise, plan, _starred(report)) for promise in report.models],
+        "columns": {name: _column(words, report, plan, name) for name in plan.columns},
         "suppressed_at_most": _bound(report),
-        "limits": texts.limits(tuple(promise.model for promise in report.models)),
+        "limits": sentences.limits(words, tuple(promise.model for promise in report.models)),
     }
 
 
@@ -56,33 +59,33 @@ def _starred(report: Report) -> bool:
     return report.starred and report.suppressed_rows > 0
 
 
-def _model(promise: Promise, plan: Plan, starred: bool) -> dict[str, Any]:
+def _model(words: Words, promise: Promise, plan: Plan, starred: bool) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
-    said = {"says": texts.promised(promise, plan, starred, outside=True)}
-    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | said
+    says = {"says": sentences.promised(words, promise, plan, starred, outside=True)}
+    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | says
 
 
-def _column(report: Report, plan: Plan, name: str) -> dict[str, Any]:
-    return {"role": plan.columns[name].role, "level": report.levels.get(name), "what": _what(report, plan, name)}
+def _column(words: Words, report: Report, plan: Plan, name: str) -> dict[str, Any]:
+    return {"role": plan.columns[name].role, "level": report.levels.get(name), "what": _what(words, report, plan, name)}
 
 
-def _columns(report: Report, plan: Plan) -> str:
+def _columns(words: Words, report: Report, plan: Plan) -> str:
     rows = []
     for name, column in plan.columns.items():
-        words = _what(report, plan, name)
-        rows.append((f"<td><b>{escape(name)}</b></td>", f"<td>{escape(column.role)}</td>", f"<td>{escape(words)}</td>"))
+        what = _what(words, report, plan, name)
+        rows.append((f"<td><b>{escape(name)}</b></td>", f"<td>{escape(column.role)}</td>", f"<td>{escape(what)}</td>"))
     return raw_table(["column", "role", "what"], rows)
 
 
-def _what(report: Report, plan: Plan, name: str) -> str:
+def _what(words: Words, report: Report, plan: Plan, name: str) -> str:
     """What was done to a column, in words."""
-    judged = any(promise.column == name for promise in report.models)
-    return texts.untouched(plan.columns[name].role, judged) or _fate(report, name)
+    under_promise = any(promise.column == name for promise in report.models)
+    return sentences.untouched(words, plan.columns[name].role, under_promise) or _fate(report, name)
 
 
 def _fate(report: Report, name: str) -> str:
-    if name in proof.published(report):
-        return proof.ALIKE
+    if name in optimality.published(report):
+        return optimality.ALIKE
     if name not in report.levels:
         return "Generalized class by class, only as far as each class needs."
     level = report.levels[name]

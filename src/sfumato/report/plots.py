@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from sfumato.texts.numbers import percent
+
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
 LEGEND = '<p class="legend"><i class="before"></i>before<i></i>after</p>'
 
@@ -15,19 +17,6 @@ class Pair:
     name: str
     before: float | None
     after: float | None
-
-
-def percent(share: float) -> str:
-    """A share as people write it, with more digits where it is small.
-
-    >>> percent(0.5), percent(0.004), percent(0.0), percent(1.0)
-    ('50.0 %', '0.40 %', '0 %', '100 %')
-    """
-    if share in (0, 1):
-        return f"{100 * share:.0f} %"
-    if share < 0.0001:
-        return "< 0.01 %"
-    return f"{100 * share:.2f} %" if share < 0.01 else f"{100 * share:.1f} %"
 
 
 def meters(pairs: Sequence[Pair]) -> str:
@@ -85,12 +74,12 @@ def _rule(share: float, top: float) -> str:
 def _columns(x: float, step: float, pair: Pair, top: float) -> list[str]:
     width = step * 0.34
     middle = x + step / 2
-    found = [f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>']
+    marks = [f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>']
     for share, kind, left in ((pair.before, "before", middle - width), (pair.after, "after", middle)):
         if share:
             height = max(_height(share, top), 1.0)
-            found.append(
+            marks.append(
                 f'<rect class="{kind}" x="{left:.1f}" y="{HEIGHT - FOOT - height:.1f}" width="{width - 1:.1f}" '
                 f'height="{height:.1f}" rx="2"><title>{kind}: {percent(share)} ({escape(pair.name)})</title></rect>'
             )
-    return found
+    return marks

@@ -8,9 +8,10 @@ from typing import Any
 from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
-from sfumato.report import proof, sections
-from sfumato.report.evidence import Evidence
-from sfumato.report.page import page, paragraph
+from sfumato.report import optimality, release_sections
+from sfumato.report.before_after import Evidence
+from sfumato.report.html_parts import page, paragraph
+from sfumato.texts.words import words_in
 
 
 def text(report: Report) -> str:
@@ -63,19 +64,20 @@ def html(
     others: tuple[Alternative, ...] = (),
 ) -> str:
     """The report for the house as one page; the more is known of the release, the more it tells."""
+    words = words_in()
     body = [
         "<h1>Release report</h1>",
-        paragraph(sections.subtitle(report, plan), soft=True),
-        sections.verdict(report, plan),
-        sections.key_figures(report),
-        proof.quality(report),
-        sections.columns(report, plan, evidence),
-        sections.risk(report, evidence),
-        sections.utility(report, evidence),
-        sections.trade_off(report, plan, others),
-        sections.limits(report),
-        sections.notes(report),
-        sections.origin(report, plan),
+        paragraph(release_sections.subtitle(report, plan), soft=True),
+        release_sections.verdict(words, report, plan),
+        release_sections.key_figures(report),
+        optimality.quality(report),
+        release_sections.columns(words, report, plan, evidence),
+        release_sections.risk(words, report, evidence),
+        release_sections.utility(report, evidence),
+        release_sections.trade_off(report, plan, others),
+        release_sections.limits(words, report),
+        release_sections.notes(report),
+        release_sections.origin(words, report, plan),
     ]
     return page("Sfumato: release report", [part for part in body if part])
 
@@ -86,7 +88,7 @@ def fragment(report: Report) -> str:
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for value, words in sections.figures(report)
+        for value, words in release_sections.figures(report)
     )
     return (
         f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'

@@ -4,7 +4,7 @@ from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
 from sfumato.microdata.measures.subsets import Telling
 from sfumato.microdata.measures.survey import RiskSurvey
-from sfumato.report.page import page, paragraph, section, table
+from sfumato.report.html_parts import page, paragraph, section, table
 
 SHOWN = 10
 MISSING = {
@@ -23,7 +23,7 @@ def text(report: RiskSurvey) -> str:
         f"{report.dropped_rows:,} dropped",
         f"  classes       {figures.smallest:,} to {figures.largest:,} rows",
         f"  uniques       {figures.uniques:,} rows ({_percent(figures.uniques / max(figures.rows, 1))})",
-        *(f"  {name:<13} {_attacker(found, figures.threshold)}" for name, found in _attackers(report)),
+        *(f"  {name:<13} {_attacker(attacker, figures.threshold)}" for name, attacker in _attackers(report)),
         *_population_lines(report),
         *(f"  column        {entry}" for entry in report.columns),
         *(f"  step          {entry}" for entry in report.steps),
@@ -37,11 +37,11 @@ def _attackers(report: RiskSurvey) -> list[tuple[str, Attacker]]:
     return [("prosecutor", report.prosecutor), ("journalist", report.journalist), ("marketer", report.marketer)]
 
 
-def _attacker(found: Attacker, threshold: float) -> str:
-    estimated = " (estimated)" if found.estimated else ""
+def _attacker(attacker: Attacker, threshold: float) -> str:
+    estimated = " (estimated)" if attacker.estimated else ""
     return (
-        f"highest {_percent(found.highest)}, average {_percent(found.average)}, "
-        f"{found.rows_above:,} rows above {_percent(threshold)}{estimated}"
+        f"highest {_percent(attacker.highest)}, average {_percent(attacker.average)}, "
+        f"{attacker.rows_above:,} rows above {_percent(threshold)}{estimated}"
     )
 
 
@@ -49,20 +49,25 @@ def _population_lines(report: RiskSurvey) -> list[str]:
     if report.uniqueness is None:
         return []
     head = f"  population    {report.uniqueness.population_size:,} persons; unique among them, estimated:"
-    return [head, *(f"    {name:<11} {_estimate(found)}" for name, found in _estimates(report))]
+    return [head, *(f"    {name:<11} {_estimate(estimate)}" for name, estimate in _estimates(report))]
 
 
 def _estimates(report: RiskSurvey) -> list[tuple[str, Estimate]]:
-    found = report.uniqueness
-    if found is None:
+    uniqueness = report.uniqueness
+    if uniqueness is None:
         return []
-    return [("pitman", found.pitman), ("zayatz", found.zayatz), ("snb", found.snb), ("dankar", found.dankar)]
+    return [
+        ("pitman", uniqueness.pitman),
+        ("zayatz", uniqueness.zayatz),
+        ("snb", uniqueness.snb),
+        ("dankar", uniqueness.dankar),
+    ]
 
 
-def _estimate(found: Estimate) -> str:
-    if found.uniques is None or found.share is None:
-        return f"none: {found.reason}"
-    return f"{found.uniques:,.0f} ({_percent(found.share)})" + (f", {found.reason}" if found.reason else "")
+def _estimate(estimate: Estimate) -> str:
+    if estimate.uniques is None or estimate.share is None:
+        return f"none: {estimate.reason}"
+    return f"{estimate.uniques:,.0f} ({_percent(estimate.share)})" + (f", {estimate.reason}" if estimate.reason else "")
 
 
 def _outliers(report: RiskSurvey) -> str:
@@ -75,20 +80,20 @@ def _singled(report: RiskSurvey) -> list[tuple[int, int]]:
 
 
 def _subset_lines(report: RiskSurvey) -> list[str]:
-    found = report.subsets
-    said = "all" if found.complete else f"{len(found.sets):,} of {found.total:,}, best first,"
-    lines = [f"  column sets   {said} measured; the most telling of each size:"]
+    subsets = report.subsets
+    scope = "all" if subsets.complete else f"{len(subsets.sets):,} of {subsets.total:,}, best first,"
+    lines = [f"  column sets   {scope} measured; the most telling of each size:"]
     return lines + [
-        f"    {told.distinction:7.2%} distinct, {told.separation:8.3%} of pairs apart: {', '.join(told.columns)}"
-        for told in _best(report)
+        f"    {subset.distinction:7.2%} distinct, {subset.separation:8.3%} of pairs apart: {', '.join(subset.columns)}"
+        for subset in _best(report)
     ]
 
 
 def _best(report: RiskSurvey) -> list[Telling]:
     """The most telling set of each number of columns."""
     best: dict[int, Telling] = {}
-    for told in report.subsets.sets:
-        best.setdefault(len(told.columns), told)
+    for subset in report.subsets.sets:
+        best.setdefault(len(subset.columns), subset)
     return list(best.values())[:SHOWN]
 
 
@@ -100,7 +105,8 @@ def html_part(report: RiskSurvey) -> str:
     """The figures as sections of a page."""
     figures = report.figures
     attackers = [
-        (name, found.highest, found.average, found.rows_above, found.share_above) for name, found in _attackers(report)
+        (name, attacker.highest, attacker.average, attacker.rows_above, attacker.share_above)
+        for name, attacker in _attackers(report)
     ]
     sizes = [(entry.size, entry.classes, entry.rows) for entry in report.sizes[:SHOWN]]
     contributions = [
@@ -120,13 +126,13 @@ def html_part(report: RiskSurvey) -> str:
         section("Sets of columns", table(["columns", "distinct", "pairs apart"], _subset_rows(report))),
     ]
     if report.uniqueness is not None:
-        rows = [(name, found.uniques, found.share, found.reason) for name, found in _estimates(report)]
+        rows = [(name, estimate.uniques, estimate.share, estimate.reason) for name, estimate in _estimates(report)]
         parts.insert(2, section("Unique in the population", table(["estimator", "persons", "share", "note"], rows)))
     return "\n".join(parts)
 
 
 def _subset_rows(report: RiskSurvey) -> list[tuple[object, ...]]:
-    return [(", ".join(told.columns), told.distinction, told.separation) for told in _best(report)]
+    return [(", ".join(subset.columns), subset.distinction, subset.separation) for subset in _best(report)]
 
 
 def page_of(report: RiskSurvey) -> str:

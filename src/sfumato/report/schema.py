@@ -15,8 +15,8 @@ SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 
 def _object(required: dict[str, Schema], more: dict[str, Schema] | None = None, about: str = "") -> Schema:
-    found: Schema = {"type": "object", "properties": required | (more or {}), "required": list(required)}
-    return found | ({"description": about} if about else {})
+    shape: Schema = {"type": "object", "properties": required | (more or {}), "required": list(required)}
+    return shape | ({"description": about} if about else {})
 
 
 def _map(value: Schema, about: str = "") -> Schema:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sfumato.report.page import page, paragraph, section, table
+from sfumato.report.html_parts import page, paragraph, section, table
 from sfumato.tables.attack.audit import Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.version import __version__

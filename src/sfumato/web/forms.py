@@ -11,7 +11,7 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.shapes.files import written
 from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number
-from sfumato.web.texts import Words
+from sfumato.texts.words import Words
 
 Values = dict[str, Any]
 # Keys that mean something only beside a certain value of another key.
@@ -64,8 +64,8 @@ class Form:
 
     def applies(self, name: str) -> bool:
         """Whether a key means something beside the others' values."""
-        other, wanted = ONLY_WITH.get(name, ("", ""))
-        return not other or self._value(other) == wanted
+        other, choice = ONLY_WITH.get(name, ("", ""))
+        return not other or self._value(other) == choice
 
     def missing(self) -> list[str]:
         """The words for required keys that have no value."""
@@ -140,11 +140,11 @@ class Form:
                 self.values.setdefault(name, self.offers[name][0])
 
     def _offer(self, name: str, several: bool) -> None:
-        given = self._value(name)
-        known = list(self.offers[name])
-        fits = [one for one in given or [] if one in known] if several else given if given in known else None
+        value = self._value(name)
+        options = list(self.offers[name])
+        fits = [one for one in value or [] if one in options] if several else value if value in options else None
         ui.select(
-            known,
+            options,
             label=self.label(name),
             value=fits,
             multiple=several,

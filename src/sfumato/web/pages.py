@@ -10,12 +10,12 @@ from nicegui import app as pages_app
 
 from sfumato.service.http.keys import ApiKeys
 from sfumato.service.jobs.pool import Pool
-from sfumato.web import looks
+from sfumato.texts.words import accepted_words
+from sfumato.web import components
 from sfumato.web.attributes import attribute_area
-from sfumato.web.limits import UploadLimit
 from sfumato.web.rows import rows_area
 from sfumato.web.tables import table_area
-from sfumato.web.texts import words
+from sfumato.web.upload_limit import UploadLimit
 from sfumato.web.visit import Visit
 
 PATH = "/app"
@@ -40,20 +40,20 @@ def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
         language="en-US",
         reconnect_timeout=5.0,
         show_welcome_message=False,
-        favicon=looks.ICON,
+        favicon=components.ICON,
     )
 
 
 def _add_page(path: str, area: Any, pool: Pool, keys: ApiKeys | None) -> None:
     @ui.page(path)
     async def page(request: Request, client: Client) -> None:
-        visit = Visit(pool, words(request.headers.get("accept-language", "")))
+        visit = Visit(pool, accepted_words(request.headers.get("accept-language", "")))
         client.page = copy(client.page)  # it is shared by all visitors, whatever they speak
-        client.page.language = LANGUAGES.get(visit.words["language"], "en-US")
+        client.page.language = LANGUAGES.get(visit.words.language, "en-US")
         visits[visit.id] = visit
         client.on_delete(lambda: _end(visit))
-        client.on_exception(lambda: looks.alarm(visit.words["internal"]))  # the log tells its kind and place
-        looks.frame(visit.words, path)
+        client.on_exception(lambda: components.alarm(visit.words["internal"]))  # the log tells its kind and place
+        components.frame(visit.words, path)
         with ui.element("main").classes("sf-main"):
             if keys is None:
                 area(visit)
@@ -67,8 +67,8 @@ def _ask_for_key(visit: Visit, keys: ApiKeys, area: Any) -> None:
     room = ui.column().classes("w-full")
 
     def enter() -> None:
-        if not keys.opens(given.value or ""):
-            looks.alarm(words_["key_wrong"])
+        if not keys.opens(field.value or ""):
+            components.alarm(words_["key_wrong"])
             return
         room.clear()
         with room:
@@ -76,7 +76,7 @@ def _ask_for_key(visit: Visit, keys: ApiKeys, area: Any) -> None:
 
     with room, ui.card().classes("sf-card"):
         ui.label(words_["key_needed"])
-        given = ui.input(words_["key"], password=True).props("autocomplete=off").on("keydown.enter", enter)
+        field = ui.input(words_["key"], password=True).props("autocomplete=off").on("keydown.enter", enter)
         ui.button(words_["enter"], on_click=enter)
 
 

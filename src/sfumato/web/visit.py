@@ -11,8 +11,8 @@ from sfumato.service.jobs.pool import Pool, erase, private_folder
 from sfumato.service.jobs.requests import NAME, JobRequest
 from sfumato.service.jobs.routes import submit
 from sfumato.service.jobs.store import Job, Kind, new_id
-from sfumato.web.profile import Loaded
-from sfumato.web.texts import Words
+from sfumato.texts.words import Words
+from sfumato.web.loaded_data import Loaded
 
 
 @dataclass

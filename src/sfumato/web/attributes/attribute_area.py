@@ -9,7 +9,7 @@ from nicegui import ui
 from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import SfumatoError
 from sfumato.pipelines.attributes import anonymize_attributes
-from sfumato.web import looks
+from sfumato.web import components
 from sfumato.web.visit import Visit
 
 RECORDS = [
@@ -37,22 +37,22 @@ def build(visit: Visit) -> None:
         visit.touch()
         room.clear()
         try:
-            given, wanted = json.loads(records.value), json.loads(configuration.value)
-            answer = await asyncio.to_thread(_anonymized, given, wanted)
+            rows, settings = json.loads(records.value), json.loads(configuration.value)
+            answer = await asyncio.to_thread(_anonymized, rows, settings)
         except ValueRefusedError as error:
-            looks.alarm(error.text_for_sender())
+            components.alarm(error.text_for_sender())
             return
         except SfumatoError as error:
-            looks.alarm(str(error))
+            components.alarm(str(error))
             return
         except (ValueError, TypeError, AttributeError, RecursionError):
-            looks.alarm(words["not_json"])
+            components.alarm(words["not_json"])
             return
         with room, ui.card().classes("sf-card").props('role="status"'):
             ui.label(words["answer"]).classes("font-bold")
             ui.code(json.dumps(answer, indent=1, ensure_ascii=False), language="json").classes("w-full")
 
-    looks.button(words["anonymize"], run).classes("self-start")
+    components.button(words["anonymize"], run).classes("self-start")
     room = ui.column().classes("w-full")
 
 

@@ -10,10 +10,9 @@ from sfumato.microdata.plan.read import ROLES
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.shapes.files import written
-from sfumato.web import looks
-from sfumato.web.profile import ladder_of
+from sfumato.web import components
+from sfumato.web.loaded_data import ladder_of
 from sfumato.web.rows.area import Area
-from sfumato.web.texts import translated
 from sfumato.web.visit import Visit
 
 SHOWN_VALUES, EDITABLE_VALUES = 6, 500
@@ -37,8 +36,8 @@ class _ColumnCard:
 
     @property
     def plan(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.visit.plan["columns"][self.name]
-        return found
+        column: dict[str, Any] = self.visit.plan["columns"][self.name]
+        return column
 
     @property
     def _own_file(self) -> str:
@@ -55,15 +54,15 @@ class _ColumnCard:
                 ui.select(roles, value=self.plan["role"], on_change=lambda event: self._give_role(event.value)).props(
                     f'dense outlined aria-label="{words["role"]}: {self.name}"'
                 ).style("min-width: 17rem")
-                ui.label(translated(self.visit.loaded.reasons.get(self.name, ""), words)).classes("sf-soft")
+                ui.label(words.sentence(self.visit.loaded.reasons.get(self.name, ""))).classes("sf-soft")
             self._room = ui.column().classes("w-full")
             self._show_ladder()
 
     def _give_role(self, role: str) -> None:
         self.visit.touch()
         if role == "quasi-identifier":
-            known = self.visit.loaded.suggested["columns"][self.name] if self.visit.loaded else {}
-            self.plan["hierarchy"] = known.get("hierarchy", {"type": "any"})
+            suggestion = self.visit.loaded.suggested["columns"][self.name] if self.visit.loaded else {}
+            self.plan["hierarchy"] = suggestion.get("hierarchy", {"type": "any"})
         else:
             for key in ("hierarchy", "min_level", "max_level", "weight"):
                 self.plan.pop(key, None)
@@ -83,34 +82,34 @@ class _ColumnCard:
             ).props("debounce=400")
             self._badge = ui.badge("").props('role="status"')
             self._preview = ui.column().classes("w-full")
-            looks.button(words["edit_table"], self._edit).props("flat dense")
+            components.button(words["edit_table"], self._edit).props("flat dense")
             self._check(self.plan["hierarchy"])
 
     def _change(self, text: str) -> None:
         self.visit.touch()
         try:
-            given = read_plan_text(text)
+            hierarchy = read_plan_text(text)
         except PlanError:
             self._tell("invalid", self.visit.words["not_yaml"])
             return
         except RefusedError as error:
             self._tell("invalid", error.what)
             return
-        if self._check(given):
-            self.plan["hierarchy"] = given
+        if self._check(hierarchy):
+            self.plan["hierarchy"] = hierarchy
 
-    def _check(self, given: Any) -> bool:
+    def _check(self, hierarchy: Any) -> bool:
         """Show the ladder that settings give, or why they give none."""
         assert self.visit.loaded is not None
         try:
-            check_paths({"hierarchy": given}, {*self.visit.extra, self._own_file})
+            check_paths({"hierarchy": hierarchy}, {*self.visit.extra, self._own_file})
             ladder, rejected = ladder_of(
-                self.visit.loaded.column(self.name), {**self.plan, "hierarchy": given}, self.visit.place("x").parent
+                self.visit.loaded.column(self.name), {**self.plan, "hierarchy": hierarchy}, self.visit.place("x").parent
             )
         except Exception as error:  # also one that nobody foresaw: what was said of the text before must not stand
-            self._tell("invalid", looks.told(error, self.visit.words))
+            self._tell("invalid", components.error_text(error, self.visit.words))
             return False
-        count = looks.figure(f"{rejected:,}", self.visit.words)
+        count = self.visit.words.count(rejected)
         self._tell("valid", self.visit.words["not_accepted"].format(count=count) if rejected else "")
         self._preview.clear()
         with self._preview:
@@ -128,7 +127,7 @@ class _ColumnCard:
         column = self.visit.loaded.column(self.name)
         ladder, _ = ladder_of(column, self.plan, self.visit.place("x").parent)
         if ladder.size > EDITABLE_VALUES:
-            looks.alarm(words["too_many"])
+            components.alarm(words["too_many"])
             return
         content = "\n".join(";".join(label or "" for label in row) for row in ladder.rows() if row[0] is not None)
         with ui.dialog() as dialog, ui.card().style("width: 48rem; max-width: 95vw"):
@@ -136,17 +135,17 @@ class _ColumnCard:
             field = ui.textarea(words["hierarchy"].format(column=self.name), value=content).classes("w-full font-mono")
             field.props("rows=16 outlined")
             with ui.row():
-                looks.button(words["use"], lambda: self._use(str(field.value), dialog))
-                looks.button(words["close"], dialog.close).props("flat")
+                components.button(words["use"], lambda: self._use(str(field.value), dialog))
+                components.button(words["close"], dialog.close).props("flat")
         dialog.open()
 
     def _use(self, content: str, dialog: ui.dialog) -> None:
         path = self.visit.place(self._own_file)
         path.write_text(content.strip() + "\n", encoding="utf-8")
-        given = {"type": "file", "path": path.name}
-        if self._check(given):
+        hierarchy = {"type": "file", "path": path.name}
+        if self._check(hierarchy):
             self.visit.extra[path.name] = path
-            self.plan["hierarchy"] = given
+            self.plan["hierarchy"] = hierarchy
             dialog.close()
             self._show_ladder()
 
@@ -154,4 +153,4 @@ class _ColumnCard:
 def _show_rows(ladder: Ladder) -> None:
     rows = ladder.rows()[:SHOWN_VALUES]
     head = [str(level) for level in range(ladder.height)]
-    looks.table(head, ([(label or "", "") for label in row] for row in rows))
+    components.table(head, ([(label or "", "") for label in row] for row in rows))

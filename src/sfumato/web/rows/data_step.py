@@ -8,10 +8,10 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.web import looks
-from sfumato.web.profile import KINDS, Column, Loaded, is_text, load
+from sfumato.texts.words import Words
+from sfumato.web import components
+from sfumato.web.loaded_data import KINDS, Column, Loaded, is_text, load
 from sfumato.web.rows.area import Area
-from sfumato.web.texts import Words
 from sfumato.web.visit import Visit
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
@@ -32,11 +32,11 @@ class _DataStep:
         words = self.visit.words
         ui.label(words["stays"]).classes("sf-soft")
         most = self.visit.pool.settings.upload_bytes
-        looks.upload(words["drop"], self._uploaded, most, words, KINDS)
+        components.upload(words["drop"], self._uploaded, most, words, KINDS)
         with ui.row().classes("items-center mt-2"):
             ui.label(words["example"])
             for name in EXAMPLES:
-                looks.button(name, lambda name=name: self._example(name)).props("outline")
+                components.button(name, lambda name=name: self._example(name)).props("outline")
         self._shown = ui.column().classes("w-full mt-4")
         if self.visit.loaded:
             self._show(self.visit.loaded)
@@ -69,7 +69,7 @@ class _DataStep:
                 self._ask_for_encoding(path, encoding)
                 return
             await asyncio.to_thread(self.visit.end)
-            self._refuse(looks.told(error, self.visit.words))
+            self._refuse(components.error_text(error, self.visit.words))
             return
         adopt(self.visit, loaded)
         self._show(loaded)
@@ -96,14 +96,14 @@ class _DataStep:
         words = self.visit.words
         self._shown.clear()
         with self._shown:
-            size = words["loaded"].format(rows=looks.figure(f"{loaded.rows:,}", words), columns=len(loaded.columns))
+            size = words["loaded"].format(rows=words.count(loaded.rows), columns=len(loaded.columns))
             ui.label(f"{loaded.path.name}: {size}").classes("text-lg font-bold")
             ui.label(words["preview"]).classes("sf-soft")
             names = [column.name for column in loaded.columns]
-            looks.table(names, ([(row[name] or "", "") for name in names] for row in loaded.preview))
+            components.table(names, ([(row[name] or "", "") for name in names] for row in loaded.preview))
             head = [words["column"], words["kind"], words["distinct"], words["missing"]]
             plans = loaded.suggested["columns"]
-            looks.table(
+            components.table(
                 head,
                 (_summary(column, plans[column.name], words) for column in loaded.columns),
             )
@@ -111,9 +111,9 @@ class _DataStep:
 
 
 def _summary(column: Column, plan: dict[str, Any], words: Words) -> list[tuple[str, str]]:
-    distinct, missing = (looks.figure(f"{count:,}", words) for count in (len(column.values), column.missing))
-    found = [column.name, words[f"type.{plan.get('type', 'text')}"], distinct]
-    return [*((text, "") for text in found), (missing, "masked" if column.missing else "")]
+    distinct, missing = (words.count(count) for count in (len(column.values), column.missing))
+    cells = [column.name, words[f"type.{plan.get('type', 'text')}"], distinct]
+    return [*((text, "") for text in cells), (missing, "masked" if column.missing else "")]
 
 
 def adopt(visit: Visit, loaded: Loaded) -> None:

@@ -6,7 +6,7 @@ from nicegui import background_tasks, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.read import read_plan
-from sfumato.web import looks
+from sfumato.web import components
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.method_choice import MethodChoice
 from sfumato.web.rows.promises import Promises
@@ -29,7 +29,7 @@ class _GoalStep:
         self.area, self.visit = area, area.visit
         self._promises = Promises(self.visit, self._changed)
         self._method = MethodChoice(self.visit, self._check)
-        self._asked = 0
+        self._question = 0
 
     def build(self) -> None:
         words = self.visit.words
@@ -56,34 +56,34 @@ class _GoalStep:
         self._verdict.clear()
         with self._verdict:
             for fault in faults:
-                looks.notice(fault, good=False)
+                components.notice(fault, good=False)
             for note in notes:
-                looks.notice(note, good=None)
+                components.notice(note, good=None)
             if not faults:
-                looks.notice(words["can_run"], good=True)
+                components.notice(words["can_run"], good=True)
 
     def _faults(self) -> list[str]:
         words, plan = self.visit.words, self.visit.plan
         missing = [*self._promises.missing(), *self._method.missing()]
-        found = [words["missing_value"].format(field=field) for field in missing]
+        faults = [words["missing_value"].format(field=field) for field in missing]
         needs = [entry for entry in plan["privacy"] if entry["model"] == "k-map" and not entry.get("population")]
-        found += [words["population_missing"] for _ in needs]
+        faults += [words["population_missing"] for _ in needs]
         others = dict.fromkeys(entry["model"] for entry in plan["privacy"] if entry["model"] != "k-anonymity")
         if others and plan["method"]["name"] == "k-optimize":
             named = ", ".join(words[f"model.{model}"].partition(":")[0] for model in others)
-            found.append(words["k_optimize_alone"].format(models=named))
-        return found or [*self._refusals(), *self._unattainable()]
+            faults.append(words["k_optimize_alone"].format(models=named))
+        return faults or [*self._refusals(), *self._unattainable()]
 
     def _unattainable(self) -> list[str]:
         """What no method can reach: a group has at most all rows."""
         words, rows = self.visit.words, self.visit.loaded.rows if self.visit.loaded else 0
-        asked = [entry.get("k") for entry in self.visit.plan["privacy"] if entry["model"] in OF_ROWS]
-        told = {"rows": looks.figure(f"{rows:,}", words)}
-        return [words["too_few_rows"].format(k=k, **told) for k in asked if isinstance(k, int) and k > rows]
+        sizes = [entry.get("k") for entry in self.visit.plan["privacy"] if entry["model"] in OF_ROWS]
+        most = words.count(rows)
+        return [words["too_few_rows"].format(k=k, rows=most) for k in sizes if isinstance(k, int) and k > rows]
 
     def _refusals(self) -> list[str]:
         """What the reader of plans says; it sees what the page does not think of."""
-        return looks.refusals(lambda: read_plan(self.visit.plan), self.visit.words)
+        return components.refusals(lambda: read_plan(self.visit.plan), self.visit.words)
 
     def _notes(self) -> list[str]:
         """What a method makes of a promise, where that is not obvious."""
@@ -100,14 +100,14 @@ class _GoalStep:
             return
         k = max((int(entry["k"]) for entry in self.visit.plan["privacy"] if entry.get("k")), default=2)
         names = [name for name, column in self.visit.plan["columns"].items() if column["role"] == "quasi-identifier"]
-        self._asked = asked = self._asked + 1
+        self._question = question = self._question + 1
         try:
             count = await asyncio.to_thread(loaded.at_risk, names, k)
         except SfumatoError as error:
-            self._risk.text = looks.told(error, words)
+            self._risk.text = components.error_text(error, words)
             return
-        if asked != self._asked:  # another goal was asked for since
+        if question != self._question:  # another goal was asked for since
             return
-        share = looks.share(count / max(loaded.rows, 1), words)
-        counted = {"count": looks.figure(f"{count:,}", words), "rows": looks.figure(f"{loaded.rows:,}", words)}
+        share = words.percent(count / max(loaded.rows, 1))
+        counted = {"count": words.count(count), "rows": words.count(loaded.rows)}
         self._risk.text = words["at_risk"].format(**counted, share=share, k=k)

@@ -7,7 +7,6 @@ from nicegui import ui
 
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.shapes.shapes import Faults, Key, Refused, read
-from sfumato.web import looks
 from sfumato.web.forms import Form, Values
 from sfumato.web.visit import Visit
 
@@ -29,8 +28,8 @@ class MethodChoice:
 
     @property
     def method(self) -> Values:
-        found: Values = self.visit.plan["method"]
-        return found
+        method: Values = self.visit.plan["method"]
+        return method
 
     def build(self) -> None:
         """The fields."""
@@ -77,13 +76,13 @@ class MethodChoice:
 
     def _slider(self) -> None:
         words, most = self.words, MOST_PERCENT.get(self.method["name"], 20)
-        told = ui.label("").props('role="status"')
+        label = ui.label("").props('role="status"')
         slider = ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most))
         slider.props["aria-label"] = words["suppression"].format(share="").strip(" :")
         slider.props("label")
 
         def tell() -> None:
-            told.text = words["suppression"].format(share=looks.figure(f"{100 * self._share():g} %", words))
+            label.text = words["suppression"].format(share=words.figure(f"{100 * self._share():g} %"))
 
         def suppress(percent: float) -> None:
             self.visit.touch()
@@ -98,17 +97,17 @@ class MethodChoice:
 
     def _share(self) -> float:
         """The share of rows that may be withheld; a node that was chosen gives a number of rows instead."""
-        given = self.method.get("suppression", defaults(self.method["name"]).suppression.share)
+        suppression = self.method.get("suppression", defaults(self.method["name"]).suppression.share)
         rows = max(self.visit.loaded.rows, 1) if self.visit.loaded else 1
-        return float(given) if isinstance(given, int | float) else given["rows"] / rows
+        return float(suppression) if isinstance(suppression, int | float) else suppression["rows"] / rows
 
     def _form(self) -> Form:
         name = self.method["name"]
-        known = defaults(name)
+        default = defaults(name)
         keys = option_keys(name)
         columns = self.visit.plan["columns"]
-        offers = {"class": [column for column, given in columns.items() if given["role"] in PUBLISHED_ROLES]}
-        start = {key: getattr(known, key) for key in keys if key != "class"}
+        offers = {"class": [name for name, column in columns.items() if column["role"] in PUBLISHED_ROLES]}
+        start = {key: getattr(default, key) for key in keys if key != "class"}
         return Form(self.words, name, keys, self.method, self._touched, offers, start)
 
     def _touched(self) -> None:

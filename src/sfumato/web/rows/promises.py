@@ -1,15 +1,17 @@
 """The promises of a plan on the page: a card for each with its fields, and a list from which more are added."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.web import looks
+from sfumato.web import components
+from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
-from sfumato.web.profile import KINDS
+from sfumato.web.loaded_data import KINDS
 from sfumato.web.visit import Visit
 
 # What a promise asks for when it is added; the sensitive column comes from the data.
@@ -38,15 +40,14 @@ class Promises:
 
     @property
     def entries(self) -> list[Values]:
-        found: list[Values] = self.visit.plan["privacy"]
-        return found
+        entries: list[Values] = self.visit.plan["privacy"]
+        return entries
 
     def build(self) -> None:
         """The cards, and the list from which one is added."""
-        self._room = ui.column().classes("w-full gap-2")
-        self._show()
-        offered = {name: self.words[f"model.{name}"] for name in self._offered()}
-        ui.select(offered, label=self.words["add_promise"], on_change=self._add).classes("w-full").props("outlined")
+        offered = {name: partial(self._start, name) for name in self._offered()}
+        self._list = EntryList(self.words, "model", offered, lambda: self.entries, self._fields, self._touched)
+        self._list.build()
         if not self._sensitive():
             ui.label(self.words["no_sensitive"]).classes("sf-soft")
 
@@ -62,42 +63,17 @@ class Promises:
         judging = [name for name, shape in SHAPES.items() if {"column", "subset"} & set(shape.keys)]
         return [name for name in SHAPES if name not in judging or self._sensitive()]
 
-    def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        if event.value is None:
-            return
-        self.visit.touch()
-        entry: Values = {"model": event.value, **STARTS[event.value]}
-        if "column" in SHAPES[event.value].keys:
-            entry["column"] = self._sensitive()[0]
-        if "subset" in SHAPES[event.value].keys:
-            entry["subset"] = self._subset(self._sensitive()[0])
-        self.entries.append(entry)
-        event.sender.set_value(None)  # type: ignore[attr-defined]
-        self._show()
-        self._changed()
+    def _start(self, name: str) -> Values:
+        keys = SHAPES[name].keys
+        column = {"column": self._sensitive()[0]} if "column" in keys else {}
+        return STARTS[name] | column | ({"subset": self._subset(self._sensitive()[0])} if "subset" in keys else {})
 
-    def _remove(self, entry: Values) -> None:
-        self.visit.touch()
-        self.entries[:] = [one for one in self.entries if one is not entry]
-        self._show()
-        self._changed()
-
-    def _show(self) -> None:
-        self._room.clear()
-        with self._room:
-            for entry in self.entries:
-                self._card(entry)
-
-    def _card(self, entry: Values) -> None:
-        name = entry["model"]
-        title, about = self.words[f"model.{name}"], self.words[f"model.{name}.says"]
-        remove = (lambda: self._remove(entry)) if len(self.entries) > 1 else None
-        with looks.entry(title, about, remove, self.words):
-            self._form(entry).build()
-            if name == "k-map":
-                self._population(entry)
-            if name == "delta-presence":
-                self._subset_fields(entry)
+    def _fields(self, entry: Values) -> None:
+        self._form(entry).build()
+        if entry["model"] == "k-map":
+            self._population(entry)
+        if entry["model"] == "delta-presence":
+            self._subset_fields(entry)
 
     def _form(self, entry: Values) -> Form:
         special = ("population", "subset")
@@ -120,7 +96,7 @@ class Promises:
             shown.text = event.file.name
             self._touched()
 
-        looks.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words, KINDS)
+        components.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words, KINDS)
 
     def _subset(self, column: str) -> Values:
         assert self.visit.loaded is not None
@@ -135,7 +111,7 @@ class Promises:
 
         def choose(column: str) -> None:
             entry["subset"] = self._subset(column)
-            self._show()
+            self._list.show()
             self._touched()
 
         def mark(value: str) -> None:

@@ -3,7 +3,7 @@
 from nicegui import ui
 
 from sfumato.shapes.files import written
-from sfumato.web import looks
+from sfumato.web import components
 from sfumato.web.rows.area import Area
 
 
@@ -24,12 +24,12 @@ def build(area: Area) -> None:
     files += [(name, path) for name, path in visit.extra.items() if name in _plan(area)]
     with ui.card().classes("sf-card"):
         if visit.outdated:
-            looks.notice(words["earlier"], good=None)
+            components.notice(words["earlier"], good=None)
         ui.label(words["download"]).classes("font-bold")
         with ui.row():
             for text, path in files:
-                looks.button(text, lambda path=path: ui.download.file(path))
-            looks.button(words["download_plan"], lambda: ui.download.content(_plan(area), "plan.yaml"))
+                components.button(text, lambda path=path: ui.download.file(path))
+            components.button(words["download_plan"], lambda: ui.download.content(_plan(area), "plan.yaml"))
     with ui.card().classes("sf-card mt-2"):
         ui.label(words["same"]).classes("font-bold")
         ui.code("sfumato anonymize plan.yaml --out release", language="bash").classes("w-full")

@@ -7,16 +7,14 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.errors import SfumatoError
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.store import Job
-from sfumato.web import looks
-from sfumato.web.following import follow
-from sfumato.web.rows import outcome
+from sfumato.texts.words import Words
+from sfumato.web import components
+from sfumato.web.job_progress import run_job
+from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.method_choice import taken_over
-from sfumato.web.rows.outcome import Point
-from sfumato.web.texts import Words, translated
+from sfumato.web.rows.result_figures import Point
 
 LEVELED = ("optimal", "samarati", "greedy", "exhaustive")
 # Colors that can be read on light and on dark ground.
@@ -42,9 +40,9 @@ class _ResultStep:
     def build(self) -> None:
         words = self.visit.words
         with ui.row().classes("items-center"):
-            self._button = looks.button(words["run"], self._run)
+            self._button = components.button(words["run"], self._run)
             self._chosen = ui.label(self._levels_text()).props('role="status"')
-            self._free = looks.button(words["free_levels"], self._let_go).props("flat dense")
+            self._free = components.button(words["free_levels"], self._let_go).props("flat dense")
         self._free.set_visibility(bool(self._fixed()))
         self._room = ui.column().classes("w-full")
         if self.visit.result is not None:
@@ -58,14 +56,7 @@ class _ResultStep:
         self._room.clear()
         await asyncio.to_thread(self.visit.drop_jobs)
         self.visit.released, self.visit.released_files = deepcopy(self.visit.plan), self.visit.file_times()
-        try:
-            job = await asyncio.to_thread(self.visit.submit, "anonymize", self.visit.released, self.visit.files())
-        except (SfumatoError, RefusedError) as error:
-            looks.alarm(looks.told(error, self.visit.words))
-            self._button.enable()
-            return
-        with self._room:
-            follow(self.visit, job, self._done)
+        await run_job(self.visit, "anonymize", self.visit.released, self.visit.files(), self._room, self._done)
         self._button.enable()
 
     async def _done(self, job: Job) -> None:
@@ -76,21 +67,21 @@ class _ResultStep:
         words = self.visit.words
         with ui.card().classes("sf-card"):
             if self.visit.outdated:
-                looks.notice(words["earlier"], good=None)
+                components.notice(words["earlier"], good=None)
             ui.label(words["holds"]).classes("text-lg font-bold text-positive").props('role="status"')
-            looks.tiles(outcome.figures(folder, words))
-            looks.button(words["see_report"], lambda: _open_report(folder, words)).props("outline")
+            components.tiles(result_figures.figures(folder, words))
+            components.button(words["see_report"], lambda: _open_report(folder, words)).props("outline")
         self._show_rows(folder)
-        why = outcome.reasons(folder)
+        why = result_figures.reasons(folder)
         if why:
             with ui.card().classes("sf-card"):
                 ui.label(words["why"]).classes("font-bold")
                 for sentence in why:
-                    ui.label(translated(sentence, words))
+                    ui.label(words.sentence(sentence))
         if self.visit.released["method"]["name"] in LEVELED:
             with ui.card().classes("sf-card") as self._chart_card:
                 ui.label(words["tradeoff"]).classes("font-bold")
-                looks.button(words["explore"], self._explore).props("outline")
+                components.button(words["explore"], self._explore).props("outline")
 
     def _show_rows(self, folder: Path) -> None:
         """The first rows, before and after, one below the other."""
@@ -98,7 +89,7 @@ class _ResultStep:
         assert loaded is not None
         names = [column.name for column in loaded.columns]
         lines: list[list[tuple[str, str]]] = []
-        for before, after in outcome.published_rows(folder, loaded.preview, self.visit.released):
+        for before, after in result_figures.published_rows(folder, loaded.preview, self.visit.released):
             lines.append([(before[name] or "", "") for name in names])
             if after is None:
                 lines.append([("→ " + words["withheld"], "masked"), *(("", "masked") for _ in names[1:])])
@@ -107,29 +98,27 @@ class _ResultStep:
         with ui.card().classes("sf-card"):
             ui.label(words["before_after"]).classes("font-bold")
             ui.label(words["before_after_hint"]).classes("sf-soft")
-            if outcome.divided(folder):
+            if result_figures.divided(folder):
                 ui.label(words["divided"]).classes("sf-soft")
-            looks.table(names, lines)
+            components.table(names, lines)
 
     async def _explore(self) -> None:
         """Judge every combination of levels, in a job of its own."""
         method = self.visit.plan["method"]
         columns = {name: _free(column) for name, column in self.visit.plan["columns"].items()}
         plan = {**self.visit.plan, "columns": columns, "method": taken_over(method, "exhaustive")}
-        job = await asyncio.to_thread(self.visit.submit, "anonymize", plan, self.visit.files())
-        with self._chart_card:
-            follow(self.visit, job, self._explored)
+        await run_job(self.visit, "anonymize", plan, self.visit.files(), self._chart_card, self._explored)
 
     async def _explored(self, job: Job) -> None:
         loaded, words = self.visit.loaded, self.visit.words
         assert loaded is not None
-        found = outcome.points(self.visit.output(job) / "result", loaded.rows)
-        self._points = found
+        points = result_figures.points(self.visit.output(job) / "result", loaded.rows)
+        self._points = points
         ui.label(words["tradeoff_hint"]).classes("sf-soft")
-        chart = ui.echart(_chart(found, loaded.rows, words), on_point_click=self._clicked)
+        chart = ui.echart(_chart(points, loaded.rows, words), on_point_click=self._clicked)
         chart.classes("w-full h-80").props(f'aria-label="{words["tradeoff"]}" role="img"')
-        best = {place: _text(point, loaded.rows, words) for place, point in enumerate(found) if point.best}
-        ui.select(best, label=words["node_best"], on_change=lambda event: self._choose(found[event.value])).classes(
+        best = {place: _text(point, loaded.rows, words) for place, point in enumerate(points) if point.best}
+        ui.select(best, label=words["node_best"], on_change=lambda event: self._choose(points[event.value])).classes(
             "w-full"
         )
 
@@ -173,7 +162,7 @@ def _free(column: dict[str, Any]) -> dict[str, Any]:
 def _open_report(folder: Path, words: Words) -> None:
     """The report in a frame that may neither run nor load anything."""
     with ui.dialog().props("maximized") as dialog, ui.card().classes("w-full"):
-        looks.button(words["close"], dialog.close).props("flat")
+        components.button(words["close"], dialog.close).props("flat")
         frame = ui.element("iframe").classes("sf-report").props('sandbox=""')
         frame.props["title"] = words["see_report"]
         frame.props["srcdoc"] = (folder / "report.html").read_text(encoding="utf-8")
@@ -182,15 +171,15 @@ def _open_report(folder: Path, words: Words) -> None:
 
 def _text(point: Point, rows: int, words: Words) -> str:
     levels = ", ".join(f"{name} {level}" for name, level in point.levels.items())
-    lost = looks.share(point.suppressed_rows / max(rows, 1), words)
-    return f"{lost}: {looks.figure(f'{point.loss:.4g}', words)} ({levels})"
+    lost = words.percent(point.suppressed_rows / max(rows, 1))
+    return f"{lost}: {words.figure(f'{point.loss:.4g}')} ({levels})"
 
 
-def _chart(found: list[Point], rows: int, words: Words) -> dict[str, Any]:
+def _chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
     """Loss against rows withheld; the points that none beats apart."""
 
     def series(best: bool, name: str, color: str, size: int) -> dict[str, Any]:
-        chosen = [point for point in found if point.best == best]
+        chosen = [point for point in points if point.best == best]
         shares = [round(100 * point.suppressed_rows / max(rows, 1), 3) for point in chosen]
         data = [
             {"value": [share, point.loss], "name": _text(point, rows, words)}

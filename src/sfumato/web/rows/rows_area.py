@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from nicegui import ui
 
-from sfumato.web import looks
+from sfumato.web import components
 from sfumato.web.rows import columns_step, data_step, goal_step, release_step, result_step
 from sfumato.web.rows.area import Area
 from sfumato.web.visit import Visit
@@ -56,16 +56,16 @@ class RowsArea:
         if self.visit.loaded is not None:
             return False
         ui.label(self.visit.words["no_data"])
-        looks.button(self.visit.words["data"], lambda: self.go("data"))
+        components.button(self.visit.words["data"], lambda: self.go("data"))
         return True
 
     def ways(self, back: str | None, onward: str | None) -> None:
         """The buttons that lead to the neighboring steps."""
         with ui.row().classes("mt-4"):
             if back:
-                looks.button(self.visit.words["back"], lambda: self.go(back)).props("flat")
+                components.button(self.visit.words["back"], lambda: self.go(back)).props("flat")
             if onward:
-                looks.button(self.visit.words["next"], lambda: self.go(onward))
+                components.button(self.visit.words["next"], lambda: self.go(onward))
 
     def _entered(self, step: str) -> None:
         self.visit.touch()

@@ -10,15 +10,13 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.errors import SfumatoError
-from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.store import Job
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.web import looks
-from sfumato.web.following import follow
-from sfumato.web.profile import MARKS
-from sfumato.web.tables.table_rules import FACTS, Protecting
-from sfumato.web.texts import Words
+from sfumato.texts.words import Words
+from sfumato.web import components
+from sfumato.web.job_progress import run_job
+from sfumato.web.loaded_data import MARKS
+from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.visit import Visit
 
 EXAMPLE = """area,sex,count
@@ -51,7 +49,7 @@ def build(visit: Visit) -> None:
 class _TableArea:
     def __init__(self, visit: Visit) -> None:
         self.visit, self.words = visit, visit.words
-        self._protecting = Protecting(visit.words, self._check)
+        self._rules = MaskingRules(visit.words, self._check)
 
     def build(self) -> None:
         words = self.words
@@ -59,16 +57,16 @@ class _TableArea:
         with ui.card().classes("sf-card"):
             self._text = ui.textarea(words["paste"], value=EXAMPLE, on_change=lambda _: self._read())
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
-            looks.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
+            components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
             with ui.element("div").classes("sf-fields"):
                 self._value = self._select("value_column")
                 self._dimensions = self._select("dimension_columns", multiple=True)
                 self._levels = self._select("level_columns", multiple=True)
                 self._groups = self._select("group_columns", multiple=True)
                 self._total = ui.input(words["total_code"], on_change=lambda _: self._check())
-        self._protecting.build()
+        self._rules.build()
         self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
-        looks.button(words["protect"], self._run).classes("self-start")
+        components.button(words["protect"], self._run).classes("self-start")
         self._room = ui.column().classes("w-full")
         self._read()
 
@@ -92,21 +90,21 @@ class _TableArea:
         for field in (self._levels, self._groups):
             field.set_options(names, value=[])
         self._total.value = total_of(lines[1:])
-        self._protecting.offer(names)
+        self._rules.offer(names)
         self._check()
 
     def _plan(self) -> dict[str, Any]:
         groups = list(self._groups.value or [])
-        facts = {name: self._protecting.facts[name] for name in FACTS if self._protecting.facts.get(name)}
+        facts = {name: self._rules.facts[name] for name in FACTS if self._rules.facts.get(name)}
         table = {"source": CELLS, "value": self._value.value or "", "separator": self._separator()} | facts
         if groups:
             table["group_by"] = groups
         return {
             "version": 1,
             "table": table,
-            "dimensions": self._dimension_plans({*groups, *self._protecting.used()}),
-            **self._protecting.plan(),
-            "output": {"language": self.words["language"]},
+            "dimensions": self._dimension_plans({*groups, *self._rules.used()}),
+            **self._rules.plan(),
+            "output": {"language": self.words.language},
         }
 
     def _dimension_plans(self, others: set[str]) -> dict[str, Any]:
@@ -114,18 +112,18 @@ class _TableArea:
         total = {"total": str(self._total.value)} if self._total.value else {}
         levels = list(self._levels.value or [])
         single = [name for name in self._dimensions.value or [] if name not in {*levels, *others, self._value.value}]
-        found: dict[str, Any] = {name: {"column": name, **total} for name in single}
-        return found | ({"levels": {"levels": levels, **total}} if levels else {})
+        plans: dict[str, Any] = {name: {"column": name, **total} for name in single}
+        return plans | ({"levels": {"levels": levels, **total}} if levels else {})
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
         self.visit.touch()
-        faults = [self.words["missing_value"].format(field=name) for name in self._protecting.missing()]
-        faults = faults or looks.refusals(lambda: read_table_plan(self._plan()), self.words)
+        faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
+        faults = faults or components.refusals(lambda: read_table_plan(self._plan()), self.words)
         self._verdict.clear()
         with self._verdict:
             for fault in faults:
-                looks.notice(fault, good=False)
+                components.notice(fault, good=False)
 
     async def _run(self) -> None:
         self.visit.touch()
@@ -133,28 +131,22 @@ class _TableArea:
         path = self.visit.place(CELLS)
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
         await asyncio.to_thread(self.visit.drop_jobs)
-        try:
-            job = await asyncio.to_thread(self.visit.submit, "protect", self._plan(), {CELLS: path})
-        except (SfumatoError, RefusedError) as error:
-            looks.alarm(looks.told(error, self.words))
-            return
-        with self._room:
-            follow(self.visit, job, self._done)
+        await run_job(self.visit, "protect", self._plan(), {CELLS: path}, self._room, self._done)
 
     async def _done(self, job: Job) -> None:
         folder = self.visit.output(job) / "result"
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         with ui.card().classes("sf-card"):
-            for text, good in said(report, self.words):
-                looks.notice(text, good) if good is not None else ui.label(text)
+            for text, good in outcome_sentences(report, self.words):
+                components.notice(text, good) if good is not None else ui.label(text)
             _show_cells(folder / "published.csv", self.words)
             ui.label(self.words["hand_out"]).classes("sf-soft")
             external = folder / "table-external.csv"  # there only where the audit passed
             with ui.row():
                 if external.exists():
-                    looks.button(self.words["download_data"], lambda: ui.download.file(external))
-                looks.button(self.words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
-                looks.button(self.words["download_plan"], lambda: ui.download.file(folder / "plan.yaml"))
+                    components.button(self.words["download_data"], lambda: ui.download.file(external))
+                components.button(self.words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
+                components.button(self.words["download_plan"], lambda: ui.download.file(folder / "plan.yaml"))
 
 
 def decoded(content: bytes) -> str:
@@ -201,18 +193,18 @@ def total_of(lines: Sequence[Sequence[str]]) -> str:
     >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Gesamt", "9"], ["a", "9"]])
     ('0', 'Gesamt')
     """
-    found = {cell for line in lines for cell in line}
-    return next((code for code in TOTALS if code in found), TOTALS[0])
+    codes = {cell for line in lines for cell in line}
+    return next((code for code in TOTALS if code in codes), TOTALS[0])
 
 
-def said(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
+def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
     """What came of a table, in sentences, each good, bad or neither."""
-    audit = {key: looks.figure(f"{count:,}", words) for key, count in report["audit"].items()}
-    counts = {key: looks.figure(f"{report[key]:,}", words) for key in ("masked", "cells", "primary", "secondary")}
+    audit = {key: words.count(count) for key, count in report["audit"].items()}
+    counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
     proved = (
         "table_proved" if report["proved_optimal"] else "table_gap" if report["gap"] is not None else "table_unproved"
     )
-    gap = looks.figure(f"{100 * (report['gap'] or 0):.1f}", words)
+    gap = words.figure(f"{100 * (report['gap'] or 0):.1f}")
     return [
         (words["table_holds" if report["holds"] else "table_leaks"], bool(report["holds"])),
         (words["masked"].format(**counts), None),
@@ -228,7 +220,7 @@ def _show_cells(path: Path, words: Words) -> None:
     first = len(lines[0]) - len(ENDINGS)
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
     case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
-    told = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
-    looks.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in told))
+    cells = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
+    components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in cells))
     if len(lines) - 1 > SHOWN_ROWS:
-        ui.label(words["more_cells"].format(count=looks.figure(f"{len(lines) - 1 - SHOWN_ROWS:,}", words)))
+        ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))

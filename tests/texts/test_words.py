@@ -1,7 +1,6 @@
-"""The words of the pages: every language has the same, with the same placeholders, and all that the pages need."""
+"""The words of pages and reports: every language has the same, with the same placeholders, and all that is needed."""
 
 import re
-from importlib import import_module
 from pathlib import Path
 from string import Formatter
 
@@ -13,17 +12,16 @@ from sfumato.hierarchies.contents import DATE_FORMATS
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.read import ROLES, TYPES
-from sfumato.report.measures import forcing_sentences
+from sfumato.report.measure_sections import forcing_sentences
 from sfumato.shapes.shapes import Choice
 from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
-from sfumato.web.profile import load
+from sfumato.texts.words import SAID, accepted_words, languages, words_in
+from sfumato.web.loaded_data import load
 from sfumato.web.rows import method_choice, promises
-from sfumato.web.tables import table_rules
-from sfumato.web.texts import SAID, translated, words
+from sfumato.web.tables import masking_rules
 
 PAGES = Path(sfumato.web.__file__).parent
-LANGUAGES = sorted(path.stem for path in (PAGES / "texts").glob("[a-z]*.py"))
-ENGLISH = import_module("sfumato.web.texts.en").WORDS
+ENGLISH = words_in()
 USED = re.compile(r'(?:words_?|self\.words)\[f?"([^"]+)"\]')
 
 
@@ -31,24 +29,24 @@ def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", languages())
 def test_every_language_has_the_same_names_and_placeholders(language) -> None:
-    other = import_module(f"sfumato.web.texts.{language}").WORDS
+    other = words_in(language)
     assert list(other) == list(ENGLISH)
-    assert other["language"] == language
+    assert other.language == language
     for name, text in ENGLISH.items():
         assert placeholders(other[name]) == placeholders(text), name
         assert other[name].strip()
 
 
 def test_the_languages_are_there() -> None:
-    assert LANGUAGES == ["de", "en"]
-    same = {name for name, text in words("de").items() if ENGLISH[name] == text}
+    assert languages() == ("de", "en")
+    same = {name for name, text in words_in("de").items() if ENGLISH[name] == text}
     assert len(same) < 20  # names of things, and what stands in square brackets
 
 
 def test_every_word_that_a_page_asks_for_is_there() -> None:
-    asked = [name for path in PAGES.glob("*.py") for name in USED.findall(path.read_text(encoding="utf-8"))]
+    asked = [name for path in PAGES.rglob("*.py") for name in USED.findall(path.read_text(encoding="utf-8"))]
     assert len(asked) > 80
     patterns = ["^" + re.sub(r"\\{[^}]*\\}", ".+", re.escape(name)) + "$" for name in asked]
     unknown = [pattern for pattern in patterns if not any(re.match(pattern, name) for name in ENGLISH)]
@@ -68,7 +66,7 @@ def choices(shape) -> list[tuple[str, str]]:
 def test_every_model_method_and_rule_of_a_plan_is_offered_in_words() -> None:
     assert set(promises.STARTS) == set(SHAPES)
     assert set(method_choice.METHODS) == set(METHOD.variants)
-    assert set(table_rules.STARTS) == set(RULES)
+    assert set(masking_rules.STARTS) == set(RULES)
     for kind, known in (("model", SHAPES), ("method", METHOD.variants), ("rule", RULES)):
         for name, shape in known.items():
             assert {f"{kind}.{name}", f"{kind}.{name}.says"} <= set(ENGLISH)
@@ -76,7 +74,7 @@ def test_every_model_method_and_rule_of_a_plan_is_offered_in_words() -> None:
             keys = [key for key in shape.keys if key not in ("suppression", "population", "subset")]
             assert [key for key in keys if not named(owner, key)] == []
             assert [pair for pair in choices(shape) if ".".join(pair) not in ENGLISH] == []
-    assert all(named("masking", key) for key in table_rules.METHOD_KEYS)
+    assert all(named("masking", key) for key in masking_rules.METHOD_KEYS)
     assert all(named("protection", key) for key in PROTECTION.keys)
     assert all(named("attacker", key) for key in ATTACKER.keys)
     assert {*ROLES, *(f"type.{name}" for name in TYPES)} <= set(ENGLISH)
@@ -90,35 +88,36 @@ def test_every_model_method_and_rule_of_a_plan_is_offered_in_words() -> None:
         ("fr, de;q=0.1", "de"),
         ("de;q=0, en", "en"),
         ("", "en"),
+        ("tlh, xx-YY;q=0.1", "en"),
         ("../secrets", "en"),
         ("__init__", "en"),
     ],
 )
 def test_the_language_is_the_most_wanted_one_that_there_is(accepted, language) -> None:
-    assert words(accepted)["language"] == language
+    assert accepted_words(accepted).language == language
 
 
 def test_reasons_for_roles_come_in_the_language_of_the_page(tmp_path) -> None:
     """Every sentence about the columns of the examples is known, and no English is left in it."""
-    german, seen = words("de"), set()
+    german, seen = words_in("de"), set()
     for name in ("patients", "stroke", "eight-rows"):
         path = tmp_path / f"{name}.csv"
         DATASETS[name]().write(path)
         seen |= set(load(path).reasons.values())
     assert len(seen) > 8
     for reason in seen:
-        told = translated(reason, german)
+        told = german.sentence(reason)
         assert told != reason
         assert not re.search(r"\b(its|the|of|and|others|such)\b", told)
-        assert translated(reason, words("en")) == reason
+        assert ENGLISH.sentence(reason) == reason
 
 
 def test_all_that_is_said_below_the_pages_is_known() -> None:
-    german = words("de")
+    german = words_in("de")
     risk = {"forcing": {"zip": {"rows": 1234, "level": 2}}}
     said = [*forcing_sentences(risk, {"zip": 3}), *(about for _, about in DATE_FORMATS)]
-    assert all(translated(sentence, german) != sentence for sentence in said)
-    assert translated(said[0], german).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: auf Stufe 2 ")
+    assert all(german.sentence(sentence) != sentence for sentence in said)
+    assert german.sentence(said[0]).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: auf Stufe 2 ")
     source = "".join(
         (PAGES.parent / "hierarchies" / name).read_text(encoding="utf-8") for name in ("suggest.py", "contents.py")
     )

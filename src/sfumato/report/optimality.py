@@ -5,9 +5,9 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.outcome import Report
-from sfumato.report.evidence import shown_as
-from sfumato.report.page import paragraph, section, table
-from sfumato.report.plots import percent
+from sfumato.report.before_after import shown_as
+from sfumato.report.html_parts import paragraph, section, table
+from sfumato.texts.numbers import percent
 
 MOST_LABELS = 30
 ALIKE = "Published in values of its own or merged ones, alike for all rows."
@@ -18,8 +18,8 @@ Labels = Sequence[str | None]
 
 def published(report: Report) -> Mapping[str, Labels]:
     """The labels of each column, for a method that chooses them for all rows alike."""
-    found: Mapping[str, Labels] = report.details.get("published") or {}
-    return found
+    labels: Mapping[str, Labels] = report.details.get("published") or {}
+    return labels
 
 
 def fate(labels: Labels, values: int | None) -> str:
@@ -46,10 +46,10 @@ def quality(report: Report) -> str:
     if bound is None:
         return ""
     rows = [("loss of this release", report.loss.value), ("no other can lose less than", float(bound))]
-    return section("How good the answer is", paragraph(_judged(report, float(bound))), *_figures(report, rows))
+    return section("How good the answer is", paragraph(_quality_text(report, float(bound))), *_figures(report, rows))
 
 
-def _judged(report: Report, bound: float) -> str:
+def _quality_text(report: Report, bound: float) -> str:
     if report.proved_optimal:
         return (
             "This release is proved to be the best of its kind: every other choice was searched, or ruled out because "

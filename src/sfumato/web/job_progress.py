@@ -1,16 +1,34 @@
 """Following a job on a page: a bar that fills, a button that cancels, and what is done when it has ended."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from nicegui import ui
 
-from sfumato.service.jobs.store import Job
-from sfumato.web import looks
+from sfumato.errors import SfumatoError
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.store import Job, Kind
+from sfumato.web import components
 from sfumato.web.visit import Visit
 
 LOOKING_SECONDS = 0.3
 Then = Callable[[Job], Awaitable[None]]
+
+
+async def run_job(
+    visit: Visit, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path], room: Any, then: Then
+) -> None:
+    """Start a job, and show in a container how far it is; what refuses it is told."""
+    visit.touch()
+    try:
+        job = await asyncio.to_thread(visit.submit, kind, plan, files)
+    except (SfumatoError, RefusedError) as error:
+        components.alarm(components.error_text(error, visit.words))
+        return
+    with room:
+        follow(visit, job, then)
 
 
 def follow(visit: Visit, job: Job, then: Then) -> None:
@@ -20,7 +38,7 @@ def follow(visit: Visit, job: Job, then: Then) -> None:
         label = ui.label(words["waiting"])
         bar = ui.linear_progress(0, show_value=False).props("indeterminate")
         bar.props["aria-label"] = words["progress"]
-        looks.button(words["cancel"], lambda: asyncio.to_thread(visit.pool.cancel, job), color="secondary")
+        components.button(words["cancel"], lambda: asyncio.to_thread(visit.pool.cancel, job), color="secondary")
 
     async def look() -> None:
         visit.touch()

@@ -81,11 +81,11 @@ def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None
     Raises:
         DataError, PlanError: It is no table.
     """
-    known = encoding or marked(path)
-    read = DataPlan(encoding=known) if known else DataPlan()
+    encoding_name = encoding or marked(path)
+    read = DataPlan(encoding=encoding_name) if encoding_name else DataPlan()
     engine = DuckDBEngine(path, read)
     try:
-        suggested = suggest_plan(engine, path.name, **({"encoding": known} if known else {}))
+        suggested = suggest_plan(engine, path.name, **({"encoding": encoding_name} if encoding_name else {}))
         preview = first_rows(engine, PREVIEW_ROWS)
     finally:
         engine.close()

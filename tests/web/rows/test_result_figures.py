@@ -6,10 +6,8 @@ import pytest
 
 from sfumato.datasets import patients
 from sfumato.pipelines.release import anonymize
-from sfumato.web.profile import load
-from sfumato.web.rows import outcome
-from sfumato.web.texts import words
-from sfumato.web.texts.en import WORDS
+from sfumato.web.loaded_data import load
+from sfumato.web.rows import result_figures
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +32,7 @@ def released(source, folder, **method):
 def test_rows_are_shown_as_they_are_published(source, tmp_path, method) -> None:
     """With the order kept, the shown rows that are not withheld are the first of the published file."""
     plan, folder = released(source, tmp_path / "out", **method)
-    shown = outcome.published_rows(folder, load(source).preview, plan)
+    shown = result_figures.published_rows(folder, load(source).preview, plan)
     expected = [after for _, after in shown if after is not None]
     with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
         published = list(csv.DictReader(stream, delimiter=";"))
@@ -44,7 +42,7 @@ def test_rows_are_shown_as_they_are_published(source, tmp_path, method) -> None:
 
 def test_points_that_none_beats_are_marked(source, tmp_path) -> None:
     _, folder = released(source, tmp_path / "out", name="exhaustive", loss="loss-metric", suppression=0.05)
-    found = outcome.points(folder, 300)
+    found = result_figures.points(folder, 300)
     for point in found:
         beaten = [o for o in found if o.suppressed_rows <= point.suppressed_rows and o.loss < point.loss - 1e-9]
         assert point.best is False or not beaten
@@ -73,11 +71,6 @@ def test_it_is_known_whether_like_rows_were_divided(tmp_path, mode, expected) ->
     }
     release = anonymize(None, plan)
     try:
-        assert outcome.divided(release.save(tmp_path / "out")) == expected
+        assert result_figures.divided(release.save(tmp_path / "out")) == expected
     finally:
         release.close()
-
-
-def test_an_unknown_language_falls_back() -> None:
-    assert words("tlh, xx-YY;q=0.1") is WORDS
-    assert words("../../secret") is WORDS

@@ -3,11 +3,11 @@
 from sfumato.microdata.methods.full_domain.alternatives import NEAR, Alternative
 
 
-def sentences(found: tuple[Alternative, ...], loss: float, rows: int, limit: int) -> list[str]:
+def trade_off_sentences(alternatives: tuple[Alternative, ...], loss: float, rows: int, limit: int) -> list[str]:
     """What the alternatives mean, for people."""
-    lines = [_budget(entry, loss, rows) for entry in found if entry.budget is not None]
+    lines = [_budget(entry, loss, rows) for entry in alternatives if entry.budget is not None]
     return [line for line in lines if line] + [
-        _neighbor(entry, loss, rows, limit) for entry in found if entry.changed is not None
+        _neighbor(entry, loss, rows, limit) for entry in alternatives if entry.changed is not None
     ]
 
 

@@ -107,11 +107,11 @@ def unbeaten(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     >>> [run["loss"] for run in unbeaten(runs)]
     [0.5, 0.4]
     """
-    found: list[Mapping[str, Any]] = []
+    frontier: list[Mapping[str, Any]] = []
     for row in sorted(rows, key=lambda row: (row["average_risk"], row["loss"])):
-        if not found or row["loss"] < found[-1]["loss"]:
-            found.append(row)
-    return found
+        if not frontier or row["loss"] < frontier[-1]["loss"]:
+            frontier.append(row)
+    return frontier
 
 
 def drawn(chart: Chart, name: str) -> str:

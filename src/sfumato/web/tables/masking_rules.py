@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import ui
 
 from sfumato.shapes.shapes import Key
 from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice
-from sfumato.web import looks
+from sfumato.texts.words import Words
+from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
-from sfumato.web.texts import Words
 
 # What a rule starts with when it is added.
 STARTS: dict[str, Values] = {
@@ -36,7 +37,7 @@ METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "inside
 
 
 @dataclass
-class Protecting:
+class MaskingRules:
     """The rules and choices of a table's plan, in plain values.
 
     Attributes:
@@ -52,25 +53,29 @@ class Protecting:
     protection: Values = field(default_factory=dict)
     attacker: Values = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        offered: dict[str, Callable[[], Values]] = {name: partial(dict, STARTS[name]) for name in RULES}
+        self._list = EntryList(
+            self.words, "rule", offered, lambda: self.rules, lambda rule: self._rule_form(rule).build(), self._changed
+        )
+
     def plan(self) -> Values:
         """The part of a plan that says what is unsafe and what is done about it."""
-        found: Values = {"primary": self.rules, "method": self.method}
-        found |= {"protection": self.protection} if self.protection else {}
-        return found | ({"attacker": self.attacker} if self.attacker else {})
+        plan_part: Values = {"primary": self.rules, "method": self.method}
+        plan_part |= {"protection": self.protection} if self.protection else {}
+        return plan_part | ({"attacker": self.attacker} if self.attacker else {})
 
     def used(self) -> set[str]:
         """The columns that rules look at: they are no categories."""
         named = [self.facts.get(name) or [] for name in FACTS] + [rule.get("column") or [] for rule in self.rules]
-        return {column for given in named for column in ([given] if isinstance(given, str) else given)}
+        return {column for entry in named for column in ([entry] if isinstance(entry, str) else entry)}
 
     def build(self) -> None:
         """The fields: rules first, the rest behind one line."""
         with ui.card().classes("sf-card"):
             ui.label(self.words["rules"]).classes("text-lg font-bold")
-            self._rules_room = ui.column().classes("w-full gap-2")
+            self._list.build()
             self._facts_room = ui.column().classes("w-full gap-0")
-            offered = {name: self.words[f"rule.{name}"] for name in RULES}
-            ui.select(offered, label=self.words["add_rule"], on_change=self._add).classes("w-full").props("outlined")
         with ui.card().classes("sf-card"):
             ui.label(self.words["masking"]).classes("text-lg font-bold")
             self._method_room = ui.column().classes("w-full gap-1")
@@ -86,33 +91,22 @@ class Protecting:
 
     def missing(self) -> list[str]:
         """What has no value yet, in words."""
-        found = [word for rule in self.rules for word in self._rule_form(rule).missing()]
+        missing = [word for rule in self.rules for word in self._rule_form(rule).missing()]
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS} - {"frequency"}  # counts tell it
-        return found + [self.words[f"key.{name}"] for name in FACTS if name in needed and not self.facts.get(name)]
+        return missing + [self.words[f"key.{name}"] for name in FACTS if name in needed and not self.facts.get(name)]
 
     def show(self) -> None:
         """Build all fields anew."""
-        self._show_rules()
+        self._list.show()
+        self._show_facts()
         self._show_method()
 
-    def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        if event.value is None:
-            return
-        self.rules.append({"rule": event.value, **STARTS[event.value]})
-        event.sender.set_value(None)  # type: ignore[attr-defined]
-        self._show_rules()
+    def _changed(self) -> None:
+        self._show_facts()
         self.touched()
 
-    def _remove(self, rule: Values) -> None:
-        self.rules[:] = [one for one in self.rules if one is not rule]
-        self._show_rules()
-        self.touched()
-
-    def _show_rules(self) -> None:
-        self._rules_room.clear()
-        with self._rules_room:
-            for rule in self.rules:
-                self._card(rule)
+    def _show_facts(self) -> None:
+        """The columns that the rules look at."""
         self._facts_room.clear()
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS}
         needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
@@ -120,13 +114,6 @@ class Protecting:
         self._facts_room.set_visibility(bool(keys))
         with self._facts_room:
             Form(self.words, "facts", keys, self.facts, self.touched, dict.fromkeys(FACTS, self.columns)).build()
-
-    def _card(self, rule: Values) -> None:
-        name = rule["rule"]
-        title, about = self.words[f"rule.{name}"], self.words[f"rule.{name}.says"]
-        remove = (lambda: self._remove(rule)) if len(self.rules) > 1 else None
-        with looks.entry(title, about, remove, self.words):
-            self._rule_form(rule).build()
 
     def _rule_form(self, rule: Values) -> Form:
         keys = RULES[rule["rule"]].keys

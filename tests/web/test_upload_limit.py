@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sfumato.web.limits import UploadLimit
+from sfumato.web.upload_limit import UploadLimit
 
 
 async def application(scope, receive, send):

@@ -9,11 +9,8 @@ from typing import Any
 
 from sfumato.engines.duckdb.preview import Row
 from sfumato.microdata.recoding.recoding_file import read_known
-from sfumato.report.measures import forcing_sentences
-from sfumato.report.plots import percent
-from sfumato.report.texts import amount
-from sfumato.web.looks import figure
-from sfumato.web.texts import Words
+from sfumato.report.measure_sections import forcing_sentences
+from sfumato.texts.words import Words
 
 MOST_POINTS = 3_000
 
@@ -23,15 +20,14 @@ def figures(folder: Path, words: Words) -> list[tuple[str, str]]:
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     before, after = report["risk"]["before"], report["risk"]["after"]
     published = report["rows"] - report["suppressed_rows"]
-    share = percent(report["suppressed_rows"] / max(report["rows"], 1))
-    found = [
-        (f"{published:,}", words["published"]),
-        (f"{report['suppressed_rows']:,} ({share})", words["suppressed"]),
-        (f"{percent(before['highest'])} → {percent(after['highest'])}", words["highest"]),
-        (f"{before['uniques']:,} → {after['uniques']:,}", words["uniques"]),
-        (amount(report["loss"]["value"]), f"{words['loss']} ({report['loss']['name']})"),
+    share = words.percent(report["suppressed_rows"] / max(report["rows"], 1))
+    return [
+        (words.count(published), words["published"]),
+        (f"{words.count(report['suppressed_rows'])} ({share})", words["suppressed"]),
+        (f"{words.percent(before['highest'])} → {words.percent(after['highest'])}", words["highest"]),
+        (f"{words.count(before['uniques'])} → {words.count(after['uniques'])}", words["uniques"]),
+        (words.amount(report["loss"]["value"]), f"{words['loss']} ({report['loss']['name']})"),
     ]
-    return [(figure(value, words), about) for value, about in found]
 
 
 def reasons(folder: Path) -> list[str]:
@@ -43,15 +39,15 @@ def reasons(folder: Path) -> list[str]:
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:
     """Raw rows, and what each is published as; None where it is withheld."""
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
-    known = read_known(recoding)
+    recoded = read_known(recoding)
     names = list(recoding["columns"])
     removed = [name for name, column in plan["columns"].items() if column["role"] == "identifier"]
     missing = set(plan["data"].get("missing", ()))
     found: list[tuple[Row, Row | None]] = []
     for row in rows:
         texts = [None if row[name] in missing else row[name] for name in names]
-        codes = [coding.places.get(text) for coding, text in zip(known.codings, texts, strict=True)]
-        outcome = None if None in codes else known.publish(tuple(code for code in codes if code is not None))
+        codes = [coding.places.get(text) for coding, text in zip(recoded.codings, texts, strict=True)]
+        outcome = None if None in codes else recoded.publish(tuple(code for code in codes if code is not None))
         if outcome is None or outcome[1]:
             found.append((row, None))
         else:

@@ -1,4 +1,4 @@
-"""The looks that all pages share: header, colors, cards, tables with marks, and how an error is told."""
+"""The components that all pages share: header, colors, cards, tables with marks, and how an error is told."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,10 +8,9 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.plots import percent
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
-from sfumato.web.texts import Words
+from sfumato.texts.words import Words
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'
@@ -92,7 +91,7 @@ def alarm(text: str) -> None:
     ui.notify(text, type="negative", multi_line=True, timeout=10_000, close_button=True)
 
 
-def told(error: Exception, words: Words) -> str:
+def error_text(error: Exception, words: Words) -> str:
     """An error in words that hold no value of any row; of one that nobody foresaw, the log tells kind and place."""
     if isinstance(error, SfumatoError):
         return str(error)
@@ -107,7 +106,7 @@ def refusals(attempt: Callable[[], object], words: Words) -> list[str]:
     try:
         attempt()
     except Exception as error:
-        return [told(error, words)]
+        return [error_text(error, words)]
     return []
 
 
@@ -132,38 +131,20 @@ def entry(title: str, about: str, remove: Callable[[], None] | None, words: Word
         yield
 
 
-def figure(text: str, words: Words) -> str:
-    """A number, written as English does, in the way of the page's language.
-
-    >>> figure("1,234.5", {"thousands": ".", "decimal": ","})
-    '1.234,5'
-    """
-    return text.translate({ord(","): words["thousands"], ord("."): words["decimal"]})
-
-
-def share(part: float, words: Words) -> str:
-    """A share in percent, in the way of the page's language.
-
-    >>> share(0.125, {"thousands": ".", "decimal": ","})
-    '12,5 %'
-    """
-    return figure(percent(part), words)
-
-
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]
 
 
 def upload(label: str, take: Take, most_bytes: int, words: Words, kinds: Sequence[str] = ()) -> Any:
     """A place to drop one file, of one of some kinds where they are given; after it, another."""
 
-    async def taken(event: events.UploadEventArguments) -> None:
+    async def receive(event: events.UploadEventArguments) -> None:
         field.reset()
         if fits(event.file.name, kinds):
             await take(event)
         else:
             alarm(refused_upload(["accept"], kinds, words))
 
-    field = ui.upload(label=label, auto_upload=True, max_files=1, max_file_size=most_bytes, on_upload=taken)
+    field = ui.upload(label=label, auto_upload=True, max_files=1, max_file_size=most_bytes, on_upload=receive)
     field.on("rejected", lambda event: alarm(refused_upload(event.args, kinds, words)), js_handler=REASONS)
     field.props["aria-label"] = label
     field.props["accept"] = ",".join(kinds)

@@ -1,4 +1,4 @@
-"""Talk: what a command says while it works, on stderr, and how results are printed."""
+"""What a command says while it works, on stderr, and how results are printed."""
 
 import json
 import sys
@@ -11,8 +11,8 @@ STAGES = {"count": "Counting rows", "search": "Searching", "apply": "Writing", "
 PATIENCE_SECONDS = 1.0
 
 
-class Talk:
-    """Progress on a terminal for anything longer than a second; silent when asked or when nobody looks."""
+class Progress:
+    """Progress on a terminal for anything longer than a second; silent when asked or when nobody components."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
@@ -60,19 +60,19 @@ class Talk:
 
 
 @contextmanager
-def talking(quiet: bool, compiled: bool = False) -> Iterator[Talk]:
-    """Talk for the time of a command.
+def progress_shown(quiet: bool, compiled: bool = False) -> Iterator[Progress]:
+    """Progress for the time of a command.
 
     Args:
         compiled: Whether the command needs compiled loops; their first compilation is announced.
     """
-    talk = Talk(quiet)
+    progress = Progress(quiet)
     if compiled and not kernels_are_compiled():
-        talk.say("Compiling the inner loops: this happens once and takes some seconds …")
+        progress.say("Compiling the inner loops: this happens once and takes some seconds …")
     try:
-        yield talk
+        yield progress
     finally:
-        talk.close()
+        progress.close()
 
 
 def kernels_are_compiled() -> bool:

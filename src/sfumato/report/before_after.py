@@ -154,10 +154,10 @@ def _examples(table: FrequencyTable, recoding: Recoding, place: int, kept: Mask)
 
 
 def _sensitive(table: FrequencyTable, recoding: Recoding, name: str, kept: Mask) -> tuple[Pair, ...]:
-    held = table.sensitive[name]
-    published = kept[recoding.owners][held.owners]
-    after = _rows(held.values[published], held.counts[published], held.size)
-    return _shares(table.sensitive_values[name], held.totals().astype(np.float64), after)
+    values = table.sensitive[name]
+    published = kept[recoding.owners][values.owners]
+    after = _rows(values.values[published], values.counts[published], values.size)
+    return _shares(table.sensitive_values[name], values.totals().astype(np.float64), after)
 
 
 def shown_as(label: str | None) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sfumato.report.page import listing, paragraph, table
-from sfumato.report.plots import percent
+from sfumato.report.html_parts import listing, paragraph, table
+from sfumato.texts.numbers import percent
 
 MOST_PAIRS = 10
 
@@ -25,7 +25,7 @@ def _distances(distances: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield paragraph(
         "0 is not at all, 1 as far as can be; the mass moved, and for ordered values how far it moved.", True
     )
-    rows = [(name, found.get("total_variation"), found.get("earth_mover")) for name, found in distances.items()]
+    rows = [(name, figures.get("total_variation"), figures.get("earth_mover")) for name, figures in distances.items()]
     yield table(["column", "total variation", "earth mover's distance"], rows)
 
 
@@ -48,18 +48,18 @@ def _association(summary: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]])
     yield table(["columns", "Cramér's V before", "after"], rows)
 
 
-def _queries(found: Mapping[str, Any]) -> Iterator[str]:
-    if found:
+def _queries(errors: Mapping[str, Any]) -> Iterator[str]:
+    if errors:
         yield "<h3>How far counts are off</h3>"
         yield paragraph(
-            f"{found['queries']:,} random counts of rows in ranges, asked of the release, differ from the raw ones by "
-            f"{percent(found['mean_error'])} of the raw count on average, by {percent(found['median_error'])} in the "
+            f"{errors['queries']:,} random counts of rows in ranges, asked of the release, differ from the raw ones by "
+            f"{percent(errors['mean_error'])} of the raw count on average, by {percent(errors['median_error'])} in the "
             "middle."
         )
 
 
-def _classification(found: Mapping[str, Any]) -> Iterator[str]:
-    plain = [(name.replace("_", " "), value) for name, value in found.items() if isinstance(value, int | float | str)]
+def _classification(figures: Mapping[str, Any]) -> Iterator[str]:
+    plain = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, int | float | str)]
     if plain:
         yield "<h3>What a model learns from the release</h3>" + table(["", "value"], plain)
 
@@ -71,24 +71,24 @@ def _losses(losses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def origins(risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
     """Where the risk comes from: columns, steps of generalization, and outliers."""
-    said = [*_without(risk.get("contribution") or {}), *_steps(risk.get("contribution") or {}, levels)]
-    if said:
-        yield "<h3>Where the risk comes from</h3>" + listing(said)
+    origin_lines = [*_without(risk.get("contribution") or {}), *_steps(risk.get("contribution") or {}, levels)]
+    if origin_lines:
+        yield "<h3>Where the risk comes from</h3>" + listing(origin_lines)
     outliers = [*_outliers(risk.get("outliers") or {}), *forcing_sentences(risk, levels)]
     if outliers:
         yield "<h3>Outliers</h3>" + listing(outliers)
 
 
-def _without(found: Mapping[str, Any]) -> Iterator[str]:
-    uniques = found.get("uniques")
-    for name, left in (found.get("without") or {}).items():
+def _without(figures: Mapping[str, Any]) -> Iterator[str]:
+    uniques = figures.get("uniques")
+    for name, left in (figures.get("without") or {}).items():
         if uniques is not None and left != uniques:
             yield f"Without {name}, the raw rows that are unique would fall from {uniques:,} to {left:,}."
 
 
-def _steps(found: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+def _steps(figures: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
     """What the levels that were chosen do, each by itself."""
-    for step in found.get("steps") or ():
+    for step in figures.get("steps") or ():
         if levels.get(step["column"]) == step["level"] and step["uniques"] != step["uniques_before"]:
             yield (
                 f"{step['column']} at level {step['level']} alone: raw uniques fall from "
@@ -96,8 +96,8 @@ def _steps(found: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]
             )
 
 
-def _outliers(found: Mapping[str, Any]) -> Iterator[str]:
-    for name, rows in (found.get("singled_out_alone_by") or {}).items():
+def _outliers(figures: Mapping[str, Any]) -> Iterator[str]:
+    for name, rows in (figures.get("singled_out_alone_by") or {}).items():
         if rows:
             yield f"{rows:,} raw rows have a value of {name} that nobody else has."
 

@@ -9,11 +9,13 @@ from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
-from sfumato.report import measures, proof, texts
-from sfumato.report.alternatives import sentences
-from sfumato.report.evidence import ColumnEvidence, Evidence
-from sfumato.report.page import folded, listing, paragraph, raw_table, section, table, tiles
-from sfumato.report.plots import LEGEND, Pair, histogram, meters, percent
+from sfumato.report import measure_sections, optimality, sentences
+from sfumato.report.before_after import ColumnEvidence, Evidence
+from sfumato.report.html_parts import folded, listing, paragraph, raw_table, section, table, tiles
+from sfumato.report.plots import LEGEND, Pair, histogram, meters
+from sfumato.report.trade_off import trade_off_sentences
+from sfumato.texts.numbers import amount, percent
+from sfumato.texts.words import Words
 
 # Losses whose columns lose between nothing and everything: these can be shown as a share.
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
@@ -25,14 +27,14 @@ def subtitle(report: Report, plan: Plan | None) -> str:
     return f"{report.published_rows:,} rows{source}, released with Sfumato {report.version}."
 
 
-def verdict(report: Report, plan: Plan | None) -> str:
+def verdict(words: Words, report: Report, plan: Plan | None) -> str:
     """What is promised, whether it holds, and how that was checked."""
     tone = "verdict" if report.holds else "verdict bad"
     word = "The promises hold." if report.holds else "A promise does not hold. Do not publish these rows."
     starred = report.starred and report.suppressed_rows > 0
-    said = [texts.promised(promise, plan, starred) for promise in report.models]
-    more = paragraph(texts.STARRED) if starred else ""
-    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(said)}{more}{paragraph(texts.CHECKED)}</div>'
+    lines = [sentences.promised(words, promise, plan, starred) for promise in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.starred"] * starred + ["report.checked"])
+    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}</div>'
 
 
 def figures(report: Report) -> list[tuple[str, str]]:
@@ -49,7 +51,7 @@ def figures(report: Report) -> list[tuple[str, str]]:
         (f"{before['uniques']:,} → {after['uniques']:,}", "rows that are unique, before and after"),
     ]
     proved = ", proved least" if report.proved_optimal else ""
-    return [*found, (texts.amount(report.loss.value), f"loss ({report.loss.name}{proved})")]
+    return [*found, (amount(report.loss.value), f"loss ({report.loss.name}{proved})")]
 
 
 def key_figures(report: Report) -> str:
@@ -57,26 +59,26 @@ def key_figures(report: Report) -> str:
     return tiles(figures(report))
 
 
-def columns(report: Report, plan: Plan | None, evidence: Evidence | None) -> str:
+def columns(words: Words, report: Report, plan: Plan | None, evidence: Evidence | None) -> str:
     """What was done to each column."""
     if plan is None:
         levels = [(name, level, report.loss.per_column.get(name)) for name, level in report.levels.items()]
         return section("What was done to each column", table(["column", "level", "loss"], levels)) if levels else ""
-    known = evidence.columns if evidence else {}
-    rows = [_column(name, report, plan, known.get(name)) for name in plan.columns]
-    examples = ["before → after, for example"] if known else []
+    before_after = evidence.columns if evidence else {}
+    rows = [_column(words, name, report, plan, before_after.get(name)) for name in plan.columns]
+    examples = ["before → after, for example"] if before_after else []
     return section("What was done to each column", raw_table(["column", "what", *examples], rows))
 
 
-def _column(name: str, report: Report, plan: Plan, known: ColumnEvidence | None) -> list[str]:
+def _column(words: Words, name: str, report: Report, plan: Plan, before_after: ColumnEvidence | None) -> list[str]:
     column = plan.columns[name]
-    labels = proof.published(report).get(name, ())
-    judged = any(promise.column == name for promise in report.models)
-    words = texts.untouched(column.role, judged) or _fate(name, report, plan, known)
-    head = f'<td><b>{escape(name)}</b><br><span class="chip">{escape(texts.ROLES[column.role])}</span></td>'
-    cells = [head, f"<td>{escape(words)}{proof.chips(labels)}</td>"]
-    if known is not None:
-        return [*cells, f"<td>{''.join(_pair(*example) for example in known.examples)}</td>"]
+    labels = optimality.published(report).get(name, ())
+    under_promise = any(promise.column == name for promise in report.models)
+    what = sentences.untouched(words, column.role, under_promise) or _fate(words, name, report, plan, before_after)
+    head = f'<td><b>{escape(name)}</b><br><span class="chip">{escape(column.role)}</span></td>'
+    cells = [head, f"<td>{escape(what)}{optimality.chips(labels)}</td>"]
+    if before_after is not None:
+        return [*cells, f"<td>{''.join(_pair(*example) for example in before_after.examples)}</td>"]
     return [*cells, "<td></td>"]
 
 
@@ -89,20 +91,22 @@ def _cut(value: str, length: int = 40) -> str:
     return value if len(value) <= length else value[: length - 1] + "…"
 
 
-def _fate(name: str, report: Report, plan: Plan, known: ColumnEvidence | None) -> str:
+def _fate(words: Words, name: str, report: Report, plan: Plan, before_after: ColumnEvidence | None) -> str:
     hierarchy = plan.columns[name].hierarchy
-    changed = known is not None and known.before != known.after
-    count = f" {known.before:,} different values became {known.after:,}." if known and changed else ""
-    if name in report.levels and known is not None:
-        return texts.fate(hierarchy, report.levels[name], known.top) + count
+    changed = before_after is not None and before_after.before != before_after.after
+    count = (
+        f" {before_after.before:,} different values became {before_after.after:,}." if before_after and changed else ""
+    )
+    if name in report.levels and before_after is not None:
+        return sentences.fate(words, hierarchy, report.levels[name], before_after.top) + count
     if name in report.levels:
         return f"Published at level {report.levels[name]}."
-    if name in proof.published(report):
-        return proof.fate(proof.published(report)[name], known.before if known else None)
+    if name in optimality.published(report):
+        return optimality.fate(optimality.published(report)[name], before_after.before if before_after else None)
     return "Generalized class by class, only as far as each class needs." + count
 
 
-def risk(report: Report, evidence: Evidence | None) -> str:
+def risk(words: Words, report: Report, evidence: Evidence | None) -> str:
     """Risk before and after, and the rows by the size of their class."""
     before, after = report.risk["before"], report.risk["after"]
     rows = max(int(before.get("rows", report.rows)), 1), max(int(after.get("rows", report.rows)), 1)
@@ -120,8 +124,8 @@ def risk(report: Report, evidence: Evidence | None) -> str:
         LEGEND,
         meters(pairs),
         *_sizes(evidence),
-        *_more(report.risk),
-        *measures.origins(report.risk, report.levels),
+        *_more(words, report.risk),
+        *measure_sections.origins(report.risk, report.levels),
     )
 
 
@@ -134,11 +138,11 @@ def _sizes(evidence: Evidence | None) -> Iterator[str]:
     yield f"<figure>{drawn}{LEGEND}<figcaption>{escape(about)}</figcaption></figure>"
 
 
-def _more(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _more(words: Words, figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """All single figures of risk, as a table; measures that one side lacks stay empty."""
     before, after = figures["before"], figures["after"]
     flat = [
-        (texts.FIGURES.get(name, name.replace("_", " ")), before[name], after.get(name))
+        (words.get(f"risk.{name}", name.replace("_", " ")), before[name], after.get(name))
         for name in before
         if isinstance(before[name], int | float) and not isinstance(before[name], bool)
     ]
@@ -147,7 +151,7 @@ def _more(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def utility(report: Report, evidence: Evidence | None) -> str:
     """What the rows lost: per column, their distributions, and whatever else was measured."""
-    parts = [*_losses(report), *_distributions(evidence), *measures.utility(report.utility)]
+    parts = [*_losses(report), *_distributions(evidence), *measure_sections.utility(report.utility)]
     return section("Utility", *parts) if parts else ""
 
 
@@ -181,13 +185,13 @@ def trade_off(report: Report, plan: Plan | None, others: tuple[Alternative, ...]
     if not others or plan is None or not isinstance(plan.method, FullDomain):
         return ""
     limit = plan.method.suppression.limit(report.rows)
-    said = sentences(others, report.loss.value, report.rows, limit)
-    return section("Trade-off", paragraph("What the release would have cost with other choices:"), listing(said))
+    lines = trade_off_sentences(others, report.loss.value, report.rows, limit)
+    return section("Trade-off", paragraph("What the release would have cost with other choices:"), listing(lines))
 
 
-def limits(report: Report) -> str:
+def limits(words: Words, report: Report) -> str:
     """What the promises do not protect against."""
-    return section("Limits", listing(texts.limits(tuple(promise.model for promise in report.models))))
+    return section("Limits", listing(sentences.limits(words, tuple(promise.model for promise in report.models))))
 
 
 def notes(report: Report) -> str:
@@ -195,7 +199,7 @@ def notes(report: Report) -> str:
     return section("Notes", listing(report.remarks)) if report.remarks else ""
 
 
-def origin(report: Report, plan: Plan | None) -> str:
+def origin(words: Words, report: Report, plan: Plan | None) -> str:
     """How the release was made, so that it can be made again."""
     rows: list[tuple[str, object]] = [
         ("method", report.method + (", proved optimal" if report.proved_optimal else "")),
@@ -208,9 +212,10 @@ def origin(report: Report, plan: Plan | None) -> str:
         ("SHA-256 of the data", report.input_sha256),
         ("Sfumato", report.version),
     ]
-    said = [texts.HOUSE, *([texts.SHUFFLED] if plan is not None and plan.output.order == "shuffle" else [])]
-    known = [folded("The plan", _plan(plan))] if plan else []
-    return section("How it was made", *map(paragraph, said), table(["", ""], rows), *known)
+    shuffled = plan is not None and plan.output.order == "shuffle"
+    lines = [words["report.house"], *([words["report.shuffled"]] if shuffled else [])]
+    plan_parts = [folded("The plan", _plan(plan))] if plan else []
+    return section("How it was made", *map(paragraph, lines), table(["", ""], rows), *plan_parts)
 
 
 def _plan(plan: Plan) -> str:

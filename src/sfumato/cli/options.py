@@ -1,0 +1,32 @@
+"""Options that several commands share, declared once, and the checks that go with them."""
+
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+
+from sfumato.errors import PlanError
+
+PlanFile = Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")]
+NewFolder = Annotated[Path, typer.Option(help="Folder for what is written; it must not exist yet.")]
+Engine = Annotated[str | None, typer.Option(help="duckdb (default), frames or spark.")]
+Separator = Annotated[str | None, typer.Option(help="Of a CSV file; found out from its header by default.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but results and errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def check_engine(engine: str | None) -> None:
+    """Refuse the name of an engine that there is not."""
+    from sfumato.engines.opening import EngineName
+
+    if engine is not None and engine not in get_args(EngineName):
+        raise PlanError(f'"{engine}" is no engine.', "Use duckdb, frames or spark.", "engine")
+
+
+def names(text: str | None) -> list[str] | None:
+    """Names of columns, separated by commas; a comma within a name is written twice.
+
+    >>> names("zip,last,, first")
+    ['zip', 'last, first']
+    """
+    return None if text is None else [name.replace("\0", ",") for name in text.replace(",,", "\0").split(",")]

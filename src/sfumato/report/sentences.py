@@ -1,0 +1,76 @@
+"""What reports say in sentences: about promises, their limits, and what is done to a column."""
+
+from sfumato.hierarchies.dates import LEVELS, Dates
+from sfumato.hierarchies.digits import Digits
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.models.named_values import named
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.verdict import Promise
+from sfumato.texts.words import Words
+
+
+def promised(
+    words: Words, promise: Promise, plan: Plan | None = None, starred: bool = False, outside: bool = False
+) -> str:
+    """A promise in a sentence, and that it does not hold where it does not.
+
+    Args:
+        plan: What was asked, where it is known.
+        starred: Whether suppressed rows are published, too.
+        outside: Whether the sentence is handed out: then it does not tell what was reached.
+    """
+    kind = promise.model if f"promise.{promise.model}.says" in words else "other"
+    says = words[f"promise.{kind}.says"]
+    if starred:
+        says = says.replace(words["promise.published"], words["promise.published_save_stars"])
+    reached = "" if outside else words[f"promise.{kind}.reached"]
+    sentence = says.replace("{found}", reached).format(
+        model=promise.model,
+        asked=words.figure(f"{promise.asked:g}"),
+        reached=words.figure(_figure(promise.reached)),
+        column=promise.column or words["promise.that_column"],
+        limited=_limited(words, promise, plan),
+        **{name: promise.parameters.get(name, f"{promise.asked:g}") for name in ("k", "lower")},
+    )
+    return sentence if promise.holds else sentence + words["promise.broken"]
+
+
+def _limited(words: Words, promise: Promise, plan: Plan | None) -> str:
+    """Which values of its column a promise limits: all of them, unless the plan names some."""
+    asked = (promise.model, promise.column, promise.asked)
+    alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.asked) == asked]
+    kind = "by_plan" if plan is None else "named" if any(named(model) for model in alike) else "all"
+    return words[f"promise.limited_{kind}"].format(column=promise.column)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def limits(words: Words, models: tuple[str, ...]) -> list[str]:
+    """What the promises do not protect against, and what no promise does."""
+    own = [f"promise.{model}.limit" for model in dict.fromkeys(models)]
+    keys = [*(key for key in own if key in words), "limits.roles", "limits.release", "limits.law"]
+    return [words[key] for key in keys]
+
+
+def untouched(words: Words, role: str, under_promise: bool) -> str | None:
+    """What happens to a column that is no quasi-identifier; None for one that is."""
+    return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
+
+
+def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str:
+    """What a level does to a column."""
+    if level in (0, top):
+        return words["fate.withheld" if level else "fate.raw"]
+    kind, rung = "groups", ""
+    if isinstance(hierarchy, Dates):
+        kind, rung = "dates", words[f"rung.{_rung(hierarchy, level)}"]
+    elif isinstance(hierarchy, Digits):
+        kind = f"digit{'s' if level > 1 else ''}_{'last' if hierarchy.side == 'right' else 'first'}"
+    return words[f"fate.{kind}"].format(level=level, top=top, rung=rung)
+
+
+def _rung(hierarchy: Dates, level: int) -> str:
+    rungs = [name for name in hierarchy.levels or LEVELS if name not in ("day", "any")]
+    return rungs[level - 1] if level <= len(rungs) else "coarser"

@@ -1,0 +1,115 @@
+"""The words of a language: its table of texts, how it writes numbers, and sentences that come in English from below."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sfumato.texts.numbers import amount, percent
+
+DEFAULT = "en"
+# Keys of sentences that come from below pages and reports, in English: their English text is what they are known by.
+SAID = "said."
+_FOLDER = Path(__file__).parent
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
+
+
+@dataclass(frozen=True, slots=True)
+class Words(Mapping[str, str]):
+    """The texts of one language by their keys.
+
+    >>> words_in("de").percent(0.125), words_in("de").count(1234)
+    ('12,5 %', '1.234')
+    """
+
+    language: str
+    texts: Mapping[str, str]
+
+    def __getitem__(self, key: str) -> str:
+        return self.texts[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.texts)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def figure(self, english: str) -> str:
+        """A number, written as English does, in the way of the language."""
+        return english.translate({ord(","): self["thousands"], ord("."): self["decimal"]})
+
+    def count(self, number: int) -> str:
+        """A whole number."""
+        return self.figure(f"{number:,}")
+
+    def percent(self, share: float) -> str:
+        """A share in percent."""
+        return self.figure(percent(share))
+
+    def amount(self, value: float) -> str:
+        """A number for people: four digits, large ones whole."""
+        return self.figure(amount(value))
+
+    def sentence(self, english: str) -> str:
+        """A sentence from below in this language; as it is where it is not known.
+
+        >>> words_in("de").sentence("It numbers the rows.")
+        'Nummeriert die Zeilen.'
+        """
+        if self.language == DEFAULT:
+            return english
+        for key, pattern in _patterns():
+            match = pattern.fullmatch(english)
+            if match:
+                return self[key].format(**{name: self.sentence(text) for name, text in match.groupdict().items()})
+        return _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
+
+
+def languages() -> tuple[str, ...]:
+    """The languages that there is a table for."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+
+
+@cache
+def words_in(language: str = DEFAULT) -> Words:
+    """The words of a language.
+
+    >>> words_in()["data"]
+    'Data'
+    """
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the compiled one, where it is there, is ten times quicker
+    with (_FOLDER / f"{language}.yaml").open(encoding="utf-8") as stream:
+        return Words(language, yaml.load(stream, Loader=loader))
+
+
+def accepted_words(accepted: str) -> Words:
+    """The words in the first language of an `Accept-Language` header that there is a table for.
+
+    >>> accepted_words("xx, de;q=0.5").language
+    'de'
+    """
+    wanted = [part.partition("-")[0] for part in _by_preference(accepted)]
+    return words_in(next((language for language in wanted if language in languages()), DEFAULT))
+
+
+def _by_preference(accepted: str) -> list[str]:
+    """The languages of a header, the most wanted first."""
+    wishes: list[tuple[float, int, str]] = []
+    for part in accepted.lower().split(","):
+        language, *options = (text.strip() for text in part.split(";"))
+        weight = next((text.removeprefix("q=") for text in options if text.startswith("q=")), "1")
+        quality = float(weight) if weight.replace(".", "", 1).isdecimal() else 0.0
+        if quality > 0:
+            wishes.append((-quality, len(wishes), language))
+    return [language for _, _, language in sorted(wishes)]
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """How each sentence from below is told: its English words, with anything in place of what is filled in."""
+    texts = [(key, text) for key, text in words_in().items() if key.startswith(SAID)]
+    escaped = [(key, re.escape(text).replace(r"\{", "{").replace(r"\}", "}")) for key, text in texts]
+    return [(key, re.compile(re.sub(r"{(\w+)}", r"(?P<\1>.+?)", text), re.IGNORECASE)) for key, text in escaped]
