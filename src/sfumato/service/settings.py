@@ -51,7 +51,11 @@ class Limits(_Bounded):
     depth: Annotated[int, Option("--max-depth", "Deepest nesting of a body.", 1, 200)] = 32
     seconds: Annotated[float, Option("--max-seconds", "Time to receive a body, and again to answer.", 0.1)] = 30.0
     waiting: Annotated[int, Option("--max-waiting", "Requests worked on or waiting, a process.", 1)] = 64
-    threads: int = 4
+    attributes: Annotated[int, Option("--max-attributes", "Most attributes in a request.", 1)] = 1_000
+    memory_bytes: Annotated[int, Option("--max-memory", "Memory of a process that answers, in bytes.", 1)] = (
+        2_000_000_000
+    )
+    workers: Annotated[int, Option("--answering", "Processes that answer requests for attributes.", 1)] = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,10 @@ class JobSettings(_Bounded):
     session_seconds: Annotated[
         float, Option("--session-hours", "How long pages keep a visitor's data.", 0.0001, unit=3600)
     ] = 7200.0
+    page_seconds: Annotated[float, Option("--max-page-seconds", "Time for reading a visitor's file.", 0.1)] = 120.0
+    page_memory_bytes: Annotated[
+        int, Option("--max-page-memory", "Memory for reading a file of a visitor, in bytes.", 1)
+    ] = 2_000_000_000
     pages: Annotated[bool, Option("--pages/--no-pages", "Serve the pages in the browser, at /app.")] = True
 
 

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import answer
+from sfumato.service.workers.frames import CrashedError
 
 LOG = logging.getLogger("sfumato.service")
 ACCEPTED_ID = re.compile(r"[0-9a-fA-F-]{8,64}")
@@ -86,4 +87,5 @@ def _route(scope: Scope) -> str:
 
 def log_error(error: BaseException, request_id: str = "") -> None:
     """Write the line about an error that nobody foresaw."""
-    LOG.error(json.dumps({"request": request_id, "error": type(error).__name__, "at": place(error)}))
+    crash = error if isinstance(error, CrashedError) else CrashedError(type(error).__name__, place(error))
+    LOG.error(json.dumps({"request": request_id, "error": crash.kind, "at": crash.place}))

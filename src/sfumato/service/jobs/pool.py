@@ -6,23 +6,29 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 import uuid
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+from sfumato.errors import SfumatoError
+from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.store import FINAL, Job, JobStore
 from sfumato.service.settings import JobSettings
+from sfumato.service.workers.frames import Call, CrashedError, Progress, WorkerEndedError
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import Worker, shared_template
 
 LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5
 CLEANING_SECONDS = 2.0
 SETTLING_SECONDS = 0.5
+ENDING_SECONDS = 5.0
 MOST_ATTEMPTS = 2
+OPEN_FILES = 1024
+WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
 JOB = re.compile(r"[0-9a-f]{32}")
 PRIVATE = re.compile(r"[a-z]+-[0-9a-f]{32}-(\d+)-(\d*)")
 
@@ -63,12 +69,14 @@ class Pool:
         self._server = own_name()
         self._stopping = threading.Event()
         self._wake = threading.Event()
-        self._running: dict[str, subprocess.Popen[str]] = {}
+        self._running: dict[str, Worker] = {}
+        self._template = shared_template()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
         """Take up what an earlier server left, and begin."""
+        self._template.rehearse(Call(REHEARSAL))
         self.recover()
         works = [self._serve] * self.settings.slots + [self._clean]
         self._threads = [threading.Thread(target=work, daemon=True, name="jobs") for work in works]
@@ -80,8 +88,8 @@ class Pool:
         self._stopping.set()
         self._wake.set()
         with self._lock:
-            for process in self._running.values():
-                _kill(process)
+            for worker in self._running.values():
+                worker.kill()
         for thread in self._threads:
             thread.join(10)
 
@@ -98,9 +106,9 @@ class Pool:
         if not self.store.end(job.id, "cancelled", self.settings.keep_seconds):
             self.store.forget(job.id)
         with self._lock:
-            process = self._running.get(job.id)
-            if process is not None:
-                _kill(process)
+            worker = self._running.get(job.id)
+            if worker is not None:
+                worker.kill()
         erase(self.folder(job.id))
 
     def recover(self) -> None:
@@ -140,29 +148,27 @@ class Pool:
                 self._end(job, "internal", "An internal error; nothing was published.")
 
     def _run(self, job: Job) -> None:
-        process = self._started(job)
-        if process is None:
+        worker = self._started(job)
+        if worker is None:
             return
-        overtime = threading.Timer(self.settings.seconds, _kill, [process])
+        overtime = threading.Timer(self.settings.seconds, worker.kill)
         overtime.start()
         begun = time.monotonic()
-        last: dict[str, Any] = {}
-        assert process.stdout is not None
-        for line in process.stdout:
-            last = json.loads(line)
-            if last["event"] == "progress":
-                self.store.advance(job.id, last["stage"], last["done"], last["whole"])
-        status = process.wait()
+        fault: BaseException | None = None
+        try:
+            with worker:
+                worker.run(Call(WORK, (self.folder(job.id).resolve(),), reports=True), partial(self._advance, job))
+        except (SfumatoError, RefusedError, CrashedError, WorkerEndedError) as error:
+            fault = error
         overtime.cancel()
         with self._lock:
             self._running.pop(job.id, None)
-        if process.stdin is not None:
-            process.stdin.close()
-        process.stdout.close()
-        self._conclude(job, status, last, time.monotonic() - begun)
+        self._conclude(job, worker, fault, time.monotonic() - begun)
 
-    def _started(self, job: Job) -> "subprocess.Popen[str] | None":
-        command = [sys.executable, "-m", "sfumato.service.jobs.worker", str(self.folder(job.id).resolve())]
+    def _advance(self, job: Job, progress: Progress) -> None:
+        self.store.advance(job.id, progress.stage, progress.done, progress.whole)
+
+    def _started(self, job: Job) -> Worker | None:
         with self._lock:
             if self._stopping.is_set():
                 self.store.requeue(job.id)
@@ -171,33 +177,29 @@ class Pool:
             if now is None or now.state != "running":
                 erase(self.folder(job.id))
                 return None
-            process = subprocess.Popen(
-                [*command, str(self.settings.memory_bytes)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                start_new_session=True,
-                env={**os.environ, "TMPDIR": str(_scratch(self.folder(job.id)))},
-            )
-            self._running[job.id] = process
-        return process
+            limits = WorkerLimits(self.settings.memory_bytes, OPEN_FILES, watched=True)
+            worker = self._template.start(limits, _scratch(self.folder(job.id)).resolve())
+            self._running[job.id] = worker
+        return worker
 
-    def _conclude(self, job: Job, status: int, last: dict[str, Any], seconds: float) -> None:
+    def _conclude(self, job: Job, worker: Worker, fault: BaseException | None, seconds: float) -> None:
         """Bring a job to its end by how its process ended."""
         now = self.store.find(job.id)
         if now is None or now.state == "cancelled":
             erase(self.folder(job.id))
-        elif status == 0 and last.get("event") == "done" and (self.folder(job.id) / "output").is_dir():
+        elif fault is None and (self.folder(job.id) / "output").is_dir():
             self._erase_input(job)
             self.store.end(job.id, "done", self.settings.keep_seconds)
         elif self._stopping.is_set():
             self.store.requeue(job.id)
-        elif last.get("event") == "failed":
-            self._tell_fault(job, last)
-            self._end(job, last["code"], last["message"])
+        elif isinstance(fault, SfumatoError | RefusedError):
+            self._end(job, fault.code, str(fault))
+        elif isinstance(fault, CrashedError):
+            LOG.error(json.dumps({"job": job.id, "error": fault.kind, "at": fault.place}))
+            self._end(job, "internal", "An internal error; nothing was published.")
         else:
-            self._end(job, *self._why(status, seconds))
+            worker.ended.wait(ENDING_SECONDS)
+            self._end(job, *self._why(worker.status or 0, seconds))
 
     def _why(self, status: int, seconds: float) -> tuple[str, str]:
         if seconds >= self.settings.seconds:
@@ -206,10 +208,6 @@ class Pool:
             name = signal.Signals(-status).name
             return "internal.worker", f"The process of this job was ended ({name}), perhaps for lack of memory."
         return "internal.worker", "The process of this job ended without a result, perhaps for lack of memory."
-
-    def _tell_fault(self, job: Job, last: dict[str, Any]) -> None:
-        if "at" in last:
-            LOG.error(json.dumps({"job": job.id, "error": last["error"], "at": last["at"]}))
 
     def _end(self, job: Job, code: str, message: str) -> None:
         """A job has failed: nothing of it stays but why."""
@@ -225,13 +223,6 @@ class Pool:
             for job in self.store.expired(time.time()):
                 erase(self.folder(job.id))
                 self.store.forget(job.id)
-
-
-def _kill(process: "subprocess.Popen[str]") -> None:
-    """End a worker and whatever it started: it leads a group of its own."""
-    with suppress(OSError):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def private_folder(root: Path, purpose: str) -> Path:
