@@ -85,6 +85,7 @@ class JobSettings(_Bounded):
     slots: Annotated[int, Option("--job-slots", "Jobs at the same time, a process.", 1)] = 1
     waiting: Annotated[int, Option("--max-jobs", "Jobs that may wait.", 1)] = 32
     upload_bytes: Annotated[int, Option("--max-upload-bytes", "Largest upload.", 1)] = 1_000_000_000
+    upload_seconds: Annotated[float, Option("--max-upload-seconds", "Time that an upload may take.", 0.1)] = 600.0
     seconds: Annotated[float, Option("--max-job-seconds", "Time that a job may take.", 0.1)] = 3600.0
     memory_bytes: Annotated[int, Option("--max-job-memory", "Memory of a job, in bytes.", 1)] = 8_000_000_000
     keep_seconds: Annotated[float, Option("--keep-hours", "How long results are kept.", 0.0001, unit=3600)] = 86400.0

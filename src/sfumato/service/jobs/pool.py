@@ -6,9 +6,11 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -23,11 +25,13 @@ from sfumato.service.workers.template import Worker, shared_template
 
 LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5
+RETRY_SECONDS = 1.0
 CLEANING_SECONDS = 2.0
 SETTLING_SECONDS = 0.5
 ENDING_SECONDS = 5.0
 MOST_ATTEMPTS = 2
 OPEN_FILES = 1024
+STORE_FAULTS = (sqlite3.Error, OSError)
 WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
 JOB = re.compile(r"[0-9a-f]{32}")
 PRIVATE = re.compile(r"[a-z]+-[0-9a-f]{32}-(\d+)-(\d*)")
@@ -73,13 +77,14 @@ class Pool:
         self._template = shared_template()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
+        self._ends: dict[str, float] = {}
 
     def start(self) -> None:
         """Take up what an earlier server left, and begin."""
         self._template.rehearse(Call(REHEARSAL))
         self.recover()
         works = [self._serve] * self.settings.slots + [self._clean]
-        self._threads = [threading.Thread(target=work, daemon=True, name="jobs") for work in works]
+        self._threads = [threading.Thread(target=self._keep, args=(work,), daemon=True, name="jobs") for work in works]
         for thread in self._threads:
             thread.start()
 
@@ -134,18 +139,37 @@ class Pool:
         else:
             self._end(job, "internal.stopped", "The server stopped twice while this job ran. Send it again.")
 
-    def _serve(self) -> None:
+    def _keep(self, work: Callable[[], None]) -> None:
+        """Do some work again and again: a locked store or a full disk delays it and never ends it."""
         while not self._stopping.is_set():
-            job = self.store.claim(self._server)
-            if job is None:
-                self._wake.wait(POLL_SECONDS)
-                self._wake.clear()
-                continue
             try:
-                self._run(job)
-            except Exception as error:  # a fault of one job must not end the thread
-                LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
-                self._end(job, "internal", "An internal error; nothing was published.")
+                work()
+            except Exception as error:  # its text may quote data: only its kind is told
+                LOG.error(json.dumps({"jobs": work.__name__, "error": type(error).__name__}))
+                self._stopping.wait(RETRY_SECONDS)
+
+    def _insist(self, work: Callable[[], None]) -> None:
+        """Do what a job's end needs until the store takes it; a server that stops leaves it to the next."""
+        while True:
+            try:
+                work()
+                return
+            except STORE_FAULTS as error:
+                LOG.error(json.dumps({"store": type(error).__name__}))
+                if self._stopping.wait(RETRY_SECONDS):
+                    return
+
+    def _serve(self) -> None:
+        job = self.store.claim(self._server)
+        if job is None:
+            self._wake.wait(POLL_SECONDS)
+            self._wake.clear()
+            return
+        try:
+            self._run(job)
+        except Exception as error:  # a fault of one job must not end the thread
+            LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
+            self._insist(partial(self._end, job, "internal", "An internal error; nothing was published."))
 
     def _run(self, job: Job) -> None:
         worker = self._started(job)
@@ -163,10 +187,11 @@ class Pool:
         overtime.cancel()
         with self._lock:
             self._running.pop(job.id, None)
-        self._conclude(job, worker, fault, time.monotonic() - begun)
+        self._insist(partial(self._conclude, job, worker, fault, time.monotonic() - begun))
 
     def _advance(self, job: Job, progress: Progress) -> None:
-        self.store.advance(job.id, progress.stage, progress.done, progress.whole)
+        with suppress(*STORE_FAULTS):  # how far it is will be told again
+            self.store.advance(job.id, progress.stage, progress.done, progress.whole)
 
     def _started(self, job: Job) -> Worker | None:
         with self._lock:
@@ -219,10 +244,18 @@ class Pool:
         erase(folder / "input", folder / "request.json", folder / "scratch")
 
     def _clean(self) -> None:
-        while not self._stopping.wait(CLEANING_SECONDS):
-            for job in self.store.expired(time.time()):
+        """Erase results whose time is over; once it is known, it runs by a clock that nobody sets."""
+        self._stopping.wait(CLEANING_SECONDS)
+        now = time.monotonic()
+        ended = self.store.listed(*FINAL)
+        self._ends = {job.id: self._ends.get(job.id, now + self._remaining(job)) for job in ended}
+        for job in ended:
+            if now >= self._ends[job.id]:
                 erase(self.folder(job.id))
                 self.store.forget(job.id)
+
+    def _remaining(self, job: Job) -> float:
+        return max(0.0, min((job.expires or 0.0) - time.time(), self.settings.keep_seconds))
 
 
 def private_folder(root: Path, purpose: str) -> Path:

@@ -22,7 +22,7 @@ from sfumato.attributes.sources import inside
 from sfumato.errors import PlanError
 from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.jobs.plans import bad_request, check_plan, read_plan_text
+from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text
 from sfumato.service.jobs.store import KINDS, Kind
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.shapes.files import written
@@ -79,7 +79,7 @@ async def receive_request(request: Request, settings: JobSettings, limits: Limit
         PlanError: The plan is no YAML, or names a file that did not come along.
     """
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        form = await _form(request, settings)
+        form = await _form(request, settings, limits)
         try:
             yield await asyncio.to_thread(_of_form, form, settings)
         finally:
@@ -94,27 +94,34 @@ async def receive_request(request: Request, settings: JobSettings, limits: Limit
     )
 
 
-async def _form(request: Request, settings: JobSettings) -> FormData:
+async def _form(request: Request, settings: JobSettings, limits: Limits) -> FormData:
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > settings.upload_bytes:
         raise _too_large(settings)
-    counted = Request(request.scope, _Counted(request.receive, settings))
+    counted = Request(request.scope, _Counted(request.receive, settings, limits.seconds))
     try:
-        return await counted.form(max_files=MOST_FILES, max_fields=20, max_part_size=2_000_000)
+        async with asyncio.timeout(settings.upload_seconds):
+            return await counted.form(max_files=MOST_FILES, max_fields=20, max_part_size=2_000_000)
     except RefusedError:
         raise
+    except TimeoutError:
+        raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The upload took too long.") from None
     except Exception:  # whatever is wrong with a form; its own text may quote it
         raise bad_request("jobs.form", "The form cannot be read.") from None
 
 
 class _Counted:
-    """Passes a body on until it is larger than allowed."""
+    """Passes a body on until it is larger than allowed, or stops coming."""
 
-    def __init__(self, receive: Receive, settings: JobSettings) -> None:
-        self._receive, self._settings, self._size = receive, settings, 0
+    def __init__(self, receive: Receive, settings: JobSettings, seconds: float) -> None:
+        self._receive, self._settings, self._seconds, self._size = receive, settings, seconds, 0
 
     async def __call__(self) -> Message:
-        message = await self._receive()
+        try:
+            async with asyncio.timeout(self._seconds):
+                message = await self._receive()
+        except TimeoutError:
+            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The body came too slowly.") from None
         self._size += len(message.get("body", b""))
         if self._size > self._settings.upload_bytes:
             raise _too_large(self._settings)
@@ -127,13 +134,15 @@ def _too_large(settings: JobSettings) -> RefusedError:
 
 
 def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
-    uploads = [value for value in form.values() if isinstance(value, UploadFile)]
     plan = form.get("plan")
-    text = plan.file.read().decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
+    text = plan.file.read(MOST_BYTES + 1).decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
     files: dict[str, BinaryIO | Path] = {}
-    for upload in uploads:
-        if upload is not plan:
-            files[_name(upload.filename)] = upload.file
+    for _, upload in form.multi_items():
+        if isinstance(upload, UploadFile) and upload is not plan and (upload.filename or upload.size):
+            name = _name(upload.filename)
+            if name in files:
+                raise bad_request("jobs.file-name", "Two files have the same name.")
+            files[name] = upload.file
     parameters = _json(form.get("parameters") or "{}", "parameters")
     return _request(form.get("kind"), text, files, form.get("source"), parameters, settings)
 
@@ -193,9 +202,11 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
     inner = plan.get(part) or {}
     if not isinstance(inner, dict):
         return plan
+    own = inner.get("source")
     named = Path(str(source)).name if source is not None else next(iter(files)) if len(files) == 1 else None
-    own = inner.get("source") if source is None else None
-    if inner.get("cells") or (isinstance(own, str) and own in files) or named is None:
+    if source is not None and own not in (None, named):
+        raise bad_request("jobs.source", "The plan names another source than the request.")
+    if inner.get("cells") or own is not None or named is None:
         return plan
     return plan | {part: {**inner, "source": named}}
 

@@ -114,11 +114,6 @@ class JobStore:
             rows = connection.execute(f"SELECT * FROM jobs WHERE state IN ({marks}) ORDER BY created, id", states)
             return [_job(row) for row in rows.fetchall()]
 
-    def expired(self, now: float) -> list[Job]:
-        """The jobs whose time is over."""
-        with self._open() as connection:
-            return [_job(row) for row in connection.execute("SELECT * FROM jobs WHERE expires <= ?", (now,)).fetchall()]
-
     def claim(self, server: str) -> Job | None:
         """The oldest job that waits, now running; no two callers get the same."""
         with self._open() as connection:

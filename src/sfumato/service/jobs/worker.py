@@ -49,8 +49,8 @@ def run_job(folder: Path, tell: Tell) -> None:
 
 def _pack(folder: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-        for path in sorted(folder.iterdir()):
-            archive.write(path, path.name)
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            archive.write(path, path.relative_to(folder).as_posix())
 
 
 def _anonymize(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
