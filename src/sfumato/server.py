@@ -21,6 +21,7 @@ from sfumato.service.http import problems
 from sfumato.service.http.keys import read_keys
 from sfumato.service.http.log_lines import keep_log_plain, start_log
 from sfumato.service.http.metrics import Metrics
+from sfumato.service.http.origins import OriginCheck
 from sfumato.service.http.request_log import RequestLog
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.routes import job_routes
@@ -53,6 +54,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     )
     app.state.api_keys = read_keys(chosen.api_keys) if chosen.api_keys else None
     _add_error_policy(app)
+    app.add_middleware(OriginCheck, names=chosen.server_names)
     app.add_middleware(RequestLog, metrics=metrics)
     app.include_router(health_routes(chosen, metrics, pages=jobs is not None and jobs.pages))
     app.include_router(attribute_routes(lanes, chosen.limits))

@@ -67,11 +67,15 @@ class Settings:
         frozenset[str],
         Option("--allow-config-host", "Host (name or name:port) inside the network to fetch from; repeatable."),
     ] = frozenset()
+    server_names: Annotated[
+        frozenset[str], Option("--allow-host", "Name under which the service is reached; repeatable.")
+    ] = frozenset()
     api_keys: Annotated[Path | None, Option("--api-keys", "File of hashed API keys; requests then need one.")] = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "allowed_hosts", frozenset(host.casefold() for host in self.allowed_hosts))
+        for name in ("allowed_hosts", "server_names"):
+            object.__setattr__(self, name, frozenset(host.casefold() for host in getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def test_slow_body_ends_in_time(start):
     with start(Settings(limits=Limits(seconds=0.5))) as client:
         port = client.base_url.port
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-            head = b"PUT /api/anonymise HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n{"
+            head = b"PUT /api/anonymise HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90\r\n\r\n{"
             connection.sendall(head)
             assert b" 408 " in connection.recv(200)
         assert client.get("/health/live").status_code == 200

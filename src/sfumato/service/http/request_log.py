@@ -20,6 +20,13 @@ from sfumato.service.workers.frames import CrashedError
 
 LOG = logging.getLogger("sfumato.service")
 ACCEPTED_ID = re.compile(r"[0-9a-fA-F-]{8,64}")
+# What every answer says unless its route says otherwise.
+UNLESS_SAID = [
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"frame-ancestors 'self'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"SAMEORIGIN"),
+]
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -69,7 +76,7 @@ class _Answer:
             self.status = message["status"]
             added = [(b"x-request-id", self._id.encode()), (b"x-content-type-options", b"nosniff")]
             names = {name.lower() for name, _ in message.get("headers", ())}
-            added += [(b"cache-control", b"no-store")] if b"cache-control" not in names else []
+            added += [header for header in UNLESS_SAID if header[0] not in names]
             message = {**message, "headers": [*message.get("headers", ()), *added]}
         await self._send(message)
 

@@ -12,6 +12,8 @@ from typing import Any, Literal
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Kind = Literal["anonymize", "protect", "risk", "compare"]
 KINDS: tuple[Kind, ...] = ("anonymize", "protect", "risk", "compare")
+# How long a call waits for a store that another process has locked.
+BUSY_SECONDS = 20.0
 FINAL: tuple[State, ...] = ("done", "failed", "cancelled")
 TABLE = """CREATE TABLE IF NOT EXISTS jobs (
   id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created REAL NOT NULL,
@@ -65,7 +67,7 @@ class JobStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        connection = sqlite3.connect(path, timeout=20)
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
@@ -76,7 +78,7 @@ class JobStore:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self._path, timeout=20, isolation_level=None)
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA synchronous = NORMAL")
