@@ -1,5 +1,8 @@
 """The store of jobs: one row a job in SQLite, so that jobs survive the server; it holds no value of any row."""
 
+import errno
+import os
+import shutil
 import sqlite3
 import time
 import uuid
@@ -14,6 +17,8 @@ Kind = Literal["anonymize", "protect", "risk", "compare"]
 KINDS: tuple[Kind, ...] = ("anonymize", "protect", "risk", "compare")
 # How long a call waits for a store that another process has locked.
 BUSY_SECONDS = 20.0
+# With less room than this, the store cannot be written.
+NEEDED_BYTES = 1 << 17
 FINAL: tuple[State, ...] = ("done", "failed", "cancelled")
 TABLE = """CREATE TABLE IF NOT EXISTS jobs (
   id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created REAL NOT NULL,
@@ -78,6 +83,16 @@ class JobStore:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with self._opened() as connection:
+                yield connection
+        except sqlite3.OperationalError:
+            if shutil.disk_usage(self._path.parent).free < NEEDED_BYTES:  # SQLite says it in several ways
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+            raise
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
         connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             connection.row_factory = sqlite3.Row
