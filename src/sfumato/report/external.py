@@ -22,9 +22,9 @@ def html(report: Report, plan: Plan) -> str:
     words = words_in()
     word = "The promises hold." if report.holds else "A promise does not hold."
     tone = "verdict" if report.holds else "verdict bad"
-    starred = _starred(report)
-    promises = [sentences.promised(words, promise, plan, starred, outside=True) for promise in report.models]
-    checks = "".join(paragraph(words[key]) for key in ["report.starred"] * starred + ["report.checked"])
+    star_rows = _has_star_rows(report)
+    promises = [sentences.promised(words, promise, plan, star_rows, outside=True) for promise in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * star_rows + ["report.checked"])
     body = [
         "<h1>About these data</h1>",
         paragraph(
@@ -47,21 +47,21 @@ def figures(report: Report, plan: Plan) -> dict[str, Any]:
         "edition": "external",
         "holds": report.holds,
         "checked": words["report.checked"],
-        "models": [_model(words, promise, plan, _starred(report)) for promise in report.models],
+        "models": [_model(words, promise, plan, _has_star_rows(report)) for promise in report.models],
         "columns": {name: _column(words, report, plan, name) for name in plan.columns},
         "suppressed_at_most": _bound(report),
         "limits": sentences.limits(words, tuple(promise.model for promise in report.models)),
     }
 
 
-def _starred(report: Report) -> bool:
+def _has_star_rows(report: Report) -> bool:
     """Whether there are rows with `*` in every quasi-identifier because they were suppressed."""
-    return report.starred and report.suppressed_rows > 0
+    return report.star_rows and report.suppressed_rows > 0
 
 
-def _model(words: Words, promise: Promise, plan: Plan, starred: bool) -> dict[str, Any]:
+def _model(words: Words, promise: Promise, plan: Plan, star_rows: bool) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
-    says = {"says": sentences.promised(words, promise, plan, starred, outside=True)}
+    says = {"says": sentences.promised(words, promise, plan, star_rows, outside=True)}
     return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | says
 
 
@@ -95,7 +95,7 @@ def _fate(report: Report, name: str) -> str:
 def _suppressed(report: Report) -> str:
     if not report.suppressed_rows:
         return "No row was left out because of the promises."
-    fate = "have * in every quasi-identifier" if report.starred else "were left out"
+    fate = "have * in every quasi-identifier" if report.star_rows else "were left out"
     return f"At most {100 * _bound(report):.0f} % of the rows {fate}, because they could not be protected otherwise."
 
 

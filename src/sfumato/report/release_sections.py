@@ -31,9 +31,9 @@ def verdict(words: Words, report: Report, plan: Plan | None) -> str:
     """What is promised, whether it holds, and how that was checked."""
     tone = "verdict" if report.holds else "verdict bad"
     word = "The promises hold." if report.holds else "A promise does not hold. Do not publish these rows."
-    starred = report.starred and report.suppressed_rows > 0
-    lines = [sentences.promised(words, promise, plan, starred) for promise in report.models]
-    checks = "".join(paragraph(words[key]) for key in ["report.starred"] * starred + ["report.checked"])
+    star_rows = report.star_rows and report.suppressed_rows > 0
+    lines = [sentences.promised(words, promise, plan, star_rows) for promise in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * star_rows + ["report.checked"])
     return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}</div>'
 
 
@@ -45,7 +45,7 @@ def figures(report: Report) -> list[tuple[str, str]]:
         (f"{report.published_rows:,}", "rows published"),
         (
             f"{report.suppressed_rows:,}",
-            f"{'of them published as *' if report.starred else 'rows suppressed'} ({lost})",
+            f"{'of them published as *' if report.star_rows else 'rows suppressed'} ({lost})",
         ),
         (f"{percent(before['highest'])} → {percent(after['highest'])}", "highest risk of a row, before and after"),
         (f"{before['uniques']:,} → {after['uniques']:,}", "rows that are unique, before and after"),

@@ -6,7 +6,7 @@ from nicegui import ui
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.microdata.plan.read import ROLES
+from sfumato.microdata.plan.model import ROLES
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.shapes.files import written
