@@ -12,7 +12,6 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-import sfumato
 from sfumato.errors import EngineError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers import frames
@@ -149,7 +148,7 @@ class Template:
 
     def _begin(self) -> None:
         ours, theirs = socket.socketpair()
-        paths = [str(Path(sfumato.__file__).parent.parent), *_own_paths()]
+        paths = [str(Path(__file__).resolve().parents[3]), *_own_paths()]
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", BOOT, str(theirs.fileno()), *paths],
