@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import SfumatoError
 from sfumato.service.attributes.routes import attribute_routes
 from sfumato.service.health import health_routes
@@ -43,7 +44,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     keep_log_plain()
     metrics = Metrics()
     lanes = Lanes(chosen.limits, Call(PREPARE, (chosen,)))
-    pool = Pool(jobs) if jobs else None
+    pool = Pool(jobs, Fetcher(chosen.allowed_hosts)) if jobs else None
     app = FastAPI(
         title="Sfumato anonymization service",
         description=ABOUT,

@@ -39,7 +39,7 @@ class Endpoints:
         configuration = self._configuration(request).with_options(request.buckets, request.passThrough)
         answer = anonymize_records(request.data, configuration, request.seed)
         content = {"version": API_VERSION, "valid": True, "anonymisedData": answer.data}
-        return _answer(content | _figures(answer), len(request.data))
+        return _answer(content | _figures(answer, request.kpis), len(request.data))
 
     def flat(self, body: bytes) -> Answer:
         """Flat records; the answer names each operation."""
@@ -112,8 +112,8 @@ def _objects(document: Any) -> int:
     return 1 + sum(map(_objects, document.values())) if isinstance(document, dict) else 0
 
 
-def _figures(answer: Anonymized) -> dict[str, Any]:
-    return {"kpis": answer.kpis} | ({"warnings": list(answer.warnings)} if answer.warnings else {})
+def _figures(answer: Anonymized, kpis: bool = True) -> dict[str, Any]:
+    return ({"kpis": answer.kpis} if kpis else {}) | ({"warnings": list(answer.warnings)} if answer.warnings else {})
 
 
 def _answer(content: Any, records: int) -> Answer:

@@ -15,9 +15,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.store import FINAL, Job, JobStore
+from sfumato.service.jobs.webhooks import Webhooks
 from sfumato.service.settings import JobSettings
 from sfumato.service.workers.frames import Call, CrashedError, Progress, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits
@@ -65,11 +67,12 @@ def lives(name: str | None) -> bool:
 class Pool:
     """Runs jobs; one thread a slot, one process a job."""
 
-    def __init__(self, settings: JobSettings) -> None:
+    def __init__(self, settings: JobSettings, fetcher: Fetcher | None = None) -> None:
         self.settings = settings
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         settings.folder.chmod(0o700)
         self.store = JobStore(settings.folder / "jobs.sqlite")
+        self.webhooks = Webhooks(settings.folder / "webhooks", fetcher or Fetcher())
         self._server = own_name()
         self._stopping = threading.Event()
         self._wake = threading.Event()
@@ -83,7 +86,7 @@ class Pool:
         """Take up what an earlier server left, and begin."""
         self._template.rehearse(Call(REHEARSAL))
         self.recover()
-        works = [self._serve] * self.settings.slots + [self._clean]
+        works = [self._serve] * self.settings.slots + [self._clean, self._tell]
         self._threads = [threading.Thread(target=self._keep, args=(work,), daemon=True, name="jobs") for work in works]
         for thread in self._threads:
             thread.start()
@@ -253,6 +256,16 @@ class Pool:
             if now >= self._ends[job.id]:
                 erase(self.folder(job.id))
                 self.store.forget(job.id)
+
+    def _tell(self) -> None:
+        """Tell whoever asked for it that a job has ended."""
+        self._stopping.wait(POLL_SECONDS)
+        for job_id in self.webhooks.waiting():
+            job = self.store.find(job_id)
+            if job is not None and job.ended:
+                self.webhooks.tell(job_id, {"job": job.id, "kind": job.kind, "state": job.state, "code": job.code})
+            elif job is None and not self.folder(job_id).exists():
+                self.webhooks.drop(job_id)
 
     def _remaining(self, job: Job) -> float:
         return max(0.0, min((job.expires or 0.0) - time.time(), self.settings.keep_seconds))

@@ -24,6 +24,7 @@ from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text
 from sfumato.service.jobs.store import KINDS, Kind
+from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.shapes.files import written
 from sfumato.shapes.shapes import Integer, Key, ListOf, Number, Record, Text, read
@@ -62,12 +63,14 @@ class JobRequest:
         plan: The plan in plain values.
         files: The files that came along, by name: open for reading, or paths of the server's own sources.
         parameters: More for the kinds that take some.
+        webhook: Whom to tell when the job has ended.
     """
 
     kind: Kind
     plan: Mapping[str, Any]
     files: Mapping[str, BinaryIO | Path] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    webhook: Webhook | None = None
 
 
 @asynccontextmanager
@@ -88,10 +91,7 @@ async def receive_request(request: Request, settings: JobSettings, limits: Limit
     body = parse_json(await receive(request, limits), limits)
     if not isinstance(body, dict):
         raise bad_request("jobs.body", "The body must be an object with kind, plan and source.")
-    parameters = {} if body.get("parameters") is None else body["parameters"]
-    yield await asyncio.to_thread(
-        _request, body.get("kind"), body.get("plan"), {}, body.get("source"), parameters, settings
-    )
+    yield await asyncio.to_thread(_request, body, {}, settings)
 
 
 async def _form(request: Request, settings: JobSettings, limits: Limits) -> FormData:
@@ -144,7 +144,7 @@ def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
                 raise bad_request("jobs.file-name", "Two files have the same name.")
             files[name] = upload.file
     parameters = _json(form.get("parameters") or "{}", "parameters")
-    return _request(form.get("kind"), text, files, form.get("source"), parameters, settings)
+    return _request({**form, "plan": text, "parameters": parameters}, files, settings)
 
 
 def _name(sent: str | None) -> str:
@@ -161,12 +161,13 @@ def _json(text: Any, name: str) -> Any:
         raise bad_request(f"jobs.{name}", f"{name} is not valid JSON.") from None
 
 
-def _request(
-    kind: Any, plan: Any, files: dict[str, BinaryIO | Path], source: Any, parameters: Any, settings: JobSettings
-) -> JobRequest:
+def _request(fields: Mapping[str, Any], files: dict[str, BinaryIO | Path], settings: JobSettings) -> JobRequest:
+    kind, plan, source = fields.get("kind"), fields.get("plan"), fields.get("source")
     if kind not in KINDS:
         raise bad_request("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
+    parameters = {} if fields.get("parameters") is None else fields["parameters"]
     _check_parameters(kind, parameters)
+    webhook = read_webhook(fields.get("webhook"), fields.get("webhookSecret"))
     content = read_plan_text(plan) if isinstance(plan, str) else plan
     if not isinstance(content, dict):
         raise bad_request("jobs.plan", "The plan is missing or not a mapping.")
@@ -174,7 +175,7 @@ def _request(
         files[_name(str(source))] = _server_source(source, settings)
     complete = _with_source(content, kind, files, source)
     check_plan(complete, kind, files)
-    return JobRequest(kind, complete, files, parameters)
+    return JobRequest(kind, complete, files, parameters, webhook)
 
 
 def _check_parameters(kind: Kind, parameters: Any) -> None:

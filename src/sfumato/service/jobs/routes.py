@@ -33,6 +33,10 @@ FAILURES |= {410: "The files of the result are gone.", 503: "The store does not 
 SUBMISSION_FAILURES = {408: "The body came too slowly.", 413: "Too large.", 415: "Neither a form nor JSON."}
 SUBMISSION_FAILURES |= {429: "Too many jobs wait."}
 KIND = {"enum": list(KINDS), "description": "What to do."}
+WEBHOOK: dict[str, Any] = {
+    "webhook": {"type": "string", "maxLength": 2048, "description": "Address that is told when the job has ended."},
+    "webhookSecret": {"type": "string", "minLength": 16, "maxLength": 200, "description": "Signs what it is told."},
+}
 FORM: dict[str, Any] = {
     "type": "object",
     "description": "A job with its files.",
@@ -43,6 +47,7 @@ FORM: dict[str, Any] = {
         "data": {"type": "string", "format": "binary", "description": "The data; hierarchies come as further files."},
         "source": {"type": "string", "description": "Instead of data: a file of the server's folder of sources."},
         "parameters": {"type": "string", "description": "JSON text, for the kinds risk and compare."},
+        **WEBHOOK,
     },
 }
 DOCUMENT: dict[str, Any] = {
@@ -57,6 +62,7 @@ DOCUMENT: dict[str, Any] = {
             "anyOf": [shape.schema() for shape in PARAMETERS.values()],
             "description": "More, for the kinds risk and compare.",
         },
+        **WEBHOOK,
     },
 }
 BODY = {
@@ -79,12 +85,16 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
     try:
         fingerprint = store_request(request, draft)
         draft.rename(pool.folder(job_id))
+        if request.webhook is not None:
+            pool.webhooks.add(job_id, request.webhook)
         job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency)
     except BaseException:
         erase(draft, pool.folder(job_id))
+        pool.webhooks.drop(job_id)
         raise
     if job.id != job_id:
         erase(pool.folder(job_id))
+        pool.webhooks.drop(job_id)
         if job.digest != fingerprint:
             what = "The idempotency key was used for another request."
             raise RefusedError(HTTPStatus.CONFLICT, "jobs.idempotency", what)
