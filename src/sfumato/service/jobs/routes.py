@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
-from sfumato.service.http.access import needs_key
+from sfumato.service.http.access import needs_key, sent_key
 from sfumato.service.http.keys import digest
 from sfumato.service.http.problems import RefusedError, failure_responses
 from sfumato.service.jobs.plans import bad_request
@@ -136,7 +136,7 @@ def owner_of(request: Request) -> str:
     """Who asks: the holder of a key where keys are set; else whoever knows a job's name, which cannot be guessed."""
     if request.app.state.api_keys is None:
         return ""
-    return digest(request.headers.get("x-api-key") or request.headers.get("authorization", "").partition(" ")[2])
+    return digest(sent_key(request))
 
 
 class JobEndpoints:

@@ -3,10 +3,11 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from http import HTTPStatus
 from typing import Any
 
+from sfumato.errors import EngineError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Limits
 from sfumato.service.workers.frames import LENGTH, Call, WorkerEndedError, decode, encode
@@ -28,11 +29,19 @@ class Lanes:
         self._large = asyncio.Semaphore(max(1, limits.workers - 1))
         self._waiting = 0
         self._workers: set[Worker] = set()
+        self._warming: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start the workers ahead of the first request."""
+        """Begin to start the workers, ahead of the first request."""
+        self._warming = asyncio.create_task(self._warm())
+
+    async def _warm(self) -> None:
         for _ in range(self._limits.workers):
-            self._idle.put_nowait(await asyncio.to_thread(self._new))
+            try:
+                worker = await asyncio.to_thread(self._new)
+            except EngineError:
+                worker = None  # the request that gets its place tries again
+            self._idle.put_nowait(worker)
 
     async def run(self, call: Call, size: int) -> Any:
         """The value of a call.
@@ -52,6 +61,10 @@ class Lanes:
 
     async def close(self) -> None:
         """Let all workers go."""
+        if self._warming is not None:
+            self._warming.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._warming
         for worker in self._workers:
             worker.close()
         self._workers.clear()

@@ -117,16 +117,23 @@ class Template:
         """
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
-            if not self._alive():
-                self._begin()
-            self._answer.clear()
-            self._send(Start(limits, str(folder or "/"), first), theirs)
-            pid = self._wait_for_answer()
+            try:
+                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
+            except OSError:  # the template has just ended
+                self.close()
+                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
             worker = Worker(self, ours, pid)
             self._workers[pid] = worker
             if pid in self._lost:  # it was gone before it was known here
                 self._note_end(pid, self._lost.pop(pid))
         return worker
+
+    def _asked(self, start: Start, connection: socket.socket) -> int:
+        if not self._alive():
+            self._begin()
+        self._answer.clear()
+        self._send(start, connection)
+        return self._wait_for_answer()
 
     def kill(self, pid: int) -> None:
         """End a worker, if it is still there."""
@@ -135,13 +142,13 @@ class Template:
 
     def close(self) -> None:
         """End the template and all its workers."""
-        with self._lock:
-            if self._control is not None:
-                with suppress(OSError):
-                    self._control.shutdown(socket.SHUT_RDWR)  # the thread that listens then closes it
-                self._control = None
-            if self._process is not None:
-                self._process.wait()
+        control, process = self._control, self._process
+        if control is not None:
+            with suppress(OSError):
+                control.shutdown(socket.SHUT_RDWR)  # the thread that listens then closes it
+        if process is not None:
+            process.kill()  # its workers end with it
+            process.wait()
 
     def _alive(self) -> bool:
         return self._control is not None and self._process is not None and self._process.poll() is None
