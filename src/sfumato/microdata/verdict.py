@@ -17,6 +17,7 @@ from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
+from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.model import Model, for_readers, of_release
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
@@ -127,15 +128,19 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
-        tuple(_unchecked(promise) for promise in promises if promise.parameters.get("against") == "nothing"),
+        tuple(filter(None, (_unchecked(*pair, persons is not None) for pair in zip(models, promises, strict=True)))),
     )
 
 
-def _unchecked(promise: Promise) -> str:
-    return (
-        f'{promise.model} of "{promise.column}" is promised against the raw table alone, which these rows do not tell: '
-        "verify the release folder."
-    )
+def _unchecked(model: Model, promise: Promise, known_list: bool) -> str | None:
+    """That a promise cannot be checked by the rows alone; None where it can."""
+    if promise.parameters.get("against") == "nothing":
+        what = f'of "{promise.column}" is promised against the raw table alone'
+    elif isinstance(model, DeltaPresence) and not known_list:
+        what = "is about a list of persons"
+    else:
+        return None
+    return f"{promise.model} {what}, which these rows do not tell: verify the release folder."
 
 
 def judge_plan(

@@ -65,6 +65,8 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     plan = read_plan(plain.get("plan", {}), recoding.parent)
     if "division" in plain:
         raise _divided()
+    if plan.subset is not None:
+        raise _of_list()
     source = replace(plan.data, source=None, separator=None)
     engine = DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)
     try:
@@ -88,6 +90,14 @@ def _divided() -> PlanError:
         "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
         "Make a new release for them, or use mondrian with mode: strict.",
         "recoding-divided",
+    )
+
+
+def _of_list() -> PlanError:
+    return PlanError(
+        "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
+        "Make a new release for them.",
+        "recoding-list",
     )
 
 

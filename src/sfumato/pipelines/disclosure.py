@@ -34,7 +34,7 @@ def disclosure(published: Engine, recounted: Counted, plan: Plan) -> Disclosure:
     budget = _Budget(published, int(recounted.counts.sum()))
     star_rows = plan.output.suppressed == "star"
     figures, unmeasured = {}, []
-    for name in plan.named("sensitive"):
+    for name in plan.shown_sensitive:
         counted = recounted if name in recounted.columns else budget.count((*plan.quasi_identifiers, name))
         if counted is None:
             unmeasured.append(f'Too many rows: what classes tell of "{name}" was not measured.')
@@ -49,7 +49,7 @@ def disclosure(published: Engine, recounted: Counted, plan: Plan) -> Disclosure:
 
 def _unique_rows(budget: _Budget, recounted: Counted, plan: Plan) -> tuple[tuple[UniqueRows, ...], bool]:
     """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried."""
-    names = [*plan.named("sensitive"), *plan.named("insensitive")]
+    names = [*plan.shown_sensitive, *plan.named("insensitive")]
     found: dict[int, list[UniqueRows]] = {1: [], 2: []}
     for width, entries in found.items():
         for chosen in combinations(names, width):

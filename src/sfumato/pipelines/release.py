@@ -27,7 +27,7 @@ from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import frequency_table, reading_of, recount, unnamed
+from sfumato.pipelines.counting import frequency_table, published_reading, recount, unnamed
 from sfumato.pipelines.disclosure import disclosure
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
@@ -85,7 +85,6 @@ class _Run:
         self.source = source
         self.tell = tell
         self.seconds: dict[str, float] = {}
-        self.reading = reading_of(plan)
 
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
@@ -106,7 +105,9 @@ class _Run:
             prediction = predict(promise_table, result.recoding, handling, self.plan)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             with self._stage("apply"):
-                published = self.source.apply(result.recoding, handling, self.reading, target)
+                published = self.source.apply(
+                    result.recoding, handling, published_reading(self.plan, self.source), target
+                )
             undo.callback(published.close)
             with self._stage("verify"):
                 recounted = recount(published, prediction)
@@ -206,8 +207,8 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
     """What happens to suppressed rows and other columns, as the plan says."""
     return Handling(
         suppressed=plan.output.suppressed,
-        withheld_columns=plan.named("identifier"),
-        veiled_columns=plan.named("sensitive") if veils(table, recoding, plan) else (),
+        withheld_columns=plan.withheld_columns,
+        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
         labels={name: _labels(table, name) for name, column in plan.columns.items() if column.publish is not None},
         class_column=plan.output.class_column,
         shuffle_seed=plan.seed if plan.output.order == "shuffle" else None,

@@ -127,7 +127,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     else:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
         verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows)
-    removed = [_removed(engine, name) for name in plan.named("identifier") if name in engine.columns]
+    removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
     changed = [
         _changed(engine, name, column.publish, plan)
         for name, column in plan.columns.items()

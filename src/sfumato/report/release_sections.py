@@ -76,7 +76,7 @@ def _column(words: Words, name: str, report: Report, plan: Plan, before_after: C
     column = plan.columns[name]
     labels = optimality.published(report).get(name, ())
     under_promise = any(promise.column == name for promise in report.models)
-    what = sentences.untouched(words, column, under_promise) or _fate(words, name, report, plan, before_after)
+    what = sentences.untouched(words, plan, name, under_promise) or _fate(words, name, report, plan, before_after)
     head = f'<td><b>{escape(name)}</b><br><span class="chip">{escape(column.role)}</span></td>'
     cells = [head, f"<td>{escape(what)}{optimality.chips(labels)}</td>"]
     if before_after is not None:

@@ -7,7 +7,7 @@ from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.microdata.models.named_values import named
 from sfumato.microdata.outcome import Report
-from sfumato.microdata.plan.model import ColumnPlan, Plan
+from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.texts.words import Words
 
@@ -87,8 +87,11 @@ def limits(words: Words, models: tuple[str, ...]) -> list[str]:
     return [words[key] for key in keys]
 
 
-def untouched(words: Words, column: ColumnPlan, under_promise: bool) -> str | None:
+def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str | None:
     """What happens to a column that is no quasi-identifier; None for one that is."""
+    column = plan.columns[name]
+    if name in plan.withheld_columns:
+        return words["fate.identifier"]
     if column.publish is not None:
         asked = {part.name: getattr(column.publish, part.name) for part in fields(column.publish)}
         steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)

@@ -23,7 +23,6 @@ from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.beta_likeness import BetaLikeness
 from sfumato.microdata.models.classes import histogram
 from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
-from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.l_diversity import LDiversity
@@ -121,10 +120,6 @@ CASES = {
     "basic": (BetaLikeness(0.8, "s", "basic", against="raw"), lambda rows, whole: likeness(rows, whole, 0.8, False)),
     "enhanced": (BetaLikeness(1.5, "s", against="raw"), lambda rows, whole: likeness(rows, whole, 1.5, True)),
     "disclosure": (DeltaDisclosure(1.1, "s", against="raw"), lambda rows, whole: disclosure(rows, whole, 1.1)),
-    "presence": (
-        DeltaPresence(0.1, 0.5, Subset("s", "1")),
-        lambda rows, whole: 0.1 - 1e-9 <= shares(rows).get("1", 0) <= 0.5 + 1e-9,
-    ),
 }
 # The same promises against the rows left, too: what a reader of the release compares with.
 COMPARING = ("equal", "ordered", "hierarchical", "basic", "enhanced", "disclosure")

@@ -125,12 +125,15 @@ class ClassModel:
     __slots__ = ()
     of_release: ClassVar[bool] = False
     compares: ClassVar[bool] = False
-    monotone_generalization: ClassVar[bool] = True
     asks: ClassVar[str]
 
     @property
     def against(self) -> Against:
         return "raw"
+
+    @property
+    def monotone_generalization(self) -> bool:
+        return True
 
     @property
     def monotone_suppression(self) -> bool:

@@ -10,6 +10,7 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import ColumnType
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.publishing.plan import PublishPlan
@@ -106,6 +107,22 @@ class Plan:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         return self.named("quasi-identifier")
+
+    @property
+    def subset(self) -> Subset | None:
+        """The rows that alone are published, where a promise hides who is among them."""
+        return next((model.subset for model in self.privacy if isinstance(model, DeltaPresence)), None)
+
+    @property
+    def withheld_columns(self) -> tuple[str, ...]:
+        """The columns that are `*` in every row: identifiers, and what marks the rows that are published."""
+        marked = None if self.subset is None else self.subset.column
+        return tuple(name for name, column in self.columns.items() if column.role == "identifier" or name == marked)
+
+    @property
+    def shown_sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that are published."""
+        return tuple(name for name in self.named("sensitive") if name not in self.withheld_columns)
 
     @property
     def promise_columns(self) -> tuple[str, ...]:
