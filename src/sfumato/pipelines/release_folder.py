@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ def save(release: Any, folder: Path) -> Path:
     from sfumato.microdata.methods.full_domain.alternatives import alternatives
     from sfumato.microdata.plan.write import plan_text
     from sfumato.report.before_after import gather
+    from sfumato.report.dossier import Dossier
     from sfumato.report.release import files
 
     with staged(folder) as stage:
@@ -32,7 +34,8 @@ def save(release: Any, folder: Path) -> Path:
         table = release.table
         evidence = gather(release.plan, table, release.recoding) if table is not None else None
         others = alternatives(release.plan, table, release.recoding) if table is not None else ()
-        for name, text in files(release.report, release.plan, evidence, others, seals(stage)).items():
+        dossier = Dossier(release.report, release.plan, evidence, others, seals(stage), date.today())
+        for name, text in files(dossier).items():
             write_text(stage / name, text)
         if release.report.method == "exhaustive":
             write_text(stage / "nodes.csv", _nodes(release.report))

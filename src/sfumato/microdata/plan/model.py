@@ -13,6 +13,7 @@ from sfumato.microdata.plan.methods import Method, Optimal
 
 CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+Language = Literal["en", "de"]
 ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
 
 
@@ -71,10 +72,21 @@ class UtilityPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""
+
+    by: str | None = None
+    purpose: str | None = None
+    recipient: str | None = None
+    basis: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A whole plan.
 
     Attributes:
+        release: Who releases for what; language: the language of the reports.
         folder: Where relative paths start.
         text: The plan as it was given, for the record.
     """
@@ -87,6 +99,8 @@ class Plan:
     seed: int = 1
     output: OutputPlan = field(default_factory=OutputPlan)
     utility: UtilityPlan = field(default_factory=UtilityPlan)
+    release: ReleasePlan = field(default_factory=ReleasePlan)
+    language: Language = "en"
     folder: Path = field(default_factory=Path)
     text: Mapping[str, Any] = field(default_factory=dict)
 

@@ -15,7 +15,7 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
 from sfumato.microdata.models.registry import MODEL, located
 from sfumato.microdata.plan.methods import METHOD, FullDomain, KOptimize, Mondrian
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, ReleasePlan, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.shapes import files
 from sfumato.shapes.shapes import (
@@ -37,6 +37,7 @@ from sfumato.shapes.shapes import (
 # Names of columns that are written as they are in the names of folders.
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
+LANGUAGES = ("en", "de")
 TYPES = ("text", "integer", "decimal", "date", "boolean")
 
 DATA = Record(
@@ -86,6 +87,16 @@ UTILITY = Record(
     UtilityPlan,
     about="what is measured besides what every release is",
 )
+RELEASE = Record(
+    {
+        "by": Key(Text(about="who releases")),
+        "purpose": Key(Text(about="what for")),
+        "recipient": Key(Text(about="to whom")),
+        "basis": Key(Text(about="the legal basis")),
+    },
+    ReleasePlan,
+    about="what a report to be signed says of the release",
+)
 PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), required=True),
@@ -96,6 +107,8 @@ PLAN = Record(
         "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
         "output": Key(OUTPUT),
         "utility": Key(UTILITY),
+        "release": Key(RELEASE),
+        "language": Key(Choice(LANGUAGES, about="of the reports")),
     },
     Plan,
     about="plan of a microdata release",

@@ -30,10 +30,10 @@ def figures(folder: Path, words: Words) -> list[tuple[str, str]]:
     ]
 
 
-def reasons(folder: Path) -> list[str]:
+def reasons(folder: Path, words: Words) -> list[str]:
     """Why columns had to be generalized, in sentences."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    return list(forcing_sentences(report["risk"], report["levels"]))
+    return list(forcing_sentences(words, report["risk"], report["levels"]))
 
 
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:

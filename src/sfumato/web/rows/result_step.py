@@ -72,12 +72,12 @@ class _ResultStep:
             components.tiles(result_figures.figures(folder, words))
             components.button(words["see_report"], lambda: _open_report(folder, words)).props("outline")
         self._show_rows(folder)
-        why = result_figures.reasons(folder)
+        why = result_figures.reasons(folder, words)
         if why:
             with ui.card().classes("sf-card"):
                 ui.label(words["why"]).classes("font-bold")
                 for sentence in why:
-                    ui.label(words.sentence(sentence))
+                    ui.label(sentence)
         if self.visit.released["method"]["name"] in LEVELED:
             with ui.card().classes("sf-card") as self._chart_card:
                 ui.label(words["tradeoff"]).classes("font-bold")
