@@ -56,7 +56,7 @@ class Evidence:
     meanings: Mapping[str, tuple[Meaning, ...]]
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, as in report.json; without raw values."""
+        """In plain values, as in report.json."""
         return {
             "class_sizes": [{"rows": pair.name, "before": pair.before, "after": pair.after} for pair in self.sizes],
             "columns": {
@@ -65,6 +65,7 @@ class Evidence:
                     "top": column.top,
                     "distinct_before": column.before,
                     "distinct_after": column.after,
+                    "shares": [[pair.name, pair.before, pair.after] for pair in column.shares],
                 }
                 for name, column in self.columns.items()
             },

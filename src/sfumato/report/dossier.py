@@ -18,7 +18,7 @@ class Dossier:
     Attributes:
         plan: What was asked; evidence: what was seen of the rows; others: releases that were not chosen.
         seals: SHA-256 of the other files of the folder, by the report's key for each.
-        day: When it was released.
+        day: When it was released; language: of the report, where it is not the plan's.
     """
 
     report: Report
@@ -27,11 +27,12 @@ class Dossier:
     others: tuple[Alternative, ...] = ()
     seals: Mapping[str, str] = field(default_factory=dict)
     day: date | None = None
+    language: str | None = None
 
     @property
     def words(self) -> Words:
-        """The words of the plan's language."""
-        return words_in(self.plan.language if self.plan else "en")
+        """The words of the language that is asked for, or else the plan's."""
+        return words_in(self.language or (self.plan.language if self.plan else "en"))
 
     @property
     def starred(self) -> bool:

@@ -19,6 +19,7 @@ from sfumato.texts.words import Words
 MOST_EXAMPLES, MOST_GROUPS, MOST_MEMBERS = 2, 40, 40
 _RANGE = re.compile(r"(-?\d+)-(-?\d+)")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
+_NEIGHBORS = re.compile(r"(.+)\.\.(.+)")
 Meaning = tuple[str, str]
 
 
@@ -69,7 +70,7 @@ def _meaning(words: Words, hierarchy: object, level: int | None, label: str, gro
 
 def _span(words: Words, label: str) -> Meaning:
     """A label that tells its own ends, or the values that it stands for."""
-    for kind, pattern in (("from_to", _RANGE), ("half_open", _HALF_OPEN)):
+    for kind, pattern in (("from_to", _RANGE), ("half_open", _HALF_OPEN), ("from_to", _NEIGHBORS)):
         match = pattern.fullmatch(label)
         if match:
             return kind, words[f"external.{kind}"].format(low=match[1], high=match[2])

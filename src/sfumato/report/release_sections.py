@@ -14,6 +14,7 @@ from sfumato.report.trade_off import trade_off_sentences
 from sfumato.texts.words import Words
 
 # Losses whose columns lose between nothing and everything: these can be shown as a share.
+RATES = ("highest", "average", "threshold", "share_above")
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
 
 
@@ -131,7 +132,7 @@ def risk(dossier: Dossier) -> str:
         Pair(words["risk.uniques"], before["uniques"] / rows[0], after["uniques"] / rows[1]),
     ]
     parts = [paragraph(words["report.risk_why"]), legend(words), meters(words, pairs)]
-    more = [*_sizes(dossier), _all_figures(dossier), *measure_sections.origins(words, report.risk, report.levels)]
+    more = [*_sizes(dossier), risk_table(dossier), *measure_sections.origins(words, report.risk, report.levels)]
     return section(words["report.risk"], *parts, *more)
 
 
@@ -145,15 +146,24 @@ def _sizes(dossier: Dossier) -> Iterator[str]:
     yield f"<figure>{drawn}{legend(words)}<figcaption>{escape(about)}</figcaption></figure>"
 
 
-def _all_figures(dossier: Dossier) -> str:
+def risk_table(dossier: Dossier) -> str:
     """All single figures of risk, as a table; measures that one side lacks stay empty."""
-    words, before, after = dossier.words, dossier.report.risk["before"], dossier.report.risk["after"]
+    words, sides = dossier.words, (dossier.report.risk["before"], dossier.report.risk["after"])
     rows = [
-        (words.get(f"risk.{name}", name.replace("_", " ")), figure, after.get(name))
-        for name, figure in before.items()
+        (
+            words.get(f"risk.{name}", name.replace("_", " ")),
+            _risk(words, name, figure),
+            _risk(words, name, after.get(name)),
+        )
+        for name, figure in sides[0].items()
         if isinstance(figure, int | float) and not isinstance(figure, bool)
     ]
     return table([words[f"report.{key}"] for key in ("figure", "before", "after")], rows, words)
+
+
+def _risk(words: Words, name: str, figure: object) -> object:
+    """A figure of risk: chances and shares in percent."""
+    return words.percent(figure) if name in RATES and isinstance(figure, int | float) else figure
 
 
 def utility(dossier: Dossier) -> str:

@@ -10,7 +10,7 @@ from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import SfumatoError
 from sfumato.pipelines.attributes import anonymize_attributes
 from sfumato.web import components
-from sfumato.web.visit import Visit
+from sfumato.web.shell import Shell
 
 RECORDS = [
     {"name": "Ada", "pay": 18000, "born": "1985-03-02"},
@@ -26,15 +26,16 @@ CONFIGURATION = {
 MOST_RECORDS = 10_000
 
 
-def build(visit: Visit) -> None:
-    """The area for a visit."""
-    words = visit.words
-    ui.label(words["attributes_intro"]).classes("sf-soft")
+def build(shell: Shell) -> None:
+    """The area for a workspace."""
+    workspace, words = shell.workspace, shell.workspace.words
+    with components.head(words["attributes_area"], words["attributes_intro"]):
+        pass
     records = _field(words["records"], RECORDS)
     configuration = _field(words["configuration"], CONFIGURATION)
 
     async def run() -> None:
-        visit.touch()
+        workspace.touch()
         room.clear()
         try:
             rows, settings = json.loads(records.value), json.loads(configuration.value)
@@ -48,7 +49,7 @@ def build(visit: Visit) -> None:
         except (ValueError, TypeError, AttributeError, RecursionError):
             components.alarm(words["not_json"])
             return
-        with room, ui.card().classes("sf-card").props('role="status"'):
+        with room, ui.element("div").classes("sf-card").props('role="status"'):
             ui.label(words["answer"]).classes("font-bold")
             ui.code(json.dumps(answer, indent=1, ensure_ascii=False), language="json").classes("w-full")
 

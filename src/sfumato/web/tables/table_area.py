@@ -16,8 +16,9 @@ from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.job_progress import run_job
 from sfumato.web.loaded_data import MARKS
+from sfumato.web.shell import Shell
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
-from sfumato.web.visit import Visit
+from sfumato.web.workspace import Workspace
 
 EXAMPLE = """area,sex,count
 Total,Total,104
@@ -41,20 +42,21 @@ TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum
 ENDINGS = ("published", "lower", "upper", "case", "reason")
 
 
-def build(visit: Visit) -> None:
-    """The area for a visit."""
-    _TableArea(visit).build()
+def build(shell: Shell) -> None:
+    """The area for a workspace."""
+    _TableArea(shell.workspace).build()
 
 
 class _TableArea:
-    def __init__(self, visit: Visit) -> None:
-        self.visit, self.words = visit, visit.words
-        self._rules = MaskingRules(visit.words, self._check)
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace, self.words = workspace, workspace.words
+        self._rules = MaskingRules(workspace.words, self._check)
 
     def build(self) -> None:
         words = self.words
-        ui.label(words["tables_intro"]).classes("sf-soft")
-        with ui.card().classes("sf-card"):
+        with components.head(words["tables_area"], words["tables_intro"]):
+            pass
+        with components.card():
             self._text = ui.textarea(words["paste"], value=EXAMPLE, on_change=lambda _: self._read())
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
             components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
@@ -117,7 +119,7 @@ class _TableArea:
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
-        self.visit.touch()
+        self.workspace.touch()
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
         faults = faults or components.refusals(lambda: read_table_plan(self._plan()), self.words)
         self._verdict.clear()
@@ -126,17 +128,17 @@ class _TableArea:
                 components.notice(fault, good=False)
 
     async def _run(self) -> None:
-        self.visit.touch()
+        self.workspace.touch()
         self._room.clear()
-        path = self.visit.place(CELLS)
+        path = self.workspace.place(CELLS)
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
-        await asyncio.to_thread(self.visit.drop_jobs)
-        await run_job(self.visit, "protect", self._plan(), {CELLS: path}, self._room, self._done)
+        await asyncio.to_thread(self.workspace.drop_jobs)
+        await run_job(self.workspace, "protect", self._plan(), {CELLS: path}, self._room, self._done)
 
     async def _done(self, job: Job) -> None:
-        folder = self.visit.output(job) / "result"
+        folder = self.workspace.output(job) / "result"
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        with ui.card().classes("sf-card"):
+        with components.card():
             for text, good in outcome_sentences(report, self.words):
                 components.notice(text, good) if good is not None else ui.label(text)
             _show_cells(folder / "published.csv", self.words)
