@@ -150,11 +150,7 @@ def risk_table(dossier: Dossier) -> str:
     """All single figures of risk, as a table; measures that one side lacks stay empty."""
     words, sides = dossier.words, (dossier.report.risk["before"], dossier.report.risk["after"])
     rows = [
-        (
-            words.get(f"risk.{name}", name.replace("_", " ")),
-            _risk(words, name, figure),
-            _risk(words, name, after.get(name)),
-        )
+        (words.get(f"risk.{name}", name.replace("_", " ")), *(_risk(words, name, side.get(name)) for side in sides))
         for name, figure in sides[0].items()
         if isinstance(figure, int | float) and not isinstance(figure, bool)
     ]

@@ -5,12 +5,18 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
   // The browser names the field of an upload in its own language; screen readers shall hear what stands on it.
-  const nameUploads = () => all('.q-uploader[aria-label] input[type=file]').forEach((input) =>
-    input.setAttribute('aria-label', input.closest('.q-uploader').getAttribute('aria-label')));
+  // The button around it is none of its own: it is the field that is reached by keyboard.
+  const nameUploads = () => all('.q-uploader[aria-label] input[type=file]').forEach((input) => {
+    input.setAttribute('aria-label', input.closest('.q-uploader').getAttribute('aria-label'));
+    input.tabIndex = 0;
+    const around = input.closest('a.q-btn');
+    if (around) ['role', 'tabindex'].forEach((name) => around.removeAttribute(name));
+  });
 
   // Steps are places in the history, so that the back button leads to the step before.
   window.sfStep = (step) => {
     if (location.hash.slice(1) !== step) history.pushState(null, '', '#' + step);
+    document.querySelector('.q-drawer__backdrop:not(.hidden)')?.click();  // on a phone the steps lie above the page
   };
   window.addEventListener('popstate', () => emitEvent('sf_back', location.hash.slice(1)));
 
