@@ -83,7 +83,12 @@ def raw_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Seque
 def _are_numbers(values: Sequence[object]) -> bool:
     """Whether a column holds numbers, and nothing else but gaps."""
     there = [value for value in values if value is not None]
-    return bool(there) and all(isinstance(value, int | float) and not isinstance(value, bool) for value in there)
+    return bool(there) and all(_is_figure(value) for value in there)
+
+
+def _is_figure(value: object) -> bool:
+    """Whether a value is a number, or a share in percent."""
+    return str(value).endswith(" %") or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _cell(value: object, words: Words) -> str:
@@ -94,4 +99,5 @@ def _cell(value: object, words: Words) -> str:
     if isinstance(value, int | float):
         shown = f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
         return f'<td class="number">{words.figure(shown)}</td>'
-    return f"<td>{escape(str(value))}</td>"
+    mark = ' class="number"' if _is_figure(value) else ""
+    return f"<td{mark}>{escape(str(value))}</td>"

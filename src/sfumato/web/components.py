@@ -68,6 +68,17 @@ def card(title: str = "", classes: str = "") -> Iterator[ui.element]:
         yield frame
 
 
+def code(text: str, words: Words) -> None:
+    """A text to be copied, as it is."""
+
+    def copy() -> None:
+        ui.clipboard.write(text)
+        ui.notify(words["copied"])
+
+    ui.html(f'<pre class="sf-code" tabindex="0">{escape(text)}</pre>', sanitize=False).classes("w-full")
+    button(words["copy"], copy).props("flat dense").classes("self-start")
+
+
 def explain(text: str, meaning: str) -> None:
     """A word with its explanation on hover and focus."""
     label = ui.label(text).classes("sf-help").props('tabindex="0"')

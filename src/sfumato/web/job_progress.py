@@ -48,7 +48,9 @@ def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None
         label = ui.label(words["waiting"])
         bar = ui.linear_progress(0, show_value=False).props("indeterminate")
         bar.props["aria-label"] = words["progress"]
-        components.button(words["cancel"], lambda: asyncio.to_thread(workspace.pool.cancel, job)).props("outline")
+        components.button(words["cancel"], lambda: asyncio.to_thread(workspace.pool.cancel, job)).props(
+            "outline"
+        ).classes("self-start")
 
     async def look() -> None:
         workspace.touch()

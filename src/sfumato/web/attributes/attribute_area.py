@@ -51,7 +51,7 @@ def build(shell: Shell) -> None:
             return
         with room, ui.element("div").classes("sf-card").props('role="status"'):
             ui.label(words["answer"]).classes("font-bold")
-            ui.code(json.dumps(answer, indent=1, ensure_ascii=False), language="json").classes("w-full")
+            components.code(json.dumps(answer, indent=1, ensure_ascii=False), words)
 
     components.button(words["anonymize"], run).classes("self-start")
     room = ui.column().classes("w-full")

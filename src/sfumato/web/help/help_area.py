@@ -1,5 +1,6 @@
 """Help inside the server: how the pages are used, the words of the field, the documentation; no network is needed."""
 
+import re
 from pathlib import Path
 
 from nicegui import ui
@@ -11,6 +12,8 @@ from sfumato.web.shell import Shell
 
 # The documentation lies beside the source, or inside the package where it is installed.
 PLACES = (Path(__file__).parents[4] / "docs", Path(__file__).parents[2] / "docs")
+# Pictures are not served: they show what the reader has open anyway.
+_PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 STEPS = ("data", "columns", "goal", "result", "release")
 
 
@@ -29,7 +32,9 @@ def build(shell: Shell) -> None:
         with components.card(words["help_documents"]):
             for name, path in pages.items():
                 with ui.expansion(name).classes("w-full"):
-                    ui.markdown(path.read_text(encoding="utf-8"), extras=["tables", "fenced-code-blocks"])
+                    ui.markdown(
+                        _PICTURE.sub("", path.read_text(encoding="utf-8")), extras=["tables", "fenced-code-blocks"]
+                    )
 
 
 def documents() -> dict[str, Path]:

@@ -121,10 +121,10 @@ class _ReleaseStep:
     def _code(self, run: Run) -> None:
         words = self.words
         with components.card(words["same"]):
-            ui.code("sfumato anonymize plan.yaml --out release", language="bash").classes("w-full")
+            components.code("sfumato anonymize plan.yaml --out release", words)
             ui.label(words["same_python"]).classes("sf-title")
-            ui.code(PYTHON, language="python").classes("w-full")
-            ui.code(written(run.plan), language="yaml").classes("w-full")
+            components.code(PYTHON, words)
+            components.code(written(run.plan), words)
 
 
 def _download(text: str, path: Path, look: str = "") -> None:

@@ -125,12 +125,8 @@ class ResultStep:
                     f'<span class="sf-soft sf-small">{escape(note)}</span></div>'
                 )
                 if len(column.shares) > 1:
-                    with ui.expansion().classes("w-full").props("dense") as fold:
-                        with fold.add_slot("header"):
-                            ui.html(line, sanitize=False).classes("w-full")
-                        ui.html(meters(words, column.shares), sanitize=False).classes("w-full")
-                else:
-                    ui.html(line, sanitize=False).classes("w-full px-4")
+                    line = f"<details><summary>{line}</summary>{meters(words, column.shares)}</details>"
+                ui.html(line, sanitize=False).classes("w-full")
 
     def _compare_runs(self) -> None:
         """The runs side by side."""
