@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from sfumato.pipelines.audit import audit
     from sfumato.pipelines.compare import Comparison, compare
     from sfumato.pipelines.protect import protect
-    from sfumato.pipelines.release import Release, anonymize
+    from sfumato.pipelines.release import anonymize
+    from sfumato.pipelines.release_folder import Release
     from sfumato.pipelines.risk import risk
     from sfumato.pipelines.suppress import suppress
     from sfumato.pipelines.tabulate import tabulate
@@ -38,7 +39,7 @@ _HOMES = {
     "Plan": "sfumato.microdata.plan.model",
     "PlanError": "sfumato.errors",
     "PromiseError": "sfumato.errors",
-    "Release": "sfumato.pipelines.release",
+    "Release": "sfumato.pipelines.release_folder",
     "SfumatoError": "sfumato.errors",
     "UnattainableError": "sfumato.errors",
     "anonymize": "sfumato.pipelines.release",

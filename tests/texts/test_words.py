@@ -9,9 +9,10 @@ import pytest
 import sfumato.web
 from sfumato.datasets import DATASETS
 from sfumato.hierarchies.contents import DATE_FORMATS
+from sfumato.hierarchies.types import COLUMN_TYPES as TYPES
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
-from sfumato.microdata.plan.read import ROLES, TYPES
+from sfumato.microdata.plan.model import ROLES
 from sfumato.report.measure_sections import forcing_sentences
 from sfumato.shapes.shapes import Choice
 from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES

@@ -1,11 +1,13 @@
-"""`sfumato anonymize`: releases microdata as a plan says, or applies the recoding of a release to new rows."""
+"""`sfumato anonymize`: releases microdata as a plan says."""
 
+import sys
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sfumato.cli.apply import command as apply_recoding
 from sfumato.cli.options import AsJson, Engine, NewFolder, Quiet, check_engine
 from sfumato.cli.progress import Progress, progress_shown, show
 from sfumato.errors import PlanError
@@ -29,7 +31,7 @@ def command(
     to_table: Annotated[
         str | None, typer.Option(help="Write the rows to a new table, too: postgresql://user@host/base?table=name.")
     ] = None,
-    apply: Annotated[Path | None, typer.Option(help="A release's recoding.json, to be applied to new rows.")] = None,
+    apply: Annotated[Path | None, typer.Option(help="Use `sfumato apply RECODING ROWS` instead.")] = None,
     drop_failing: Annotated[
         bool, typer.Option(help="With --apply: drop new rows whose class fails a promise.")
     ] = False,
@@ -44,13 +46,13 @@ def command(
         from sfumato.engines.databases.writing import check_new_table
 
         check_new_table(to_table)
-    with progress_shown(quiet, compiled=apply is None) as progress:
-        if apply is not None:
-            from sfumato.pipelines.reapply import reapply
-
-            outcome = reapply(apply, plan, out, drop_failing=drop_failing)
-            show(outcome.text(), outcome.to_dict(), json)
-            return
+    if apply is not None:
+        sys.stderr.write(
+            "anonymize --apply will go with the next version: use `sfumato apply RECODING ROWS --out DIR`.\n"
+        )
+        apply_recoding(apply, plan, out=out, drop_failing=drop_failing, quiet=quiet, json=json)
+        return
+    with progress_shown(quiet, compiled=True) as progress:
         limited = _limited(plan, memory_limit, temp_folder)
         report = _release(limited, data, engine, out, to_table, progress)
         from sfumato.report.release import text

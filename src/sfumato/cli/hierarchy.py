@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.files import check_free, write_text
+from sfumato.cli.files import write_text
 from sfumato.cli.options import PlanFile
 from sfumato.errors import PlanError, did_you_mean
+from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.ladder import Ladder
@@ -42,7 +43,7 @@ def command(
 def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
     """The ladder of a column for the values that the data hold."""
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.release import frequency_table
+    from sfumato.pipelines.counting import frequency_table
 
     if column not in plan.quasi_identifiers:
         hint = did_you_mean(column, plan.quasi_identifiers)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Command -> the module whose function `command` runs it; a command's module loads only when it is asked for.
 COMMANDS: dict[str, str] = {
     "anonymize": "sfumato.cli.anonymize",
+    "apply": "sfumato.cli.apply",
     "risk": "sfumato.cli.risk",
     "verify": "sfumato.cli.verify",
     "compare": "sfumato.cli.compare",

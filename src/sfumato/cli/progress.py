@@ -7,7 +7,13 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
-STAGES = {"count": "Counting rows", "search": "Searching", "apply": "Writing", "verify": "Counting again"}
+STAGES = {
+    "count": "Counting rows",
+    "search": "Searching",
+    "apply": "Writing",
+    "verify": "Counting again",
+    "trade-off": "Weighing alternatives",
+}
 PATIENCE_SECONDS = 1.0
 
 

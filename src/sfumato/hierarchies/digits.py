@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import filterfalse
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import ROOT, Binding, assemble
@@ -67,17 +67,12 @@ class Digits(Placeless):
         return value.rjust(length, self.character)[length - shown :].rjust(length, self.character)
 
 
-def _make(length: int | None = None, character: str = ROOT, **side: Any) -> Digits:
-    """Digits from the plan's keys, of which `from` is no name that Python allows."""
-    return Digits(length, side.get("from", "right"), character)
-
-
 SHAPE: Record[Digits] = Record(
     {
         "length": Key(Integer(1, MAX_LENGTH, about="Characters of a code; others are rejected.")),
-        "from": Key(Choice(get_args(Side), about="The end at which characters vanish first.")),
+        "from": Key(Choice(get_args(Side), about="The end at which characters vanish first."), attribute="side"),
         "character": Key(Text(about="What masks a character.")),
     },
-    _make,
+    Digits,
     "Characters of a code vanish one after the other.",
 )

@@ -64,8 +64,8 @@ class Runs:
 
     def best(self, k: int, suppression: float) -> Cell | None:
         """The run of least loss for one k and suppression; of equal ones the quicker."""
-        found = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
-        return min(found, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)
+        answers = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
+        return min(answers, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)
 
     def to_dict(self) -> dict[str, Any]:
         return {

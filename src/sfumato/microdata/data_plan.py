@@ -2,14 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from sfumato.delimited import Dialect
+from sfumato.shapes.records import Note, TextOrNumber, record_of
 
 OnInvalid = Literal["error", "missing", "drop"]
-
-
 OnMissing = Literal["category", "any", "drop"]
-
-
 MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)")
 
 
@@ -30,19 +29,19 @@ class DataPlan:
         temp_folder: The folder for rows that do not fit in memory, relative to the plan; by default the system's.
     """
 
-    source: str | None = None
+    source: Annotated[str | None, Note("path of the data, relative to the plan")] = None
     format: Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb"] | None = None
-    separator: str | None = None
-    encoding: str = "utf-8"
-    quote: str = '"'
-    header: bool = True
-    strip: bool = False
-    missing: tuple[str, ...] = ()
+    separator: Annotated[str | None, Note("of a CSV file; found out when not given")] = None
+    encoding: Annotated[str, Note("of a CSV file")] = "utf-8"
+    quote: Annotated[str, Note("of a CSV file")] = '"'
+    header: Annotated[bool, Note("whether a CSV file has a header")] = True
+    strip: Annotated[bool, Note("take white space off the values of a CSV file")] = False
+    missing: Annotated[tuple[TextOrNumber, ...], Note("texts that mean missing")] = ()
     on_invalid: OnInvalid = "error"
     on_missing: OnMissing = "category"
-    table: str | None = None
-    memory_limit: str | None = None
-    temp_folder: str | None = None
+    table: Annotated[str | None, Note("table of a database file, or sheet of a workbook")] = None
+    memory_limit: Annotated[str | None, Note("the most memory that the engine may use, for example 2GB")] = None
+    temp_folder: Annotated[str | None, Note("folder for rows that do not fit in memory, relative to the plan")] = None
 
     def __post_init__(self) -> None:
         if self.memory_limit is not None and not self.memory_bytes:
@@ -53,11 +52,19 @@ class DataPlan:
             raise ValueError("the quote must be one character.")
 
     @property
+    def dialect(self) -> Dialect:
+        """How a CSV file is written."""
+        return Dialect(self.separator, self.quote, self.encoding, self.header, self.strip)
+
+    @property
     def memory_bytes(self) -> int:
         """The memory limit in bytes; 0 for none.
 
         >>> DataPlan(memory_limit="1.5 GB").memory_bytes
         1500000000
         """
-        found = MEMORY.fullmatch(self.memory_limit or "")
-        return int(float(found[1]) * {"MB": 10**6, "GB": 10**9}[found[2]]) if found else 0
+        size = MEMORY.fullmatch(self.memory_limit or "")
+        return int(float(size[1]) * {"MB": 10**6, "GB": 10**9}[size[2]]) if size else 0
+
+
+DATA = record_of(DataPlan, "where the rows lie and how they are read")

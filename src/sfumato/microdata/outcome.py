@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.microdata.methods.full_domain.problem import Judged
+from sfumato.microdata.methods.full_domain.problem import Judgment
 from sfumato.microdata.verdict import Promise
 
 
@@ -22,9 +22,9 @@ class Figures(dict[str, Any]):
         raise AttributeError(name)
 
 
-def figures(found: Mapping[str, Any]) -> Figures:
+def figures(entries: Mapping[str, Any]) -> Figures:
     """Figures with all that they hold in turn."""
-    return Figures({name: figures(entry) if isinstance(entry, Mapping) else entry for name, entry in found.items()})
+    return Figures({name: figures(entry) if isinstance(entry, Mapping) else entry for name, entry in entries.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,17 @@ class ClassFigures:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """How long each part took; what is missing to the total was spent on measuring risk and utility."""
+    """How long each part took; what is missing to the total was spent on measuring risk and utility.
+
+    Attributes:
+        trade_off: What other budgets and levels would have cost is worked out when a release is saved.
+    """
 
     count: float = 0.0
     search: float = 0.0
     apply: float = 0.0
     verify: float = 0.0
+    trade_off: float = 0.0
     total: float = 0.0
 
 
@@ -66,7 +71,7 @@ class Report:
         levels: The level of each quasi-identifier, for methods that choose one.
         classes: The published classes; suppressed rows are in none of them.
         risk, utility: Figures by name, as keys or attributes.
-        starred: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
+        star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
     """
@@ -88,15 +93,15 @@ class Report:
     engine: str
     seed: int
     input_sha256: str
-    candidates: tuple[Judged, ...] = ()
+    candidates: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
-    starred: bool = False
+    star_rows: bool = False
 
     @property
     def published_rows(self) -> int:
         """Rows in the release, those included that tell nothing."""
-        return self.rows - (0 if self.starred else self.suppressed_rows)
+        return self.rows - (0 if self.star_rows else self.suppressed_rows)
 
     @property
     def holds(self) -> bool:
@@ -135,7 +140,7 @@ class Report:
             return {}
         return {"candidates": [self._candidate(node) for node in self.candidates]}
 
-    def _candidate(self, node: Judged) -> dict[str, Any]:
+    def _candidate(self, node: Judgment) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
 

@@ -12,16 +12,15 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import Counted, told
+from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.model import Model, of_release
+from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
 STAR = "*"
-# What models call the number that they ask for; of two, the first.
-ASKED = ("alpha", "beta", "delta", "upper", "threshold", "l", "t", "k")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,9 @@ class Promise:
 
     def to_dict(self) -> dict[str, object]:
         reached = self.reached if math.isfinite(self.reached) else None
-        found = {"model": self.model, "asked": self.asked, "reached": reached, "holds": self.holds}
+        figures = {"model": self.model, "asked": self.asked, "reached": reached, "holds": self.holds}
         more = {"column": self.column} if self.column else {}
-        return found | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
+        return figures | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def judge(
     missing_matches: bool = False,
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
-    starred: bool = True,
+    star_rows: bool = True,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -102,13 +101,13 @@ def judge(
         missing_matches: Whether a missing value matches anything.
         reference: The raw table, where it is known, for promises that compare with it; else the published rows.
         persons: The persons of the population behind each published combination, where they are known.
-        starred: Whether suppressed rows may be among the published ones, as `*`.
+        star_rows: Whether suppressed rows may be among the published ones, as `*`.
     """
-    judged = {model.column for model in models if model.column}
-    published = classes_of(counted, quasi_identifiers, judged, missing, reference, persons, starred)
+    columns = {model.column for model in models if model.column}
+    published = classes_of(counted, quasi_identifiers, columns, missing, reference, persons, star_rows)
     visible = published.visible
     if missing_matches:
-        visible = Classes(_matched(counted, quasi_identifiers, missing, starred), {})
+        visible = Classes(_matched(counted, quasi_identifiers, missing, star_rows), {})
     promises = tuple(_promise(model, visible, published.suppressed, published.whole) for model in models)
     sizes = published.visible.sizes
     return Verdict(
@@ -118,6 +117,26 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
+    )
+
+
+def judge_plan(
+    counted: Counted,
+    plan: Plan,
+    reference: Classes | None = None,
+    persons: Mapping[tuple[str | None, ...], int] | None = None,
+    star_rows: bool | None = None,
+) -> Verdict:
+    """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
+    return judge(
+        counted,
+        plan.quasi_identifiers,
+        plan.privacy,
+        plan.data.missing,
+        plan.data.on_missing == "any",
+        reference,
+        persons,
+        plan.output.suppressed == "star" if star_rows is None else star_rows,
     )
 
 
@@ -135,22 +154,21 @@ def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes
 def parameters_of(model: Model) -> dict[str, object]:
     """The plain parameters of a model, besides its column and the number it asks for."""
     values = {part.name: getattr(model, part.name) for part in fields(model)}  # type: ignore[arg-type]
-    asked = next((name for name in ASKED if name in values), "")
     return {
         name: value
         for name, value in values.items()
-        if name not in ("column", asked) and isinstance(value, str | int | float)
+        if name not in ("column", model.asks) and isinstance(value, str | int | float)
     }
 
 
 def classes_of(
     counted: Counted,
     quasi_identifiers: Sequence[str],
-    judged: set[str],
+    columns: set[str],
     missing: Sequence[str],
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
-    starred: bool = True,
+    star_rows: bool = True,
 ) -> Published:
     """Published rows as classes of equal quasi-identifiers."""
     places = [counted.columns.index(name) for name in quasi_identifiers]
@@ -158,20 +176,20 @@ def classes_of(
     owners, first = numbers_of(codes, [len(counted.values[place]) for place in places])
     count = len(first)
     sizes = np.bincount(owners, weights=counted.counts, minlength=count).astype(np.int64)
-    known = {name: reference.sensitive[name].texts for name in judged} if reference is not None else {}
+    texts = {name: reference.sensitive[name].texts for name in columns} if reference is not None else {}
     hidden = np.zeros(count, bool)
-    hidden[owners[_stars(counted, places)]] = starred
+    hidden[owners[_stars(counted, places)]] = star_rows
     if hidden.all():
         hidden[:] = False
-    veiled = _veiled(counted, judged, hidden[owners])
+    veiled = _veiled(counted, columns, hidden[owners])
     # The veil is no value of the column: who hides behind it adds nothing to what is told.
     shown = ~hidden[owners] if veiled else np.ones(len(owners), bool)
-    held = {name: _histogram(counted, name, owners, shown, count, missing, known.get(name, ())) for name in judged}
-    all_classes = Classes(sizes, held)
+    contents = {name: _histogram(counted, name, owners, shown, count, missing, texts.get(name, ())) for name in columns}
+    all_classes = Classes(sizes, contents)
     visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
     if veiled:
         suppressed = Classes(sizes[hidden], {})
-    whole = _reference(reference, held) if reference is not None else _together(all_classes, visible, suppressed)
+    whole = _reference(reference, contents) if reference is not None else _together(all_classes, visible, suppressed)
     if persons is not None:
         combinations = _texts_of(counted, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
@@ -187,10 +205,11 @@ def _together(all_classes: Classes, visible: Classes, suppressed: Classes) -> Cl
     )
 
 
-def _reference(reference: Classes, held: Mapping[str, Histogram]) -> Classes:
+def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes:
     """The raw table, knowing also values that are published though it lacks them."""
     wider = {
-        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}) for name, new in held.items()
+        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={})
+        for name, new in contents.items()
     }
     return Classes(reference.sizes, {**reference.sensitive, **wider})
 
@@ -210,9 +229,9 @@ def _stars(counted: Counted, places: Sequence[int]) -> Mask:
     return stars
 
 
-def _veiled(counted: Counted, judged: set[str], hidden: Mask) -> bool:
+def _veiled(counted: Counted, columns: set[str], hidden: Mask) -> bool:
     """Whether the sensitive values of all suppressed rows are `*` too."""
-    for name in judged:
+    for name in columns:
         place = counted.columns.index(name)
         if any(counted.values[place][code] != STAR for code in np.unique(counted.codes[hidden, place])):
             return False
@@ -226,7 +245,7 @@ def _histogram(
     shown: Mask,
     count: int,
     missing: Sequence[str],
-    known: Sequence[str | None],
+    texts: Sequence[str | None],
 ) -> Histogram:
     """What each class holds of a sensitive column, its values coded as in the raw table where that is known.
 
@@ -235,19 +254,19 @@ def _histogram(
     """
     codes = counted.codes[shown, counted.columns.index(name)]
     values = counted.values[counted.columns.index(name)]
-    present = {code: told(values[code], missing) for code in np.unique(codes).tolist()}
-    domain = {text: code for code, text in enumerate(dict.fromkeys((*known, *present.values())))}
+    present = {code: value_of(values[code], missing) for code in np.unique(codes).tolist()}
+    domain = {text: code for code, text in enumerate(dict.fromkeys((*texts, *present.values())))}
     recode = np.zeros(max(len(values), 1), np.int32)
     for code, text in present.items():
         recode[code] = domain[text]
-    held = histogram(owners[shown], recode[codes], counted.counts[shown], count, max(len(domain), 1))
-    return replace(held, texts=tuple(domain))
+    content = histogram(owners[shown], recode[codes], counted.counts[shown], count, max(len(domain), 1))
+    return replace(content, texts=tuple(domain))
 
 
-def _matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], starred: bool) -> Counts:
+def _matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool) -> Counts:
     """For each published combination the rows that match it when a missing value matches anything."""
     places = [counted.columns.index(name) for name in quasi_identifiers]
-    stars = _stars(counted, places) & starred
+    stars = _stars(counted, places) & star_rows
     absent = [
         np.array([text is None or text in missing for text in counted.values[place]], bool)[counted.codes[:, place]]
         for place in places

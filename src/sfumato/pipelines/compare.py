@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
-from sfumato.folders import staged
+from sfumato.folders import staged, write_text
 from sfumato.microdata.comparison import COMPARED, Cell, Runs
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
@@ -26,7 +26,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.release import frequency_table
+from sfumato.pipelines.counting import frequency_table
 from sfumato.report.compare import as_csv, html
 
 if TYPE_CHECKING:
@@ -53,9 +53,10 @@ class Comparison(Runs):
         Raises:
             EngineError: None is.
         """
-        from sfumato.engines.frames.engine import frame_of
+        from sfumato.engines.frames.sources import frame_of, installed
 
-        return frame_of([cell.to_dict() for cell in self.cells])
+        cells = [cell.to_dict() for cell in self.cells]
+        return frame_of({name: [cell[name] for cell in cells] for name in cells[0]}, installed("pandas", "polars"))
 
     @property
     def charts(self) -> "dict[str, Chart]":
@@ -73,7 +74,7 @@ class Comparison(Runs):
         }
         with staged(Path(folder)) as stage:
             for name, content in files.items():
-                (stage / name).write_text(content, encoding="utf-8", newline="\n")
+                write_text(stage / name, content)
         return Path(folder)
 
     def _repr_html_(self) -> str:
@@ -118,10 +119,10 @@ def compare(
 
 def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:
     own = [model.k for model in plan.privacy if isinstance(model, KAnonymity)]
-    found = tuple(sorted(set(asked))) or tuple(own[:1]) or (2,)
-    if min(found) < 1:
+    ks = tuple(sorted(set(asked))) or tuple(own[:1]) or (2,)
+    if min(ks) < 1:
         raise PlanError("k must be at least 1.", code="k")
-    return found
+    return ks
 
 
 def _budgets(plan: Plan, asked: Sequence[float]) -> tuple[Suppression, ...]:
@@ -147,11 +148,11 @@ class _Grid:
     suppression: tuple[Suppression, ...]
 
     def __post_init__(self) -> None:
-        known = [*METHOD.variants, *VARIANTS]
+        names = [*METHOD.variants, *VARIANTS]
         faults = [
-            Fault("methods", f'there is no method "{name}".', did_you_mean(name, known))
+            Fault("methods", f'there is no method "{name}".', did_you_mean(name, names))
             for name in self.methods
-            if name not in known
+            if name not in names
         ]
         if faults or not self.methods:
             raise PlanError(faults or "no method is named.", code="methods")
@@ -195,11 +196,11 @@ class _Grid:
     def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
         """The method's options: the plan's own, those of its name, and what makes all methods comparable."""
         options = _options(method)
-        known = METHOD.variants[options["name"]].keys
+        keys = METHOD.variants[options["name"]].keys
         own = dict(self.plan.text.get("method", {}))
-        given = own if own.get("name") == options["name"] and method not in VARIANTS else {}
-        wanted = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
-        return given | options | {key: value for key, value in wanted.items() if key in known}
+        own_options = own if own.get("name") == options["name"] and method not in VARIANTS else {}
+        common = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
+        return own_options | options | {key: value for key, value in common.items() if key in keys}
 
 
 def _options(method: str) -> dict[str, Any]:

@@ -1,79 +1,144 @@
-"""The release folder: written beside its place under a temporary name, recounted, and renamed when it is whole."""
+"""A release and its folder: written beside its place under a temporary name, recounted, renamed when it is whole."""
 
 import json
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, cast
 
-from sfumato.errors import InternalError
-from sfumato.folders import link, staged, write_text
+from sfumato.engines.engine import Engine
+from sfumato.engines.frames.engine import FrameEngine
+from sfumato.engines.frames.writing import write_frame
+from sfumato.folders import Scratch, link, staged, write_text
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
+from sfumato.microdata.outcome import Report
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.write import plan_dict, plan_text
+from sfumato.microdata.recoding.prediction import Prediction
+from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
+from sfumato.microdata.recoding.reference import reference_dict
+from sfumato.pipelines.counting import recount
 from sfumato.pipelines.sealing import figures_of, seals
 
-PRIVATE = 0o700
+# Stage ("count", "search", "apply", "verify", "trade-off"), how much of it is done, and how much there is.
+Progress = Callable[[str, int, int], None]
 
 
-def save(release: Any, folder: Path) -> Path:
-    """Write a release to a folder that must not exist yet.
+@dataclass(frozen=True, slots=True)
+class ReleaseReport(Report):
+    """The outcome of a release, as a notebook shows it."""
 
-    Raises:
-        PlanError: The folder exists.
-        EngineError: The folder cannot be written.
+    def _repr_html_(self) -> str:
+        from sfumato.report.release import fragment
+
+        return fragment(self)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release: the published rows, the report on them, and the recoding that made them.
+
+    Attributes:
+        plan: The plan, resolved.
+        report: Numbers as attributes.
+        recoding: What each value or combination is published as.
+        table: The raw frequency table, from which reports tell what changed.
+        progress: Told of what is still to be worked out when the release is saved.
     """
-    from sfumato.microdata.methods.full_domain.alternatives import alternatives
-    from sfumato.microdata.plan.write import plan_text
-    from sfumato.report.before_after import gather
-    from sfumato.report.dossier import Dossier
-    from sfumato.report.release import files
 
-    with staged(folder) as stage:
-        _write_data(release, stage)
-        write_text(stage / "plan.yaml", plan_text(release.plan, folder))
-        write_text(stage / "recoding.json", json.dumps(_recoding(release, folder), indent=1, ensure_ascii=False) + "\n")
-        table = release.table
-        evidence = gather(release.plan, table, release.recoding) if table is not None else None
-        others = alternatives(release.plan, table, release.recoding) if table is not None else ()
-        dossier = Dossier(release.report, release.plan, evidence, others, seals(stage), date.today())
-        for name, text in files(dossier).items():
-            write_text(stage / name, text)
-        if release.report.method == "exhaustive":
-            write_text(stage / "nodes.csv", _nodes(release.report))
-    return folder
+    plan: Plan
+    report: ReleaseReport
+    recoding: Recoding
+    handling: Handling
+    published: Engine
+    prediction: Prediction
+    table: FrequencyTable
+    workspace: Scratch | None
+    progress: Progress
+
+    @property
+    def data(self) -> Any:
+        """The published rows: the kind of frame that went in, or the path of the file."""
+        return self.published.data()
+
+    def close(self) -> None:
+        """Let go of what the release holds on disk; what was saved stays."""
+        self.published.close()
+        if self.workspace is not None:
+            self.workspace.cleanup()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the release folder, whole or not at all.
+
+        Raises:
+            PlanError: The folder exists.
+            EngineError: The folder cannot be written.
+        """
+        folder = Path(folder)
+        with staged(folder) as stage:
+            self._write_data(stage)
+            write_text(stage / "plan.yaml", plan_text(self.plan, folder))
+            recoding = json.dumps(self._recoding(folder), indent=1, ensure_ascii=False)
+            write_text(stage / "recoding.json", recoding + "\n")
+            for name, text in self.reports(seals(stage)).items():
+                write_text(stage / name, text)
+            if self.report.method == "exhaustive":
+                write_text(stage / "nodes.csv", _nodes(self.report))
+        return folder
+
+    def reports(self, seals: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The reports by their names in the folder.
+
+        Args:
+            seals: What ties the other files of the folder to the report.
+        """
+        from sfumato.report.before_after import gather
+        from sfumato.report.dossier import Dossier
+        from sfumato.report.release import files
+
+        report, others = self._with_trade_off()
+        evidence = gather(self.plan, self.table, self.recoding)
+        return files(Dossier(report, self.plan, evidence, others, seals or {}, date.today()))
+
+    def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
+        """What other budgets and levels would have cost, and the report with the time that it took to know."""
+        self.progress("trade-off", 0, 1)
+        begin = perf_counter()
+        others = alternatives(self.plan, self.table, self.recoding)
+        elapsed, seconds = perf_counter() - begin, self.report.seconds
+        self.progress("trade-off", 1, 1)
+        return replace(self.report, seconds=replace(seconds, trade_off=elapsed, total=seconds.total + elapsed)), others
+
+    def _recoding(self, folder: Path) -> dict[str, Any]:
+        """What recoding.json holds: the recoding, the plan, and what promises compare the published rows with."""
+        reference = reference_dict(self.plan, self.table, self.recoding) | figures_of(self.report)
+        # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was.
+        plan = replace(self.plan, data=replace(self.plan.data, source=None, temp_folder=None))
+        return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference}
+
+    def _write_data(self, stage: Path) -> None:
+        """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""
+        target = stage / f"data.{self.plan.output.format}"
+        if isinstance(self.data, Path):
+            link(self.data, target)
+            return
+        # What holds no file holds a frame.
+        frame = cast("FrameEngine", self.published)
+        engine = write_frame(frame, target, self.plan.data.separator or ",")
+        try:
+            recount(engine, self.prediction)
+        finally:
+            engine.close()
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
 
 
-def _recoding(release: Any, folder: Path) -> dict[str, Any]:
-    """What recoding.json holds: the recoding, the plan, and what promises compare the published rows with."""
-    from sfumato.microdata.plan.write import plan_dict
-    from sfumato.microdata.recoding.reference import reference_dict
-
-    reference = reference_dict(release.plan, release.table, release.recoding) | figures_of(release.report)
-    # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was made.
-    plan = replace(release.plan, data=replace(release.plan.data, source=None, temp_folder=None))
-    return to_dict(release.recoding) | {"plan": plan_dict(plan, folder), "reference": reference}
-
-
-def _write_data(release: Any, stage: Path) -> None:
-    """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""
-    name = f"data.{release.plan.output.format}"
-    if isinstance(release.published.data(), Path):
-        link(release.published.data(), stage / name)
-        return
-    from sfumato.engines.duckdb.writing import write_frame
-
-    engine = write_frame(release.published, stage / name, release.plan.data.separator or ",")
-    try:
-        prediction = release.prediction
-        from sfumato.engines.engine import Reading
-
-        wrong = prediction.difference(engine.count((*prediction.columns, *prediction.sensitive), Reading()))
-    finally:
-        engine.close()
-    if wrong:
-        raise InternalError(f"what was written is not what was meant: {wrong}.", code="recount")
-
-
-def _nodes(report: Any) -> str:
+def _nodes(report: Report) -> str:
     """The table of all nodes, as CSV: the classes of all rows, the k they reach, and what suppression would leave."""
     head = [*report.levels, "loss", "classes", "k", "largest", "suppressed_rows", "kept_classes", "kept_k", "holds"]
     lines = [";".join('"' + name.replace('"', '""') + '"' for name in head)]

@@ -53,7 +53,7 @@ def _report(content: Mapping[str, Any]) -> Report:
         utility=figures(content["utility"]),
         seconds=Seconds(**{key: content["seconds"][key] for key in Seconds.__dataclass_fields__}),
         remarks=tuple(content["remarks"]),
-        starred=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,
+        star_rows=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,
     )
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.delimited import check_separator
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.files.csv_files import check_separator
-from sfumato.engines.header import check_header
+from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, tabulate
@@ -64,8 +64,8 @@ def risk(
     (1, 0.667)
     """
     check_separator(separator)
-    given = DataPlan(separator=separator, missing=tuple(missing), on_missing=on_missing)
-    resolved = _plan_of(quasi_identifiers, plan, given)
+    reading = DataPlan(separator=separator, missing=tuple(missing), on_missing=on_missing)
+    resolved = _plan_of(quasi_identifiers, plan, reading)
     _check_numbers(population_size, sampling_fraction, threshold)
     source = open_engine(data, resolved, "frames" if row_numbers else None)
     try:
@@ -78,24 +78,26 @@ def risk(
         source.close()
 
 
-def _plan_of(names: Sequence[str] | None, plan: Plan | Mapping[str, Any] | str | Path | None, given: DataPlan) -> Plan:
+def _plan_of(
+    names: Sequence[str] | None, plan: Plan | Mapping[str, Any] | str | Path | None, reading: DataPlan
+) -> Plan:
     """A plan that says which columns to look at and how to read them."""
     if plan is None:
         if not names:
             raise PlanError("no quasi-identifier is named.", "Name the columns that an attacker may know.", "columns")
-        return Plan({name: ColumnPlan("quasi-identifier") for name in names}, (), data=given)
+        return Plan({name: ColumnPlan("quasi-identifier") for name in names}, (), data=reading)
     resolved = read_plan(plan)
     columns = {
         name: resolved.columns.get(name, ColumnPlan("quasi-identifier")) for name in names or resolved.quasi_identifiers
     }
-    wanted = {name: replace(column, role="quasi-identifier") for name, column in columns.items()}
+    quasi_identifiers = {name: replace(column, role="quasi-identifier") for name, column in columns.items()}
     data = replace(
         resolved.data,
-        missing=given.missing or resolved.data.missing,
-        on_missing=given.on_missing if given.on_missing != "category" else resolved.data.on_missing,
-        separator=given.separator or resolved.data.separator,
+        missing=reading.missing or resolved.data.missing,
+        on_missing=reading.on_missing if reading.on_missing != "category" else resolved.data.on_missing,
+        separator=reading.separator or resolved.data.separator,
     )
-    return replace(resolved, columns=wanted, privacy=(), data=data)
+    return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)
 
 
 def _check_numbers(population_size: int | None, sampling_fraction: float | None, threshold: float) -> None:
@@ -147,11 +149,11 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
     return table
 
 
-def _numbers(source: Engine, table: FrequencyTable, found: Outliers) -> tuple[int, ...]:
+def _numbers(source: Engine, table: FrequencyTable, outliers: Outliers) -> tuple[int, ...]:
     """Numbers of the rows that are outliers, counted from 1."""
-    wanted = {tuple(table.codes[place].tolist()) for place in found.combinations}
+    combinations = {tuple(table.codes[place].tolist()) for place in outliers.combinations}
     columns = [
         [coding.places.get(text, DROPPED) for text in source.texts(name)]  # type: ignore[attr-defined]
         for name, coding in zip(table.columns, table.codings, strict=True)
     ]
-    return tuple(row + 1 for row, codes in enumerate(zip(*columns, strict=True)) if codes in wanted)
+    return tuple(row + 1 for row, codes in enumerate(zip(*columns, strict=True)) if codes in combinations)

@@ -58,7 +58,7 @@ def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]
         plan: The folder's own plan, unless another was asked for.
         verdict: What was found in the published rows.
     """
-    report, recoding = _mapping(folder / REPORT), _mapping(folder / "recoding.json")
+    report, recoding = read_mapping(folder / REPORT), read_mapping(folder / "recoding.json")
     if report is None:
         return (f"{REPORT} is missing or no report: nothing says what was released.",)
     changed = [
@@ -73,27 +73,28 @@ def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]
 
 def figures_of(report: Report) -> dict[str, Any]:
     """The figures of a report that the recoding repeats."""
-    told = report.to_dict()
-    return {name: told[name] for name in FIGURES}
+    figures = report.to_dict()
+    return {name: figures[name] for name in FIGURES}
 
 
-def _mapping(path: Path) -> Mapping[str, Any] | None:
+def read_mapping(path: Path) -> Mapping[str, Any] | None:
+    """The mapping in a JSON file; None where there is none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return content if isinstance(content, dict) else None
 
 
-def _figures(report: Mapping[str, Any], kept: Mapping[str, Any], verdict: Verdict) -> list[str]:
+def _figures(report: Mapping[str, Any], reference: Mapping[str, Any], verdict: Verdict) -> list[str]:
     """Figures of the report that the recoding contradicts, and rows that are not there, or too many."""
-    told = {name: report.get(name) for name in FIGURES}
-    found = []
-    if kept.get("published_rows") != verdict.rows:
-        found.append(f"The rows are not those that were released: there are {verdict.rows:,}.")
-    if told != {name: kept.get(name) for name in FIGURES}:
-        found.append(f"{REPORT} and recoding.json tell of different releases.")
-    return found
+    figures = {name: report.get(name) for name in FIGURES}
+    faults = []
+    if reference.get("published_rows") != verdict.rows:
+        faults.append(f"The rows are not those that were released: there are {verdict.rows:,}.")
+    if figures != {name: reference.get(name) for name in FIGURES}:
+        faults.append(f"{REPORT} and recoding.json tell of different releases.")
+    return faults
 
 
 def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:

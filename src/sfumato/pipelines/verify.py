@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.header import check_header
+from sfumato.engines.names import check_header
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.microdata.counts.frequencies import typed
 from sfumato.microdata.data_plan import DataPlan
@@ -14,7 +14,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.reference import Reference, read_reference
-from sfumato.microdata.verdict import Promise, Verdict, judge
+from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
 from sfumato.pipelines import sealing
 
 STAR = "*"
@@ -44,7 +44,7 @@ def verify(
         return _folder(path, plan, k, quasi_identifiers, separator)
     engine = _opened(path if path is not None else release, separator)
     try:
-        return _judged(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
+        return _judge(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
     finally:
         engine.close()
 
@@ -53,32 +53,31 @@ def _folder(
     folder: Path, plan: Any, k: int | None, quasi_identifiers: Sequence[str] | None, separator: str | None
 ) -> Verdict:
     """The verdict on a release folder."""
-    wanted = read_plan(folder / "plan.yaml" if plan is None else plan)
+    plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
     engine = _opened(sealing.data_of(folder), separator)
     try:
-        starred = plan is not None or wanted.output.suppressed == "star"
-        verdict = _judged(engine, wanted, k, quasi_identifiers, _reference(folder, wanted), starred)
+        star_rows = plan is not None or plan_asked.output.suppressed == "star"
+        verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
     finally:
         engine.close()
-    faults = sealing.broken(folder, wanted if plan is None else None, verdict)
+    faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
 
 def _reference(folder: Path, plan: Plan) -> Reference | None:
     """What the folder keeps to compare with; None where it keeps none, which the verdict says elsewhere."""
-    from sfumato.pipelines.reapply import read_json
-
+    plain = sealing.read_mapping(folder / "recoding.json")
     try:
-        found = read_reference(read_json(folder / "recoding.json"))
+        reference = read_reference(plain or {})
     except PlanError:
         return None
-    return found if set(plan.judged) <= set(found.whole.sensitive) else None
+    return reference if set(plan.promise_columns) <= set(reference.whole.sensitive) else None
 
 
 def _opened(data: Any, separator: str | None) -> Engine:
     if isinstance(data, Path):
+        from sfumato.delimited import check_separator
         from sfumato.engines.duckdb.engine import DuckDBEngine
-        from sfumato.engines.files.csv_files import check_separator
 
         check_separator(separator)
         return DuckDBEngine(data, DataPlan(separator=separator))
@@ -87,18 +86,18 @@ def _opened(data: Any, separator: str | None) -> Engine:
     return open_frame(data)
 
 
-def _judged(
+def _judge(
     engine: Engine,
     plan: Plan | None,
     k: int | None,
     quasi_identifiers: Sequence[str] | None,
     reference: Reference | None = None,
-    starred: bool = True,
+    star_rows: bool = True,
 ) -> Verdict:
     """The verdict by a plan, and by k where it is given, too.
 
     Args:
-        starred: Whether rows of `*` may be suppressed ones; in a folder whose plan drops those, they are not.
+        star_rows: Whether rows of `*` may be suppressed ones; in a folder whose plan drops those, they are not.
     """
     names = quasi_identifiers or (plan.quasi_identifiers if plan is not None else ())
     if plan is None and (k is None or not names):
@@ -109,7 +108,7 @@ def _judged(
     if plan is None:
         assert by_k is not None
         return by_k
-    verdict = _by_plan(engine, plan, reference, starred)
+    verdict = _by_plan(engine, plan, reference, star_rows)
     return verdict if by_k is None else replace(verdict, promises=(*verdict.promises, *by_k.promises))
 
 
@@ -118,20 +117,15 @@ def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
     return judge(engine.count(names, Reading()), names, [KAnonymity(k)])
 
 
-def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, starred: bool) -> Verdict:
-    names = (*plan.quasi_identifiers, *plan.judged)
+def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows: bool) -> Verdict:
+    names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
     counted, _ = typed(engine.count(names, Reading()), plan)
-    verdict = judge(
-        counted,
-        plan.quasi_identifiers,
-        plan.privacy if reference is None else reference.known(plan.privacy),
-        plan.data.missing,
-        plan.data.on_missing == "any",
-        None if reference is None else reference.whole,
-        None if reference is None else reference.persons,
-        starred,
-    )
+    if reference is None:
+        verdict = judge_plan(counted, plan, star_rows=star_rows)
+    else:
+        known = replace(plan, privacy=reference.with_ladders(plan.privacy))
+        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows)
     removed = [_removed(engine, name) for name in plan.named("identifier") if name in engine.columns]
     return replace(verdict, promises=(*verdict.promises, *removed), faults=_unplanned(engine, plan))
 

@@ -35,9 +35,9 @@ class Dossier:
         return words_in(self.language or (self.plan.language if self.plan else "en"))
 
     @property
-    def starred(self) -> bool:
+    def star_rows(self) -> bool:
         """Whether there are rows with `*` in every quasi-identifier because they were suppressed."""
-        return self.report.starred and self.report.suppressed_rows > 0
+        return self.report.star_rows and self.report.suppressed_rows > 0
 
     def under_promise(self, column: str) -> bool:
         """Whether a promise is made about a column."""

@@ -75,7 +75,7 @@ def _document(dossier: Dossier) -> str:
 
 def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
-    says = sentences.promised(dossier.words, promise, dossier.plan, dossier.starred, outside=True)
+    says = sentences.promised(dossier.words, promise, dossier.plan, dossier.star_rows, outside=True)
     return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | {"says": says}
 
 
@@ -133,7 +133,7 @@ def _suppressed(dossier: Dossier) -> str:
     words, report = dossier.words, dossier.report
     if not report.suppressed_rows:
         return words["external.no_rows"]
-    key = "external.rows_starred" if report.starred else "external.rows_dropped"
+    key = "external.rows_starred" if report.star_rows else "external.rows_dropped"
     return words[key].format(share=f"{100 * _bound(dossier):.0f} %")
 
 

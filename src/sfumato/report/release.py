@@ -19,7 +19,7 @@ def text(report: Report) -> str:
     lines += [
         f"  loss          {report.loss.value:.6g} ({report.loss.name})",
         f"  rows          {report.published_rows:,} published, {report.suppressed_rows:,} "
-        + ("of them as * throughout" if report.starred else "suppressed")
+        + ("of them as * throughout" if report.star_rows else "suppressed")
         + (f", {report.dropped_rows:,} dropped" if report.dropped_rows else ""),
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "

@@ -32,8 +32,8 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     words, report = dossier.words, dossier.report
     broken = "report.broken_outside" if outside else "report.broken"
     tone, word = ("verdict", "report.holds") if report.holds else ("verdict bad", broken)
-    lines = [sentences.promised(words, one, dossier.plan, dossier.starred, outside) for one in report.models]
-    checks = "".join(paragraph(words[key]) for key in ["report.starred"] * dossier.starred + ["report.checked"])
+    lines = [sentences.promised(words, one, dossier.plan, dossier.star_rows, outside) for one in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
     return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
 
 
@@ -49,7 +49,7 @@ def figures(dossier: Dossier) -> list[tuple[str, str]]:
     words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
     lost = words.percent(report.suppressed_rows / max(report.rows, 1))
-    suppressed = words[f"report.figures.{'starred' if report.starred else 'suppressed'}"].format(share=lost)
+    suppressed = words[f"report.figures.{'starred' if report.star_rows else 'suppressed'}"].format(share=lost)
     loss = "report.figures.loss_proved" if report.proved_optimal else "report.figures.loss"
     highest = f"{words.percent(before['highest'])} → {words.percent(after['highest'])}"
     return [

@@ -10,18 +10,18 @@ from sfumato.texts.words import Words
 
 
 def promised(
-    words: Words, promise: Promise, plan: Plan | None = None, starred: bool = False, outside: bool = False
+    words: Words, promise: Promise, plan: Plan | None = None, star_rows: bool = False, outside: bool = False
 ) -> str:
     """A promise in a sentence, and that it does not hold where it does not.
 
     Args:
         plan: What was asked, where it is known.
-        starred: Whether suppressed rows are published, too.
+        star_rows: Whether suppressed rows are published, too.
         outside: Whether the sentence is handed out: then it does not tell what was reached.
     """
     kind = promise.model if f"promise.{promise.model}.says" in words else "other"
     says = words[f"promise.{kind}.says"]
-    if starred:
+    if star_rows:
         says = says.replace(words["promise.published"], words["promise.published_save_stars"])
     reached = "" if outside else words[f"promise.{kind}.reached"]
     sentence = says.replace("{found}", reached).format(

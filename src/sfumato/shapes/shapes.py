@@ -27,12 +27,12 @@ class Refused(Exception):  # noqa: N818  (it is caught here, never shown)
 
 @dataclass(slots=True)
 class Faults:
-    """The faults found so far."""
+    """The faults so far."""
 
-    found: list[Fault] = field(default_factory=list)
+    entries: list[Fault] = field(default_factory=list)
 
     def refuse(self, at: str, what: str, do: str = "") -> Refused:
-        self.found.append(Fault(at or "plan", what, do))
+        self.entries.append(Fault(at or "plan", what, do))
         return Refused()
 
 
@@ -54,9 +54,9 @@ def read(shape: Shape[T], value: object, at: str = "") -> T:
     try:
         result = shape.read(value, at, faults)
     except Refused:
-        raise PlanError(faults.found, code="faults") from None
-    if faults.found:
-        raise PlanError(faults.found, code="faults")
+        raise PlanError(faults.entries, code="faults") from None
+    if faults.entries:
+        raise PlanError(faults.entries, code="faults")
     return result
 
 
@@ -239,10 +239,11 @@ class MapOf(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of a record: its shape, and whether it must be there."""
+    """One key of a record: its shape, whether it must be there, and what `make` calls it where that differs."""
 
     shape: Shape[Any]
     required: bool = False
+    attribute: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,24 +260,25 @@ class Record(Generic[T]):
     def read(self, value: object, at: str, faults: Faults) -> T:
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
-        before = len(faults.found)
+        before = len(faults.entries)
         for key in value:
             if key not in self.keys:
                 faults.refuse(_join(at, str(key)), "unknown key.", did_you_mean(str(key), self.keys))
         for key, spec in self.keys.items():
             if spec.required and key not in value:
                 faults.refuse(_join(at, key), "is missing.")
-        known = [key for key in self.keys if key in value]
-        entries = _gather(((self.keys[key].shape, value[key], _join(at, key)) for key in known), faults)
-        if len(faults.found) > before:
+        present = [key for key in self.keys if key in value]
+        entries = _gather(((self.keys[key].shape, value[key], _join(at, key)) for key in present), faults)
+        if len(faults.entries) > before:
             raise Refused
-        return self._made(dict(zip((key.replace("-", "_") for key in known), entries, strict=True)), at, faults)
-
-    def _made(self, entries: dict[str, Any], at: str, faults: Faults) -> T:
         try:
-            return self.make(**entries)
+            return self.make(**dict(zip(map(self.attribute, present), entries, strict=True)))
         except ValueError as error:
             raise faults.refuse(at, str(error)) from None
+
+    def attribute(self, key: str) -> str:
+        """What `make` and the value that it makes call a key."""
+        return self.keys[key].attribute or key.replace("-", "_")
 
     def schema(self) -> Schema:
         required = [key for key, spec in self.keys.items() if spec.required]
@@ -300,23 +302,22 @@ class Tagged(Generic[T]):
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping with a key {self.tag}, is {kind_of(value)}.")
         rest = {key: entry for key, entry in value.items() if key != self.tag}
-        given = value.get(self.tag)
+        name = value.get(self.tag)
         if self.tag not in value:
             faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
-        elif not isinstance(given, str) or given not in self.variants:
-            faults.refuse(_join(at, self.tag), *_invalid(given, self.variants))
+        elif not isinstance(name, str) or name not in self.variants:
+            faults.refuse(_join(at, self.tag), *_invalid(name, self.variants))
         else:
-            return self.variants[given].read(rest, at, faults)
-        self._meant(given).read(rest, at, faults)
+            return self.variants[name].read(rest, at, faults)
+        self._nearest(name).read(rest, at, faults)
         raise Refused
 
-    def _meant(self, given: object) -> "Record[Any]":
+    def _nearest(self, name: object) -> "Record[Any]":
         """What the other keys are read by where the tag is wrong: the nearest variant, or what all of them know."""
-        near = get_close_matches(_name(given), self.variants, n=1, cutoff=NEAR)
+        near = get_close_matches(_name(name), self.variants, n=1, cutoff=NEAR)
         if near:
             return self.variants[near[0]]
-        known = {key: Key(Anything()) for variant in self.variants.values() for key in variant.keys}
-        return Record(known, dict)
+        return Record({key: Key(Anything()) for variant in self.variants.values() for key in variant.keys}, dict)
 
     def schema(self) -> Schema:
         return _described({"oneOf": [self._variant(name) for name in self.variants]}, self.about)
@@ -345,6 +346,20 @@ class Either:
         return _described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
 
 
+@dataclass(frozen=True, slots=True)
+class Conversion(Generic[T]):
+    """A value of another shape, made into what it stands for."""
+
+    shape: Shape[Any]
+    make: Callable[[Any], T]
+
+    def read(self, value: object, at: str, faults: Faults) -> T:
+        return self.make(self.shape.read(value, at, faults))
+
+    def schema(self) -> Schema:
+        return self.shape.schema()
+
+
 def _invalid(value: object, names: Iterable[str]) -> tuple[str, str]:
     """What is wrong with a name that is none of these, and the nearest."""
     shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
@@ -358,9 +373,9 @@ def _name(value: object) -> str:
 
 def _all(parts: Any, faults: Faults) -> list[Any]:
     """Read all parts, collecting the faults of each, and refuse when any has some."""
-    before = len(faults.found)
+    before = len(faults.entries)
     entries = _gather(parts, faults)
-    if len(faults.found) > before:
+    if len(faults.entries) > before:
         raise Refused
     return entries
 

@@ -38,7 +38,5 @@ def test_a_column_is_not_forced_by_no_row():
 
 
 def test_the_page_does_not_blame_rows_for_the_plan():
-    from sfumato.report.release import files
-
-    assert "because of" not in files(anonymize(FRAME, plan(k=8, min_level=1)))["report.html"]
-    assert "age is at level 1 because of 16 rows" in files(anonymize(FRAME, plan(k=8)))["report.html"]
+    assert "because of" not in anonymize(FRAME, plan(k=8, min_level=1)).reports()["report.html"]
+    assert "age is at level 1 because of 16 rows" in anonymize(FRAME, plan(k=8)).reports()["report.html"]

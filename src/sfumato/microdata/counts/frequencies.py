@@ -143,7 +143,7 @@ def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable
     """The code of each text of a sensitive column, as the texts were read."""
     place = counted.columns.index(name)
     codes = {text: code for code, text in enumerate(table.sensitive_values[name])}
-    forms = [told(form, plan.data.missing) for form in counted.values[place]]
+    forms = [value_of(form, plan.data.missing) for form in counted.values[place]]
     return {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
 
 
@@ -153,14 +153,14 @@ def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
     `7` and `007` of an integer column are one value to whoever reads the release; so they are to every promise.
     """
     values, rejected = list(counted.values), []
-    for name in plan.judged:
+    for name in plan.promise_columns:
         if plan.columns[name].type == "text":
             continue
         place = counted.columns.index(name)
         present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
         forms, wrong = canonical(present, plan.columns[name].type)
-        known = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
-        values[place] = tuple(known.get(text, text) if text is not None else None for text in values[place])
+        forms_by_text = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
+        values[place] = tuple(forms_by_text.get(text, text) if text is not None else None for text in values[place])
         if wrong:
             rejected.append(Rejected(name, tuple(present[at] for at in wrong)))
     return replace(counted, values=tuple(values)), tuple(rejected)
@@ -204,33 +204,33 @@ def _grouped(
     first[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
     owners = np.cumsum(first) - 1
     sizes = np.bincount(owners, weights=counts, minlength=int(first.sum())).astype(np.int64)
-    held = {name: _held(name, counted, kept, owners, counts, len(sizes), plan) for name in plan.counted}
+    contents = {name: _content(name, counted, kept, owners, counts, len(sizes), plan) for name in plan.value_columns}
     return FrequencyTable(
         names,
         codings,
         packing.unpack(keys[:, first]),
         sizes,
-        {name: entry[0] for name, entry in held.items()},
-        {name: entry[1] for name, entry in held.items()},
+        {name: entry[0] for name, entry in contents.items()},
+        {name: entry[1] for name, entry in contents.items()},
         counted.rows - int(sizes.sum()),
     )
 
 
-def _held(
+def _content(
     name: str, counted: Counted, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
 ) -> tuple[Histogram, tuple[str | None, ...]]:
     """What each combination holds of a sensitive column; its missing values are one value of their own."""
     place = counted.columns.index(name)
-    texts = [told(text, plan.data.missing) for text in counted.values[place]]
+    texts = [value_of(text, plan.data.missing) for text in counted.values[place]]
     domain = sorted(set(texts), key=lambda text: (text is None, text or ""))
     places = {text: code for code, text in enumerate(domain)}
     recode = np.array([places[text] for text in texts], np.int32)
     values = recode[counted.codes[kept, place]] if texts else np.zeros(0, np.int32)
-    held = histogram(owners, values, counts, classes, max(len(domain), 1))
-    return replace(held, texts=tuple(domain)), tuple(domain)
+    content = histogram(owners, values, counts, classes, max(len(domain), 1))
+    return replace(content, texts=tuple(domain)), tuple(domain)
 
 
-def told(text: str | None, missing: Sequence[str]) -> str | None:
+def value_of(text: str | None, missing: Sequence[str]) -> str | None:
     """The value that a text of a judged column tells: an empty one none, since a CSV file has one form for both."""
     return None if not text or text in missing else text
 
@@ -243,22 +243,24 @@ def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> 
     accepted = list(dict.fromkeys(form for form in forms if form is not None))
     binding = (column.hierarchy or AnyValue()).bind(accepted)
     outside = set(binding.rejected)
-    known = {text: None if form in outside else form for text, form in zip(present, forms, strict=True)}
-    rejected = tuple(text for text in present if known[text] is None)
+    forms_by_text = {text: None if form in outside else form for text, form in zip(present, forms, strict=True)}
+    rejected = tuple(text for text in present if forms_by_text[text] is None)
     ladder = binding.ladder
     if plan.data.on_missing != "drop" and (
         len(present) < len(texts) or (rejected and plan.data.on_invalid == "missing")
     ):
         ladder = ladder.with_missing()
-    codes = np.fromiter((_code(text, known, ladder, plan.data.on_invalid) for text in texts), np.int32, len(texts))
+    codes = np.fromiter(
+        (_code(text, forms_by_text, ladder, plan.data.on_invalid) for text in texts), np.int32, len(texts)
+    )
     return Coding(tuple(texts), codes, ladder), rejected
 
 
-def _code(text: str | None, known: Mapping[str, str | None], ladder: Ladder, on_invalid: OnInvalid) -> int:
+def _code(text: str | None, forms_by_text: Mapping[str, str | None], ladder: Ladder, on_invalid: OnInvalid) -> int:
     """The code of a text: of its value, or of the missing value, or that its rows are dropped."""
-    form = known.get(text) if text is not None else None
+    form = forms_by_text.get(text) if text is not None else None
     if form is not None:
         return ladder.places[form]
-    if text in known and on_invalid != "missing":
+    if text in forms_by_text and on_invalid != "missing":
         return DROPPED
     return ladder.places.get(None, DROPPED)

@@ -24,7 +24,7 @@ from sfumato.microdata.losses.loss import Terms
 from sfumato.microdata.models.classes import Counts, Histogram, Mask
 
 
-def most_frequent(held: Histogram) -> Counts:
+def most_frequent(content: Histogram) -> Counts:
     """For each class, the rows with its most frequent value.
 
     >>> from sfumato.microdata.classes import histogram
@@ -32,8 +32,8 @@ def most_frequent(held: Histogram) -> Counts:
     >>> most_frequent(histogram(*entries, classes=2, size=2)).tolist()
     [3, 4]
     """
-    most = np.zeros(len(held.starts) - 1, np.int64)
-    np.maximum.at(most, held.owners, held.counts)
+    most = np.zeros(len(content.starts) - 1, np.int64)
+    np.maximum.at(most, content.owners, content.counts)
     return most
 
 

@@ -105,16 +105,16 @@ def _with_sensitive(view: View) -> Iterator[Association]:
     shown[view.published.combinations] = True
     owner_class = np.zeros(len(shown), np.int64)
     owner_class[view.pieces.combinations] = view.pieces.classes
-    for name, held in view.table.sensitive.items():
-        owners = held.owners
+    for name, content in view.table.sensitive.items():
+        owners = content.owners
         seen = shown[owners]
         for place, column in enumerate(view.columns):
             labels = view.class_labels[owner_class[owners[seen]], place]
             yield Association(
                 column.name,
                 name,
-                cramers_v(view.table.codes[owners, place], held.values, held.counts),
-                cramers_v(labels, held.values[seen], held.counts[seen]),
+                cramers_v(view.table.codes[owners, place], content.values, content.counts),
+                cramers_v(labels, content.values[seen], content.counts[seen]),
             )
 
 
@@ -147,9 +147,9 @@ def _of_cells(first: Codes, second: Codes, counts: Floats) -> float:
     smaller = min(int((by_first > 0).sum()), int((by_second > 0).sum()))
     if smaller < 2:
         return 0.0
-    held = counts > 0
-    expected = by_first[first[held]] * by_second[second[held]]
-    excess = float((counts[held] ** 2 / expected).sum()) - 1
+    filled = counts > 0
+    expected = by_first[first[filled]] * by_second[second[filled]]
+    excess = float((counts[filled] ** 2 / expected).sum()) - 1
     return float(np.sqrt(min(max(excess, 0.0) / (smaller - 1), 1.0)))
 
 

@@ -43,13 +43,13 @@ class Accuracy:
 
 def accuracy(view: View, target: str, seed: int) -> Accuracy:
     """Train on the release and on raw rows, and test both."""
-    held = view.table.sensitive[target]
-    entries = _some(len(held.values), seed)
-    owners, values, counts = held.owners[entries], held.values[entries], held.counts[entries]
+    content = view.table.sensitive[target]
+    entries = _some(len(content.values), seed)
+    owners, values, counts = content.owners[entries], content.values[entries], content.counts[entries]
     tested = np.random.default_rng(seed).binomial(counts, HELD_OUT)
     taught = counts - tested
     rows = int(tested.sum())
-    majority = _share(np.full(len(values), _most_frequent(values, taught, held.size)), values, tested)
+    majority = _share(np.full(len(values), _most_frequent(values, taught, content.size)), values, tested)
     if len(np.unique(values[taught > 0])) < 2 or not rows:
         return Accuracy(target, None, None, majority, rows, "the target has one value, or no row is held out")
     raw = _indicators([view.table.codes[owners, place] for place in range(len(view.columns))])
@@ -102,9 +102,9 @@ def _predicted(features: Any, values: npt.NDArray[np.int32], weights: Counts) ->
     from sklearn.linear_model import LogisticRegression
 
     taught = weights > 0
-    known = np.unique(values[taught])
-    if len(known) < 2:
-        return np.full(len(values), known[0] if len(known) else -1, np.int32)
+    classes = np.unique(values[taught])
+    if len(classes) < 2:
+        return np.full(len(values), classes[0] if len(classes) else -1, np.int32)
     model = LogisticRegression(max_iter=200)
     with warnings.catch_warnings():
         # The last digits of the coefficients do not matter for the share predicted rightly.

@@ -59,14 +59,14 @@ def of_steps(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution,
     if steps * len(table.counts) > work:
         return ()
     grouper = Grouper(table)
-    found = []
+    contributions = []
     for column, ladder in enumerate(table.ladders):
         below = grouper.base
         for level in range(1, ladder.height):
             node = tuple(level if place == column else 0 for place in range(len(table.columns)))
             below = grouper.rolled(below, node)
-            found.append(_contribution(table, column, level, below.sizes))
-    return tuple(found)
+            contributions.append(_contribution(table, column, level, below.sizes))
+    return tuple(contributions)
 
 
 def _contribution(table: FrequencyTable, column: int, level: int | None, sizes: Counts) -> Contribution:

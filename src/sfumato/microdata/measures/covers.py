@@ -52,12 +52,12 @@ def domain_of(ladder: Ladder, type_: ColumnType, rows: Counts) -> Domain:
     [1, 0]
     """
     values = np.flatnonzero(rows).astype(np.int64)
-    found = _numbers(ladder, type_)
-    if found is None or np.isnan(found[values]).all():
+    numbers = _numbers(ladder, type_)
+    if numbers is None or np.isnan(numbers[values]).all():
         return Domain(ladder, values, None, None)
-    values = values[np.argsort(found[values], kind="stable")]
-    held = found[values]
-    return Domain(ladder, values, np.where(np.isnan(held), np.nanmax(held), held), found)
+    values = values[np.argsort(numbers[values], kind="stable")]
+    ordered = numbers[values]
+    return Domain(ladder, values, np.where(np.isnan(ordered), np.nanmax(ordered), ordered), numbers)
 
 
 def _numbers(ladder: Ladder, type_: ColumnType) -> Floats | None:
@@ -84,10 +84,10 @@ def covers(labels: Labels, domain: Domain) -> Pairs:
     >>> [part.tolist() for part in covers(("A", "{b, c}"), domain)]
     [[0, 0, 1, 1], [0, 1, 1, 2]]
     """
-    found = [*_rungs(labels, domain), *_ranges(labels, domain), *_sets(labels, domain)]
+    pairs = [*_rungs(labels, domain), *_ranges(labels, domain), *_sets(labels, domain)]
     if STAR in labels:
-        found.append((np.full(len(domain.values), labels.index(STAR)), np.arange(len(domain.values))))
-    return np.concatenate([pair[0] for pair in found]), np.concatenate([pair[1] for pair in found])
+        pairs.append((np.full(len(domain.values), labels.index(STAR)), np.arange(len(domain.values))))
+    return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
 
 
 def _rungs(labels: Labels, domain: Domain) -> Iterator[Pairs]:

@@ -204,8 +204,8 @@ def snb(sizes: Counts, population_size: int) -> Estimate:
     model = _Slide(population_size, rows / population_size, classes)
     grid = classes * (population_size / classes) ** np.linspace(1e-6, 1 - 1e-6, 200)
     gaps = [(count, model.unique_rows(count)) for count in grid.tolist()]
-    known = [(count, expected - unique) for count, expected in gaps if expected is not None]
-    for (low, at_low), (high, at_high) in pairwise(known):
+    gaps_known = [(count, expected - unique) for count, expected in gaps if expected is not None]
+    for (low, at_low), (high, at_high) in pairwise(gaps_known):
         if at_low == 0 or at_low * at_high < 0:
             return _estimate(model.unique_persons(model.solved(low, high, at_low, unique)), population_size)
     return Estimate(None, None, "no slide negative binomial has these classes and unique rows: it does not converge")

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from sfumato.microdata.counts import grouping_kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import hash_capacity
 from sfumato.microdata.counts.packing import Words, packing_of
 from sfumato.microdata.models.classes import Counts
 
@@ -21,7 +22,7 @@ class Regrouper:
         self.counts = table.counts
         self.packing = packing_of([ladder.size for ladder in table.ladders])
         self.keys = self.packing.pack(table.codes)
-        self._hashed = np.zeros(1 << max((2 * len(table.counts)).bit_length(), 4), np.int64)
+        self._hashed = np.zeros(hash_capacity(len(table.counts)), np.int64)
         self._stamp = 0
         self._masked = np.empty_like(self.keys)
         self._out_keys = np.empty_like(self.keys)

@@ -24,7 +24,7 @@ MAX_WORK = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measures:
     """What was measured of a release, in plain values."""
 
     risk: Mapping[str, Mapping[str, Any]]
@@ -33,18 +33,18 @@ class Measured:
 
 def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
     """Measure what is known before anything is published: what contributes to the risks of the raw rows."""
-    found = outliers(table, MAX_WORK)
+    rare = outliers(table, MAX_WORK)
     return {
         "contribution": _contributions(table),
         "outliers": {
-            "singled_out_by_columns": list(found.by_columns),
-            "singled_out_by_more": found.more,
-            "singled_out_alone_by": dict(found.columns),
+            "singled_out_by_columns": list(rare.by_columns),
+            "singled_out_by_more": rare.more,
+            "singled_out_alone_by": dict(rare.columns),
         },
     }
 
 
-def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[str, Mapping[str, Any]]) -> Measured:
+def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[str, Mapping[str, Any]]) -> Measures:
     """Measure a release.
 
     Args:
@@ -58,7 +58,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
         "outliers": raw["outliers"],
         "forcing": forcing(plan, table, recoding, MAX_WORK),
     }
-    return Measured(risk, utility(plan, table, recoding).to_dict())
+    return Measures(risk, utility(plan, table, recoding).to_dict())
 
 
 def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
@@ -86,8 +86,8 @@ def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
         return {}
     kept = np.flatnonzero(~recoding.suppressed)
     sizes = recoding.sizes[kept]
-    known = np.array([persons.get(published_labels(recoding, place), 0) for place in kept.tolist()], np.int64)
-    risks = 1 / np.maximum(np.maximum(known, sizes), 1)
+    in_population = np.array([persons.get(published_labels(recoding, place), 0) for place in kept.tolist()], np.int64)
+    risks = 1 / np.maximum(np.maximum(in_population, sizes), 1)
     return {"journalist": asdict(attacker(sizes, risks, prosecutor(sizes).threshold))}
 
 

@@ -81,18 +81,18 @@ def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | No
     if not sizes.sum():
         return Risk(0, 0, 0, 0, 0.0, 0.0, 0, threshold)
     among = sizes if matches is None else matches
-    told = attacker(sizes, 1 / among, threshold)
+    figures = attacker(sizes, 1 / among, threshold)
     return Risk(
         int(sizes.sum()),
         len(sizes),
         int(among.min()),
         int(among.max()),
-        told.highest,
+        figures.highest,
         float((sizes / among).sum() / sizes.sum()),
         int((among == 1).sum()),
         threshold,
-        told.rows_above,
-        told.share_above,
+        figures.rows_above,
+        figures.share_above,
     )
 
 

@@ -58,11 +58,11 @@ def subsets(table: FrequencyTable, limit: int = LIMIT) -> Subsets:
     width = len(table.columns)
     total = 2**width - 1
     if width <= MAX_COLUMNS and total * len(table.counts) <= MAX_WORK * 4:
-        found = list(_all_sets(table))
+        sets = list(_all_sets(table))
     else:
-        found = list(_best_first(table, min(limit, max(width, MAX_WORK // max(len(table.counts), 1)))))
-    found.sort(key=lambda told: (len(told.columns), -told.distinction, -told.separation, told.columns))
-    return Subsets(tuple(found), total, len(found) == total)
+        sets = list(_best_first(table, min(limit, max(width, MAX_WORK // max(len(table.counts), 1)))))
+    sets.sort(key=lambda telling: (len(telling.columns), -telling.distinction, -telling.separation, telling.columns))
+    return Subsets(tuple(sets), total, len(sets) == total)
 
 
 def _all_sets(table: FrequencyTable) -> Iterator[Telling]:
@@ -70,14 +70,14 @@ def _all_sets(table: FrequencyTable) -> Iterator[Telling]:
     grouper = Regrouper(table)
     everything = tuple(range(len(table.columns)))
     above: dict[tuple[int, ...], tuple[Words, Counts]] = {everything: (grouper.keys, table.counts)}
-    yield _told(table, everything, table.counts)
+    yield _measure(table, everything, table.counts)
     for width in range(len(everything) - 1, 0, -1):
         here = {}
         for chosen in combinations(everything, width):
             wider = [tuple(sorted((*chosen, more))) for more in everything if more not in chosen]
-            keys, counts = min((above[one] for one in wider), key=lambda held: len(held[1]))
+            keys, counts = min((above[one] for one in wider), key=lambda classes: len(classes[1]))
             here[chosen] = grouper.by(chosen, keys, counts)
-            yield _told(table, chosen, here[chosen][1])
+            yield _measure(table, chosen, here[chosen][1])
         above = here
 
 
@@ -90,17 +90,17 @@ def _best_first(table: FrequencyTable, limit: int) -> Iterator[Telling]:
     measured = 0
     while waiting and measured < limit:
         _, chosen = heapq.heappop(waiting)
-        told = _told(table, chosen, grouper.sizes_by(chosen)[1])
+        telling = _measure(table, chosen, grouper.sizes_by(chosen)[1])
         measured += 1
-        yield told
+        yield telling
         for more in range(width):
             wider = tuple(sorted({*chosen, more}))
             if wider not in seen:
                 seen.add(wider)
-                heapq.heappush(waiting, (-told.distinction / len(wider), wider))
+                heapq.heappush(waiting, (-telling.distinction / len(wider), wider))
 
 
-def _told(table: FrequencyTable, chosen: tuple[int, ...], sizes: Counts) -> Telling:
+def _measure(table: FrequencyTable, chosen: tuple[int, ...], sizes: Counts) -> Telling:
     rows = int(sizes.sum())
     pairs = rows * (rows - 1) / 2
     same = float((sizes.astype(float) * (sizes - 1)).sum()) / 2

@@ -59,11 +59,11 @@ class RiskSurvey:
 
     def to_dict(self) -> dict[str, Any]:
         """The report in plain values; no row numbers."""
-        found = asdict(self)
-        del found["outlier_rows"]
-        del found["outliers"]["combinations"]
-        found["outliers"]["columns"] = dict(self.outliers.columns)
-        return found
+        figures = asdict(self)
+        del figures["outlier_rows"]
+        del figures["outliers"]["combinations"]
+        figures["outliers"]["columns"] = dict(self.outliers.columns)
+        return figures
 
 
 def survey(
@@ -108,8 +108,8 @@ def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCoun
         sizes if matches is None else matches, return_inverse=True, return_counts=True
     )
     rows = np.bincount(places, weights=sizes, minlength=len(distinct)).astype(np.int64)
-    found = zip(distinct.tolist(), classes.tolist(), rows.tolist(), strict=True)
-    return tuple(SizeCount(size, count, held) for size, count, held in found)
+    sizes_found = zip(distinct.tolist(), classes.tolist(), rows.tolist(), strict=True)
+    return tuple(SizeCount(size, count, rows_of_size) for size, count, rows_of_size in sizes_found)
 
 
 def _unknown(table: FrequencyTable) -> Mask:

@@ -93,8 +93,10 @@ class ColumnView:
 
     def inside(self, chosen: Mask) -> Floats:
         """For each label, the share of the values it covers that are among the chosen."""
-        held = np.bincount(self.labels, weights=chosen[self.covered].astype(float), minlength=len(self.label_rows))
-        found: Floats = held / self.widths
+        covered_rows = np.bincount(
+            self.labels, weights=chosen[self.covered].astype(float), minlength=len(self.label_rows)
+        )
+        found: Floats = covered_rows / self.widths
         return found
 
 

@@ -11,31 +11,26 @@ Monotone under generalization (a share of a union lies between the shares of its
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Integer, Key, ListOf, Number, Record, Scalar, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note, TextOrNumber
 
 
 @dataclass(frozen=True, slots=True)
 class AlphaKAnonymity(ClassModel):
     """Every class has at least `k` rows and at most a share `alpha` of each value of `column`."""
 
-    alpha: float
-    k: int
-    column: str
-    values: tuple[str, ...] = ()
+    alpha: Annotated[float, Note("the greatest share of a value in a class", minimum=0, maximum=1)]
+    k: Annotated[int, Note("rows a class must have", minimum=1)]
+    column: SensitiveColumn
+    values: Annotated[tuple[TextOrNumber, ...], Note("the delicate values; all when not given", at_least=1)] = ()
     name: ClassVar[str] = "alpha-k-anonymity"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
-
-    @property
-    def asked(self) -> float:
-        return self.alpha
+    asks: ClassVar[str] = "alpha"
 
     @property
     def least_rows(self) -> int:
@@ -45,10 +40,10 @@ class AlphaKAnonymity(ClassModel):
         return (classes.sizes < self.k) | (self._shares(classes, whole) > self.alpha + EXACT)
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
         caps = np.where(self._bounded(whole), self.alpha, 1.0)
-        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, enough, kept)
+        bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
         return short_of(classes.sizes, np.where(kept < self.k, 0, kept))
 
     def reached(self, classes: Classes, whole: Classes) -> float:
@@ -82,19 +77,8 @@ class AlphaKAnonymity(ClassModel):
 
     def _shares(self, classes: Classes, whole: Classes) -> Floats:
         """The greatest share of a bounded value in each class."""
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         reference = np.where(self._bounded(whole), 1.0, np.inf)
-        found = np.empty(len(classes.sizes))
-        bounds_kernels.highest_ratio(held.starts, held.values, held.counts, classes.sizes, reference, found)
-        return found
-
-
-SHAPE = Record(
-    {
-        "alpha": Key(Number(minimum=0, maximum=1, about="the greatest share of a value in a class"), required=True),
-        "k": Key(Integer(minimum=1, about="rows a class must have"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "values": Key(ListOf(Scalar(), at_least=1, about="the delicate values; all when not given")),
-    },
-    AlphaKAnonymity,
-)
+        shares = np.empty(len(classes.sizes))
+        bounds_kernels.highest_ratio(content.starts, content.values, content.counts, classes.sizes, reference, shares)
+        return shares

@@ -14,13 +14,13 @@ a small class that was suppressed just large enough to be kept, and so raise the
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel
-from sfumato.shapes.shapes import Key, Number, Record
+from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,15 @@ class AverageRisk(ClassModel):
     [True, False, False]
     """
 
-    threshold: float
+    threshold: Annotated[float, Note("the greatest average risk", minimum=0, maximum=1)]
     name: ClassVar[str] = "average-risk"
+    asks: ClassVar[str] = "threshold"
     column: ClassVar[None] = None
     of_release: ClassVar[bool] = True
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.threshold <= 0:
             raise ValueError("threshold must be greater than 0.")
-
-    @property
-    def asked(self) -> float:
-        return self.threshold
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         return classes.sizes * self.threshold < 1 - EXACT
@@ -81,8 +76,3 @@ class AverageRisk(ClassModel):
             rows = int(np.ceil(1 / self.threshold))
             return f"threshold = {self.threshold:g} needs {rows} rows, the data have {whole.rows}."
         return None
-
-
-SHAPE = Record(
-    {"threshold": Key(Number(minimum=0, maximum=1, about="the greatest average risk"), required=True)}, AverageRisk
-)

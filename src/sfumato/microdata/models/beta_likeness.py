@@ -15,47 +15,39 @@ table, before suppression.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Choice, Key, Number, Record, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
 class BetaLikeness(ClassModel):
     """The share of a value of `column` in a class exceeds its share in the table by at most `beta` times it."""
 
-    beta: float
-    column: str
+    beta: Annotated[float, Note("by how many times a share may exceed that in the table", minimum=0)]
+    column: SensitiveColumn
     variant: Literal["basic", "enhanced"] = "enhanced"
     name: ClassVar[str] = "beta-likeness"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
-
-    @property
-    def asked(self) -> float:
-        return self.beta
+    asks: ClassVar[str] = "beta"
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return self._ratios(classes, self._caps(whole)) > 1 + EXACT
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
-        bounds_kernels.capped(held.starts, held.values, held.counts, self._caps(whole), failing, enough, kept)
+        bounds_kernels.capped(content.starts, content.values, content.counts, self._caps(whole), failing, enough, kept)
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
         """The greatest (q - p) / p of all classes."""
         shares = _positive(whole.sensitive[self.column].shares())
         return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)
-
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
 
     def _caps(self, whole: Classes) -> Floats:
         """The share that each value may have in a class."""
@@ -67,23 +59,13 @@ class BetaLikeness(ClassModel):
         return caps
 
     def _ratios(self, classes: Classes, reference: Floats) -> Floats:
-        held = classes.sensitive[self.column]
-        found = np.empty(len(classes.sizes))
-        bounds_kernels.highest_ratio(held.starts, held.values, held.counts, classes.sizes, reference, found)
-        return found
+        content = classes.sensitive[self.column]
+        ratios = np.empty(len(classes.sizes))
+        bounds_kernels.highest_ratio(content.starts, content.values, content.counts, classes.sizes, reference, ratios)
+        return ratios
 
 
 def _positive(shares: Floats) -> Floats:
     """Shares to divide by; a value that the table does not hold gets next to nothing."""
     found: Floats = np.maximum(shares, 1e-300)
     return found
-
-
-SHAPE = Record(
-    {
-        "beta": Key(Number(minimum=0, about="by how many times a share may exceed that in the table"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "variant": Key(Choice(("basic", "enhanced"))),
-    },
-    BetaLikeness,
-)

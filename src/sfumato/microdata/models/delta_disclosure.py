@@ -13,43 +13,38 @@ table, before suppression.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Key, Number, Record, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaDisclosure(ClassModel):
     """|ln(q/p)| < `delta` for every value of `column` in every class."""
 
-    delta: float
-    column: str
+    delta: Annotated[float, Note("the greatest |ln(q/p)|", minimum=0)]
+    column: SensitiveColumn
     name: ClassVar[str] = "delta-disclosure"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
+    asks: ClassVar[str] = "delta"
 
     def __post_init__(self) -> None:
         if self.delta <= 0:
             raise ValueError("delta must be greater than 0.")
 
-    @property
-    def asked(self) -> float:
-        return self.delta
-
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return self._distances(classes, whole) >= self.delta - EXACT
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         shares = whole.sensitive[self.column].shares()
         kept = classes.sizes.copy()
         caps = shares * np.exp(self.delta)
-        bounds_kernels.capped(held.starts, held.values, held.counts, caps, failing, enough, kept)
+        bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
         _, low = self._ratios(classes, whole)
         # A value of which a class holds c rows limits it to c / (p exp(-delta)) rows; low is the least c / (p size).
         scarce = np.floor(low * classes.sizes * np.exp(self.delta) + 1e-6).astype(np.int64)
@@ -59,9 +54,6 @@ class DeltaDisclosure(ClassModel):
         """The greatest |ln(q/p)|; infinite where a class lacks a value."""
         return float(self._distances(classes, whole).max(initial=0.0))
 
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
-
     def _distances(self, classes: Classes, whole: Classes) -> Floats:
         high, low = self._ratios(classes, whole)
         with np.errstate(divide="ignore"):
@@ -69,20 +61,11 @@ class DeltaDisclosure(ClassModel):
 
     def _ratios(self, classes: Classes, whole: Classes) -> tuple[Floats, Floats]:
         """The greatest and the least q/p of each class."""
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         shares = whole.sensitive[self.column].shares()
         reference = np.maximum(shares, 1e-300)
         high, low = np.empty(len(classes.sizes)), np.empty(len(classes.sizes))
-        entries = (held.starts, held.values, held.counts, classes.sizes, reference)
+        entries = (content.starts, content.values, content.counts, classes.sizes, reference)
         bounds_kernels.highest_ratio(*entries, high)
         bounds_kernels.lowest_ratio(*entries, int((shares > 0).sum()), low)
         return high, low
-
-
-SHAPE = Record(
-    {
-        "delta": Key(Number(minimum=0, about="the greatest |ln(q/p)|"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-    },
-    DeltaDisclosure,
-)

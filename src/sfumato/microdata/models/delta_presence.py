@@ -13,33 +13,33 @@ Monotone under generalization (a share of a union lies between the shares of its
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Key, Number, Record, Scalar, Text
+from sfumato.shapes.records import Note
+from sfumato.shapes.shapes import Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
     """The rows that belong to the research subset: those with this value in this column."""
 
-    column: str
-    value: str
+    column: Annotated[str, Note("the column that marks the subset")]
+    value: Annotated[str, Scalar("its value for rows of the subset")]
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaPresence(ClassModel):
     """In every class, the share of rows of the `subset` lies between `lower` and `upper`."""
 
-    lower: float
-    upper: float
+    lower: Annotated[float, Note("the least share of the subset in a class", minimum=0, maximum=1)]
+    upper: Annotated[float, Note("the greatest share", minimum=0, maximum=1)]
     subset: Subset
     name: ClassVar[str] = "delta-presence"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
+    asks: ClassVar[str] = "upper"
 
     def __post_init__(self) -> None:
         if self.lower > self.upper:
@@ -48,10 +48,6 @@ class DeltaPresence(ClassModel):
     @property
     def column(self) -> str:
         return self.subset.column
-
-    @property
-    def asked(self) -> float:
-        return self.upper
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         shares = self._shares(classes, whole)
@@ -72,8 +68,8 @@ class DeltaPresence(ClassModel):
         return float(self._shares(classes, whole).max(initial=0.0))
 
     def limits(self, whole: Classes) -> str | None:
-        held = whole.sensitive[self.column]
-        share = float(held.shares()[_marked(held.texts, self.subset.value)].sum())
+        content = whole.sensitive[self.column]
+        share = float(content.shares()[_marked(content.texts, self.subset.value)].sum())
         if share == 0:
             return f"no row has the value of {self.column} that marks the subset."
         if not self.lower - EXACT <= share <= self.upper + EXACT:
@@ -84,28 +80,13 @@ class DeltaPresence(ClassModel):
         return None
 
     def _shares(self, classes: Classes, whole: Classes) -> Floats:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         marked = _marked(whole.sensitive[self.column].texts, self.subset.value)
-        rows = np.bincount(held.owners, weights=held.counts * marked[held.values], minlength=len(classes.sizes))
+        rows = np.bincount(
+            content.owners, weights=content.counts * marked[content.values], minlength=len(classes.sizes)
+        )
         return rows / np.maximum(classes.sizes, 1)
 
 
 def _marked(texts: tuple[str | None, ...], value: str) -> Mask:
     return np.array([text == value for text in texts] or [False], bool)
-
-
-SUBSET = Record(
-    {
-        "column": Key(Text(about="the column that marks the subset"), required=True),
-        "value": Key(Scalar(about="its value for rows of the subset"), required=True),
-    },
-    Subset,
-)
-SHAPE = Record(
-    {
-        "lower": Key(Number(minimum=0, maximum=1, about="the least share of the subset in a class"), required=True),
-        "upper": Key(Number(minimum=0, maximum=1, about="the greatest share"), required=True),
-        "subset": Key(SUBSET, required=True),
-    },
-    DeltaPresence,
-)

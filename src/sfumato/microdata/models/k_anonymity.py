@@ -11,11 +11,11 @@ Monotone under generalization and under suppression: a class only grows.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.shapes.shapes import Integer, Key, Record
+from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +28,11 @@ class KAnonymity(ClassModel):
     [True, False]
     """
 
-    k: int
+    k: Annotated[int, Note("rows a class must have", minimum=1)]
     name: ClassVar[str] = "k-anonymity"
+    asks: ClassVar[str] = "k"
     column: ClassVar[None] = None
-    monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
-
-    @property
-    def asked(self) -> float:
-        return self.k
 
     @property
     def least_rows(self) -> int:
@@ -52,6 +48,3 @@ class KAnonymity(ClassModel):
         if self.k > whole.rows:
             return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
         return None
-
-
-SHAPE = Record({"k": Key(Integer(minimum=1, about="rows a class must have"), required=True)}, KAnonymity)

@@ -18,31 +18,41 @@ Monotone under generalization and under suppression: what a class stands for onl
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
-from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.shapes.shapes import Either, Integer, Key, ListOf, Record, Scalar, Text
+from sfumato.shapes.records import Note
+from sfumato.shapes.shapes import Conversion, Either, Key, Record, Text
 
 # Under this name the classes of a full-domain search hold the rows of the population: no column can have it.
 POPULATION = "\0population"
+TABLE = Either(
+    (
+        ((str,), Conversion(Text(about="path of the table, relative to the plan"), DataPlan)),
+        (
+            (dict,),
+            Record(
+                {"source": Key(Text(about="path of the table, relative to the plan"), required=True)}
+                | {name: DATA.keys[name] for name in ("separator", "encoding", "missing", "table")},
+                DataPlan,
+            ),
+        ),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
 class KMap(ClassModel):
     """Every class has at least `k` rows in the `population`."""
 
-    k: int
-    population: DataPlan
+    k: Annotated[int, Note("persons of the population a class must stand for", minimum=1)]
+    population: Annotated[DataPlan, TABLE]
     name: ClassVar[str] = "k-map"
+    asks: ClassVar[str] = "k"
     column: ClassVar[None] = None
-    monotone_generalization: ClassVar[bool] = True
     monotone_suppression: ClassVar[bool] = True
-
-    @property
-    def asked(self) -> float:
-        return self.k
 
     def located(self, folder: Path) -> "KMap":
         """The same model with its table of the population found from a folder."""
@@ -55,47 +65,14 @@ class KMap(ClassModel):
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         return int(_persons(classes).min()) if len(classes.sizes) else 0
 
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
-
 
 def _persons(classes: Classes) -> Counts:
     """The persons each class stands for: of the population where it is known, and no fewer than its own rows."""
-    held = classes.sensitive.get(POPULATION)
-    if held is None:
+    content = classes.sensitive.get(POPULATION)
+    if content is None:
         return classes.sizes
     import numpy as np
 
-    persons = np.bincount(held.owners, weights=held.counts, minlength=len(classes.sizes)).astype(np.int64)
+    persons = np.bincount(content.owners, weights=content.counts, minlength=len(classes.sizes)).astype(np.int64)
     found: Counts = np.maximum(persons, classes.sizes)
     return found
-
-
-def _made(k: int, population: str | DataPlan) -> KMap:
-    return KMap(k, DataPlan(source=population) if isinstance(population, str) else population)
-
-
-def _data_plan(**given: Any) -> DataPlan:
-    return DataPlan(**given)
-
-
-TABLE = Record(
-    {
-        "source": Key(Text(about="path of the table, relative to the plan"), required=True),
-        "separator": Key(Text(about="of a CSV file; found out when not given")),
-        "encoding": Key(Text(about="of a CSV file")),
-        "missing": Key(ListOf(Scalar(), about="texts that mean missing")),
-        "table": Key(Text(about="table of a database file, or sheet of a workbook")),
-    },
-    _data_plan,
-)
-SHAPE = Record(
-    {
-        "k": Key(Integer(minimum=1, about="persons of the population a class must stand for"), required=True),
-        "population": Key(
-            Either((((str,), Text(about="path of the table, relative to the plan")), ((dict,), TABLE))),
-            required=True,
-        ),
-    },
-    _made,
-)

@@ -15,14 +15,14 @@ can keep at most: counts cut off at some height are, for a given number of rows,
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Choice, Key, Number, Record, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note
 
 Variant = Literal["distinct", "entropy", "recursive"]
 
@@ -31,12 +31,13 @@ Variant = Literal["distinct", "entropy", "recursive"]
 class LDiversity(ClassModel):
     """Every class holds at least `l` well-represented values of `column`."""
 
-    l: float  # noqa: E741  (the letter of the literature and of the plan)
-    column: str
+    # The letter of the literature and of the plan.
+    l: Annotated[float, Note("values a class must hold", minimum=1)]  # noqa: E741
+    column: SensitiveColumn
     variant: Variant = "distinct"
-    c: float | None = None
+    c: Annotated[float | None, Note("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
-    monotone_generalization: ClassVar[bool] = True
+    asks: ClassVar[str] = "l"
 
     def __post_init__(self) -> None:
         if (self.variant == "recursive") != (self.c is not None):
@@ -58,29 +59,29 @@ class LDiversity(ClassModel):
         return int(np.ceil(self.l - EXACT))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         if self.variant == "recursive":
-            return ~_recursive(held, int(self.l), self.c or 0.0)
-        return self._diversity(held) < self.l - EXACT
+            return ~_recursive(content, int(self.l), self.c or 0.0)
+        return self._diversity(content) < self.l - EXACT
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         if self.variant == "distinct":
             return np.where(failing, classes.sizes, 0)
         kept = classes.sizes.copy()
         if self.variant == "entropy":
-            bounds_kernels.entropy(held.starts, held.counts, float(self.l), failing, enough, kept)
+            bounds_kernels.entropy(content.starts, content.counts, float(self.l), failing, enough, kept)
         else:
-            bounds_kernels.recursive(held.starts, held.counts, int(self.l), self.c or 0.0, failing, enough, kept)
+            bounds_kernels.recursive(content.starts, content.counts, int(self.l), self.c or 0.0, failing, enough, kept)
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         if not len(classes.sizes):
             return 0
         if self.variant == "recursive":
-            return _largest_l(held, self.c or 0.0)
-        worst = float(self._diversity(held).min())
+            return _largest_l(content, self.c or 0.0)
+        worst = float(self._diversity(content).min())
         return int(worst) if self.variant == "distinct" else worst
 
     def limits(self, whole: Classes) -> str | None:
@@ -90,40 +91,29 @@ class LDiversity(ClassModel):
             return f"l = {self.asked} needs {self.asked} distinct values of {self.column}, it has {distinct}."
         return None
 
-    def _diversity(self, held: Histogram) -> Floats:
+    def _diversity(self, content: Histogram) -> Floats:
         if self.variant == "distinct":
-            return np.diff(held.starts).astype(np.float64)
-        return np.exp(entropies(held))
+            return np.diff(content.starts).astype(np.float64)
+        return np.exp(entropies(content))
 
 
-def entropies(held: Histogram) -> Floats:
+def entropies(content: Histogram) -> Floats:
     """The entropy of the values in each class, in nats."""
-    found = np.empty(len(held.starts) - 1)
-    bounds_kernels.entropies(held.starts, held.counts, found)
+    found = np.empty(len(content.starts) - 1)
+    bounds_kernels.entropies(content.starts, content.counts, found)
     return found
 
 
-def _recursive(held: Histogram, least: int, c: float) -> Mask:
+def _recursive(content: Histogram, least: int, c: float) -> Mask:
     """Whether r1 < c (r_l + … + r_m) in each class, with counts r sorted from the most frequent down."""
-    found = np.empty(len(held.starts) - 1, bool)
-    bounds_kernels.recursive_holds(held.starts, held.counts, least, c, found)
+    found = np.empty(len(content.starts) - 1, bool)
+    bounds_kernels.recursive_holds(content.starts, content.counts, least, c, found)
     return found
 
 
-def _largest_l(held: Histogram, c: float) -> int:
+def _largest_l(content: Histogram, c: float) -> int:
     """The largest l for which every class is recursively (c,l)-diverse."""
     reached = 0
-    while reached < held.size and bool(_recursive(held, reached + 1, c).all()):
+    while reached < content.size and bool(_recursive(content, reached + 1, c).all()):
         reached += 1
     return reached
-
-
-SHAPE = Record(
-    {
-        "l": Key(Number(minimum=1, about="values a class must hold"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "variant": Key(Choice(("distinct", "entropy", "recursive"))),
-        "c": Key(Number(minimum=0, about="the constant of recursive (c,l)-diversity")),
-    },
-    LDiversity,
-)

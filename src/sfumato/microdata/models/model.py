@@ -1,11 +1,13 @@
 """The privacy model: what every class must satisfy, and how a search may reason about it."""
 
-from typing import ClassVar, Protocol, TypeGuard
+from typing import Annotated, ClassVar, Protocol, TypeGuard
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
+from sfumato.shapes.records import Note
 
+SensitiveColumn = Annotated[str, Note("the sensitive column")]
 # How far a share or a distance may lie beyond its limit because numbers in a machine have no more digits.
 EXACT = 1e-9
 
@@ -14,7 +16,7 @@ class Model(Protocol):
     """A promise about every class of a release.
 
     Attributes:
-        name: The model's name in a plan.
+        name: The model's name in a plan; asks: its parameter that is the number asked for.
         monotone_generalization: When all classes of a table satisfy the model, so do all of any coarser table.
         monotone_suppression: A class that satisfies the model still does so after any other rows were merged into it
             (so the rows in failing classes only shrink when a table gets coarser).
@@ -22,6 +24,7 @@ class Model(Protocol):
     """
 
     name: ClassVar[str]
+    asks: ClassVar[str]
     of_release: ClassVar[bool]
 
     @property
@@ -105,10 +108,25 @@ class ClassModel:
 
     __slots__ = ()
     of_release: ClassVar[bool] = False
+    monotone_generalization: ClassVar[bool] = True
+    asks: ClassVar[str]
+
+    @property
+    def monotone_suppression(self) -> bool:
+        return False
+
+    @property
+    def asked(self) -> float:
+        asked: float = getattr(self, self.asks)
+        return asked
 
     @property
     def least_rows(self) -> int:
         return 1
+
+    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
+        """Nothing in the raw table rules the promise out."""
+        return None
 
     def failing_among(self: Model, classes: Classes, whole: Classes, asked: Mask) -> Mask:
         """As `failing`, of some classes."""

@@ -31,23 +31,25 @@ def in_one_text(model: Model, type_: ColumnType) -> Model:
     """The model with its values in the one text that a type has for them; those of no such value stay as they are."""
     texts = named(model)
     forms, _ = canonical(texts, type_)
-    found = tuple(text if form is None else form for text, form in zip(texts, forms, strict=True))
-    if found == texts:
+    values = tuple(text if form is None else form for text, form in zip(texts, forms, strict=True))
+    if values == texts:
         return model
     if isinstance(model, DeltaPresence):
-        return replace(model, subset=replace(model.subset, value=found[0]))
+        return replace(model, subset=replace(model.subset, value=values[0]))
     if isinstance(model, AlphaKAnonymity):
-        return replace(model, values=found)
-    return replace(cast("TCloseness", model), order=found)
+        return replace(model, values=values)
+    return replace(cast("TCloseness", model), order=values)
 
 
 def faults_of(model: Model, at: str, type_: ColumnType, missing: Sequence[str]) -> list[Fault]:
     """Why values that a model names can never stand in its column."""
     texts = named(model)
     _, wrong = canonical(texts, type_)
-    found = [Fault(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
+    faults = (
+        [Fault(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
+    )
     if not isinstance(model, TCloseness) and any(text in missing for text in texts):
-        found.append(
+        faults.append(
             Fault(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
         )
-    return found
+    return faults

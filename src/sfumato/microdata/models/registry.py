@@ -3,36 +3,36 @@
 from pathlib import Path
 from typing import Any
 
-from sfumato.microdata.models import (
-    alpha_k_anonymity,
-    average_risk,
-    beta_likeness,
-    delta_disclosure,
-    delta_presence,
-    k_anonymity,
-    k_map,
-    l_diversity,
-    sample_uniqueness,
-    t_closeness,
-)
+from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.microdata.models.average_risk import AverageRisk
+from sfumato.microdata.models.beta_likeness import BetaLikeness
+from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
+from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
+from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import Record, Tagged
 
-SHAPES: dict[str, Record[Any]] = {
-    "k-anonymity": k_anonymity.SHAPE,
-    "k-map": k_map.SHAPE,
-    "alpha-k-anonymity": alpha_k_anonymity.SHAPE,
-    "l-diversity": l_diversity.SHAPE,
-    "t-closeness": t_closeness.SHAPE,
-    "delta-disclosure": delta_disclosure.SHAPE,
-    "beta-likeness": beta_likeness.SHAPE,
-    "delta-presence": delta_presence.SHAPE,
-    "average-risk": average_risk.SHAPE,
-    "sample-uniqueness": sample_uniqueness.SHAPE,
-}
+MODELS: tuple[Any, ...] = (
+    KAnonymity,
+    KMap,
+    AlphaKAnonymity,
+    LDiversity,
+    TCloseness,
+    DeltaDisclosure,
+    BetaLikeness,
+    DeltaPresence,
+    AverageRisk,
+    SampleUniqueness,
+)
+SHAPES: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in MODELS}
 MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a promise about the published rows")
 
 
 def located(model: Model, folder: Path) -> Model:
     """The model with its files, where it has some, found from a folder."""
-    return model.located(folder) if isinstance(model, t_closeness.TCloseness | k_map.KMap) else model
+    return model.located(folder) if isinstance(model, TCloseness | KMap) else model

@@ -14,13 +14,13 @@ other rows raises the share.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel
-from sfumato.shapes.shapes import Key, Number, Record
+from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,11 @@ class SampleUniqueness(ClassModel):
     [True, False, False]
     """
 
-    threshold: float
+    threshold: Annotated[float, Note("the greatest share of unique rows", minimum=0, maximum=1)]
     name: ClassVar[str] = "sample-uniqueness"
+    asks: ClassVar[str] = "threshold"
     column: ClassVar[None] = None
     of_release: ClassVar[bool] = True
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
-
-    @property
-    def asked(self) -> float:
-        return self.threshold
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         if self.threshold >= 1:
@@ -68,9 +63,3 @@ class SampleUniqueness(ClassModel):
         if whole.rows == 1 and self.threshold < 1:
             return "the data have one row, and it is unique."
         return None
-
-
-SHAPE = Record(
-    {"threshold": Key(Number(minimum=0, maximum=1, about="the greatest share of unique rows"), required=True)},
-    SampleUniqueness,
-)

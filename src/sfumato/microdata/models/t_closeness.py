@@ -23,7 +23,7 @@ bounded by the kernels.
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,8 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models import distance_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.shapes import Choice, Key, ListOf, Number, Record, Scalar, Text
+from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.records import Note, TextOrNumber
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Texts = tuple[str | None, ...]
@@ -44,24 +44,19 @@ Texts = tuple[str | None, ...]
 class TCloseness(ClassModel):
     """The distribution of `column` in every class is within `t` of that in the whole table."""
 
-    t: float
-    column: str
+    t: Annotated[float, Note("the greatest distance to the whole table", minimum=0, maximum=1)]
+    column: SensitiveColumn
     distance: Distance = "equal"
-    hierarchy: Hierarchy | None = None
-    order: tuple[str, ...] = ()
+    hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
+    order: Annotated[tuple[TextOrNumber, ...], Note("all values from the lowest to the highest", at_least=2)] = ()
     name: ClassVar[str] = "t-closeness"
-    monotone_generalization: ClassVar[bool] = True
-    monotone_suppression: ClassVar[bool] = False
+    asks: ClassVar[str] = "t"
 
     def __post_init__(self) -> None:
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
             raise ValueError("a hierarchy belongs to the distance hierarchical, and it needs one.")
         if self.order and self.distance != "ordered":
             raise ValueError("an order belongs to the distance ordered.")
-
-    @property
-    def asked(self) -> float:
-        return self.t
 
     def located(self, folder: Path) -> "TCloseness":
         """The same model with the file of its hierarchy found from a folder."""
@@ -75,22 +70,22 @@ class TCloseness(ClassModel):
 
     def distances(self, classes: Classes, whole: Classes, asked: Mask | None = None) -> Floats:
         """The distance of each class to the whole table, 0 for classes that are not asked for."""
-        held = classes.sensitive[self.column]
-        found = np.zeros(len(classes.sizes))
-        asked = np.ones(len(found), bool) if asked is None else asked
-        entries = (held.starts, held.values, held.counts, classes.sizes, asked)
+        content = classes.sensitive[self.column]
+        distances = np.zeros(len(classes.sizes))
+        asked = np.ones(len(distances), bool) if asked is None else asked
+        entries = (content.starts, content.values, content.counts, classes.sizes, asked)
         if self.distance == "ordered":
             line = self._line(whole.sensitive[self.column])
-            distance_kernels.order_distances(*entries, line.ranks, line.below, line.sums, found)
+            distance_kernels.order_distances(*entries, line.ranks, line.below, line.sums, distances)
         else:
             tree = self._tree(whole.sensitive[self.column])
-            distance_kernels.tree_distances(*entries, tree.labels, tree.shares, found)
-        return found
+            distance_kernels.tree_distances(*entries, tree.labels, tree.shares, distances)
+        return distances
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        held = classes.sensitive[self.column]
+        content = classes.sensitive[self.column]
         kept = classes.sizes.copy()
-        entries = (held.starts, held.values, held.counts, classes.sizes)
+        entries = (content.starts, content.values, content.counts, classes.sizes)
         most = self.t + 2 * EXACT
         if self.distance == "ordered":
             line = self._line(whole.sensitive[self.column])
@@ -103,9 +98,6 @@ class TCloseness(ClassModel):
     def reached(self, classes: Classes, whole: Classes) -> float:
         """The greatest distance."""
         return float(self.distances(classes, whole).max(initial=0.0))
-
-    def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        return None
 
     def _line(self, whole: Histogram) -> "_Line":
         key = ("line", self.order)
@@ -215,15 +207,3 @@ def _dense(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Codes renumbered from 0, so that no level has more labels than there are values."""
     places: npt.NDArray[np.int64] = np.unique(codes, return_inverse=True)[1].reshape(-1)
     return places
-
-
-SHAPE = Record(
-    {
-        "t": Key(Number(minimum=0, maximum=1, about="the greatest distance to the whole table"), required=True),
-        "column": Key(Text(about="the sensitive column"), required=True),
-        "distance": Key(Choice(("equal", "ordered", "hierarchical"))),
-        "hierarchy": Key(HIERARCHY),
-        "order": Key(ListOf(Scalar(), at_least=2, about="all values from the lowest to the highest")),
-    },
-    TCloseness,
-)

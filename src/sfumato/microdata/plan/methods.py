@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
-from sfumato.shapes.shapes import Choice, Either, Integer, Key, Number, Record, Tagged, Text
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import Conversion, Either, Integer, Key, Number, Record, Tagged
 
 LossName = Literal[
     "score",
@@ -17,8 +18,7 @@ LossName = Literal[
     "classification",
 ]
 Aggregate = Literal["sum", "mean", "geometric"]
-LOSSES: tuple[LossName, ...] = LossName.__args__  # type: ignore[attr-defined]
-AGGREGATES: tuple[Aggregate, ...] = Aggregate.__args__  # type: ignore[attr-defined]
+LOSSES: tuple[LossName, ...] = get_args(LossName)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,20 @@ class Suppression:
         return int(Decimal(str(self.share)) * rows)
 
 
+SUPPRESSION = Either(
+    (
+        ((int, float), Conversion(Number(minimum=0, maximum=1, about="share of the rows"), Suppression)),
+        ((dict,), Record({"rows": Key(Integer(minimum=0), required=True)}, Suppression)),
+    ),
+    about="how many rows may be suppressed: a share, or {rows: n}",
+)
+Budget = Annotated[Suppression, SUPPRESSION]
+ClassColumn = Annotated[
+    str | None, Note("the column in which the loss classification wants classes to agree", key="class")
+]
+Seconds = Annotated[float, Note("seconds after which the best found so far is taken", minimum=0)]
+
+
 @dataclass(frozen=True, slots=True)
 class FullDomain:
     """What all full-domain methods share.
@@ -50,8 +64,8 @@ class FullDomain:
 
     loss: LossName = "loss-metric"
     aggregate: Aggregate = "sum"
-    suppression: Suppression = field(default_factory=Suppression)
-    class_column: str | None = None
+    suppression: Budget = field(default_factory=Suppression)
+    class_column: ClassColumn = None
     name: ClassVar[str] = ""
 
 
@@ -79,7 +93,9 @@ class Optimal(FullDomain):
             report says how much less any other could lose.
     """
 
-    time_limit: float = 60.0
+    time_limit: Annotated[float, Note("seconds after which, in a huge lattice, the best found is taken", minimum=0)] = (
+        60.0
+    )
     name: ClassVar[str] = "optimal"
 
 
@@ -91,7 +107,9 @@ class Greedy(FullDomain):
         direction: Whether to refine from the highest levels or to generalize from the lowest.
     """
 
-    direction: Literal["top-down", "bottom-up"] = "top-down"
+    direction: Annotated[
+        Literal["top-down", "bottom-up"], Note("refine from the top, or generalize from the bottom")
+    ] = "top-down"
     name: ClassVar[str] = "greedy"
 
 
@@ -110,11 +128,11 @@ class KOptimize:
         class_column: As for full-domain methods.
     """
 
-    features: FeatureKind = "ordered"
+    features: Annotated[FeatureKind, Note("single values, or cuts between values in order")] = "ordered"
     loss: FeatureLoss = "discernibility"
-    suppression: Suppression = field(default_factory=lambda: Suppression(share=1.0))
-    time_limit: float = 60.0
-    class_column: str | None = None
+    suppression: Budget = field(default_factory=lambda: Suppression(share=1.0))
+    time_limit: Seconds = 60.0
+    class_column: ClassColumn = None
     name: ClassVar[str] = "k-optimize"
 
 
@@ -128,9 +146,11 @@ class Local(FullDomain):
         nodes: The most nodes of the lattice that are gone through in a round.
     """
 
-    rounds: int = 1
-    weight: float = 0.0
-    nodes: int = 20_000
+    rounds: Annotated[int, Note("how often the lattice is gone through; more rounds, less loss", minimum=1)] = 1
+    weight: Annotated[
+        float, Note("0 starts from raw values, 1 from the best node for all rows", minimum=0, maximum=1)
+    ] = 0.0
+    nodes: Annotated[int, Note("the most nodes gone through in a round", minimum=1)] = 20_000
     name: ClassVar[str] = "local"
 
 
@@ -145,10 +165,14 @@ class Mondrian:
         bounds: Whether a class is published by its own values or by the cuts around it, which tell less of extremes.
     """
 
-    mode: Literal["strict", "relaxed"] = "strict"
-    cut: Literal["range", "loss"] = "range"
-    choice: Literal["widest", "random"] = "widest"
-    bounds: Literal["own", "cut"] = "own"
+    mode: Annotated[
+        Literal["strict", "relaxed"], Note("rows with the value of a cut stay together, or are divided")
+    ] = "strict"
+    cut: Annotated[
+        Literal["range", "loss"], Note("the widest column at its middle, or the cut that lowers the loss")
+    ] = "range"
+    choice: Annotated[Literal["widest", "random"], Note("of the column to be cut")] = "widest"
+    bounds: Annotated[Literal["own", "cut"], Note("publish a class's own bounds, or those of its cuts")] = "own"
     aggregate: Aggregate = "sum"
     name: ClassVar[str] = "mondrian"
 
@@ -158,83 +182,9 @@ class Mondrian:
 
 
 Method = Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian
-
-SUPPRESSION = Either(
-    (
-        ((int, float), Number(minimum=0, maximum=1, about="share of the rows")),
-        ((dict,), Record({"rows": Key(Integer(minimum=0), required=True)}, Suppression)),
-    ),
-    about="how many rows may be suppressed: a share, or {rows: n}",
-)
-
-
-def _made(kind: type[Any]) -> Any:
-    def make(suppression: float | Suppression | None = None, **rest: Any) -> Any:
-        if suppression is not None:
-            rest["suppression"] = (
-                suppression if isinstance(suppression, Suppression) else Suppression(share=suppression)
-            )
-        if "class" in rest:
-            rest["class_column"] = rest.pop("class")
-        return kind(**rest)
-
-    return make
-
-
-def _full_domain(kind: type[FullDomain], **more: Key) -> Record[Any]:
-    keys = {
-        "loss": Key(Choice(LOSSES)),
-        "aggregate": Key(Choice(AGGREGATES)),
-        "suppression": Key(SUPPRESSION),
-        "class": Key(CLASS),
-    }
-    return Record(keys | more, _made(kind), about=(kind.__doc__ or "").splitlines()[0])
-
-
-CLASS = Text(about="the column in which the loss classification wants classes to agree")
-K_OPTIMIZE = Record(
-    {
-        "features": Key(Choice(("isolate", "ordered"), about="single values, or cuts between values in order")),
-        "loss": Key(Choice(("discernibility", "classification", "loss-metric"))),
-        "suppression": Key(SUPPRESSION),
-        "time_limit": Key(Number(minimum=0, about="seconds after which the best found so far is taken")),
-        "class": Key(CLASS),
-    },
-    _made(KOptimize),
-    about=(KOptimize.__doc__ or "").splitlines()[0],
-)
-LOCAL = _full_domain(
-    Local,
-    rounds=Key(Integer(minimum=1, about="how often the lattice is gone through; more rounds, less loss")),
-    weight=Key(Number(minimum=0, maximum=1, about="0 starts from raw values, 1 from the best node for all rows")),
-    nodes=Key(Integer(minimum=1, about="the most nodes gone through in a round")),
-)
-OPTIMAL = _full_domain(
-    Optimal, time_limit=Key(Number(minimum=0, about="seconds after which, in a huge lattice, the best found is taken"))
-)
-GREEDY = _full_domain(
-    Greedy, direction=Key(Choice(("top-down", "bottom-up"), about="refine from the top, or generalize from the bottom"))
-)
-MONDRIAN = Record(
-    {
-        "mode": Key(Choice(("strict", "relaxed"), about="rows with the value of a cut stay together, or are divided")),
-        "cut": Key(Choice(("range", "loss"), about="the widest column at its middle, or the cut that lowers the loss")),
-        "choice": Key(Choice(("widest", "random"), about="of the column to be cut")),
-        "bounds": Key(Choice(("own", "cut"), about="publish a class's own bounds, or those of its cuts")),
-        "aggregate": Key(Choice(AGGREGATES)),
-    },
-    Mondrian,
-    about=(Mondrian.__doc__ or "").splitlines()[0],
-)
+METHODS: tuple[type[Method], ...] = get_args(Method)
 METHOD: Tagged[Method] = Tagged(
     "name",
-    {kind.name: _full_domain(kind) for kind in (Exhaustive, Samarati)}
-    | {
-        Optimal.name: OPTIMAL,
-        Greedy.name: GREEDY,
-        KOptimize.name: K_OPTIMIZE,
-        Local.name: LOCAL,
-        Mondrian.name: MONDRIAN,
-    },
+    {kind.name: record_of(kind, (kind.__doc__ or "").splitlines()[0]) for kind in METHODS},
     about="how a recoding is found",
 )

@@ -4,17 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.hierarchies.types import ColumnType
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
+from sfumato.shapes.records import Note
 
 CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 Language = Literal["en", "de"]
-ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +26,10 @@ class ColumnPlan:
 
     role: Role
     type: ColumnType = "text"
-    hierarchy: Hierarchy | None = None
-    weight: float = 1.0
-    min_level: int = 0
-    max_level: int | None = None
+    hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
+    weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
+    min_level: Annotated[int, Note(minimum=0)] = 0
+    max_level: Annotated[int | None, Note(minimum=0)] = None
 
     def __post_init__(self) -> None:
         if self.role != "quasi-identifier" and self.hierarchy is not None:
@@ -52,8 +55,10 @@ class OutputPlan:
     format: Literal["csv", "parquet"] = "csv"
     order: Literal["keep", "shuffle"] = "keep"
     suppressed: Literal["drop", "star"] = "drop"
-    class_column: str | None = None
-    partition: tuple[str, ...] = ()
+    class_column: Annotated[str | None, Note("name of a further column with the number of each row's class")] = None
+    partition: Annotated[
+        tuple[str, ...], Note("columns by whose published values Parquet files are laid in folders")
+    ] = ()
 
     def __post_init__(self) -> None:
         if self.partition and (self.format != "parquet" or self.order != "keep"):
@@ -68,17 +73,17 @@ class UtilityPlan:
         target: The column that a model is to predict from the quasi-identifiers.
     """
 
-    target: str | None = None
+    target: Annotated[str | None, Note("column to predict from the quasi-identifiers (needs scikit-learn)")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
     """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""
 
-    by: str | None = None
-    purpose: str | None = None
-    recipient: str | None = None
-    basis: str | None = None
+    by: Annotated[str | None, Note("who releases")] = None
+    purpose: Annotated[str | None, Note("what for")] = None
+    recipient: Annotated[str | None, Note("to whom")] = None
+    basis: Annotated[str | None, Note("the legal basis")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +118,16 @@ class Plan:
         return self.named("quasi-identifier")
 
     @property
-    def judged(self) -> tuple[str, ...]:
+    def promise_columns(self) -> tuple[str, ...]:
         """The columns that some model judges and that the loss looks at, in the plan's order."""
-        wanted = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
-        return tuple(name for name in self.columns if name in wanted)
+        names = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
+        return tuple(name for name in self.columns if name in names)
 
     @property
-    def counted(self) -> tuple[str, ...]:
+    def value_columns(self) -> tuple[str, ...]:
         """The columns that are judged, and the one that utility is measured by, in the plan's order."""
-        wanted = {*self.judged, self.utility.target}
-        return tuple(name for name in self.columns if name in wanted)
+        names = {*self.promise_columns, self.utility.target}
+        return tuple(name for name in self.columns if name in names)
 
     def at(self, folder: Path) -> "Plan":
         """The same plan with its relative paths starting in a folder."""

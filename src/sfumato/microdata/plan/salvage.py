@@ -30,7 +30,7 @@ def salvaged(value: object, shape: Record[Plan]) -> Plan | None:
     models, of_models = value.get("privacy"), getattr(shape.keys["privacy"].shape, "item", None)
     columns: Any = getattr(shape.keys["columns"].shape, "value", None)
     return Plan(
-        {str(name): _column(given, columns) for name, given in value["columns"].items()},
+        {str(name): _column(column, columns) for name, column in value["columns"].items()},
         tuple(_or(of_models, model, KAnonymity(1)) for model in models) if isinstance(models, list | tuple) else (),
         data=_record(parts["data"], value.get("data"), DataPlan()),
         method=_or(shape.keys["method"].shape, value["method"], Unread()) if "method" in value else Plan({}, ()).method,
@@ -43,8 +43,8 @@ def _or(shape: Any, value: object, instead: Any) -> Any:
     """A value as its shape reads it, or something instead."""
     with suppress(Refused):
         faults = Faults()
-        found = shape.read(value, "", faults)
-        return instead if faults.found else found
+        entry = shape.read(value, "", faults)
+        return instead if faults.entries else entry
     return instead
 
 
@@ -62,8 +62,8 @@ def _readable(shape: Record[Any], key: object, entry: object) -> bool:
 
 def _column(value: object, shape: Shape[ColumnPlan]) -> ColumnPlan:
     """A column; one of unknown role passes for sensitive, one of an unknown hierarchy has some."""
-    found = _record(shape, value, None)
-    if not isinstance(found, ColumnPlan):
+    column = _record(shape, value, None)
+    if not isinstance(column, ColumnPlan):
         return ColumnPlan("sensitive")
-    lost = isinstance(value, Mapping) and "hierarchy" in value and found.hierarchy is None
-    return ColumnPlan(found.role, found.type, AnyValue()) if lost and found.role == "quasi-identifier" else found
+    lost = isinstance(value, Mapping) and "hierarchy" in value and column.hierarchy is None
+    return ColumnPlan(column.role, column.type, AnyValue()) if lost and column.role == "quasi-identifier" else column

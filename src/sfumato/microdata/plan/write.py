@@ -24,8 +24,6 @@ HIERARCHIES = {
     "AnyValue": "any",
     "HierarchyFile": "file",
 }
-# Keys of a plan that Python allows no attribute to have, and the attribute instead.
-ATTRIBUTES = {"class": "class_column", "from": "side"}
 # Keys whose value is a path, relative to the plan.
 PATHS = ("source", "path", "temp_folder")
 
@@ -73,13 +71,13 @@ class _Writer:
 
     def _record(self, shape: Record[Any], value: Any) -> dict[str, Any]:
         """The keys that say something: what is None or an empty list is left out."""
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for key, spec in shape.keys.items():
-            entry = getattr(value, ATTRIBUTES.get(key, key))
+            entry = getattr(value, shape.attribute(key))
             if entry is not None and entry != ():
                 written = self.plain(spec.shape, entry)
-                found[key] = self.moved(written) if key in PATHS else written
-        return found
+                entries[key] = self.moved(written) if key in PATHS else written
+        return entries
 
     def _one_of(self, shape: Either, value: Any) -> Any:
         if isinstance(value, Suppression):

@@ -30,8 +30,8 @@ def with_population(table: FrequencyTable, population: Counted, missing: Sequenc
     for name, coding in zip(table.columns, table.codings, strict=True):
         place = population.columns.index(name)
         texts = [None if text in missing else text for text in population.values[place]]
-        known = [coding.places.get(text, coding.ladder.places.get(text, DROPPED)) for text in texts]
-        columns.append(np.array(known or [DROPPED], np.int32)[population.codes[:, place]])
+        value_codes = [coding.places.get(text, coding.ladder.places.get(text, DROPPED)) for text in texts]
+        columns.append(np.array(value_codes or [DROPPED], np.int32)[population.codes[:, place]])
     codes = np.column_stack(columns)
     kept = (codes != DROPPED).all(axis=1)
     return replace(table, population=_grouped(table, codes[kept], population.counts[kept]))
@@ -55,19 +55,19 @@ def with_persons(grouped: Grouped, population: Grouped) -> Classes:
 def holding_persons(classes: Classes, persons: Counts) -> Classes:
     """Classes that stand for so many persons of the population each."""
     count = len(persons)
-    held = Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), persons, 1)
-    return Classes(classes.sizes, {**classes.sensitive, POPULATION: held})
+    content = Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), persons, 1)
+    return Classes(classes.sizes, {**classes.sensitive, POPULATION: content})
 
 
-def matched(keys: Words, known: Words, counts: Counts) -> Counts:
+def matched(keys: Words, table_keys: Words, counts: Counts) -> Counts:
     """For each packed key the count of the equal known one, or 0."""
-    wanted, at_hand = _sortable(keys), _sortable(known)
-    if not len(at_hand):
-        return np.zeros(len(wanted), np.int64)
-    order = np.argsort(at_hand)
-    places = np.minimum(np.searchsorted(at_hand[order], wanted), len(order) - 1)
-    found = order[places]
-    return np.where(at_hand[found] == wanted, counts[found], 0)
+    sought, sorted_keys = _sortable(keys), _sortable(table_keys)
+    if not len(sorted_keys):
+        return np.zeros(len(sought), np.int64)
+    order = np.argsort(sorted_keys)
+    places = np.minimum(np.searchsorted(sorted_keys[order], sought), len(order) - 1)
+    matches = order[places]
+    return np.where(sorted_keys[matches] == sought, counts[matches], 0)
 
 
 def _sortable(keys: Words) -> Any:
@@ -81,9 +81,9 @@ def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, 
     """The persons of the population behind each published combination; None where they are not known."""
     if table.population is None or not isinstance(recoding, LevelRecoding):
         return None
-    found: dict[Labels, int] = {}
+    persons: dict[Labels, int] = {}
     columns = [recoding.label_codes(place)[table.population.codes[:, place]] for place in range(len(table.columns))]
     for codes, rows in zip(np.column_stack(columns).tolist(), table.population.counts.tolist(), strict=True):
         labels = tuple(names[code] for names, code in zip(recoding.labels, codes, strict=True))
-        found[labels] = found.get(labels, 0) + rows
-    return found
+        persons[labels] = persons.get(labels, 0) + rows
+    return persons

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, told, typed
+from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, value_of
 from sfumato.microdata.counts.tallies import Tally
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.plan.model import Plan
@@ -33,12 +33,12 @@ class Prediction:
     def difference(self, counted: Counted) -> str:
         """In what the counted rows are not as predicted; empty when they are."""
         counted, _ = typed(counted, self.plan)
-        found = observed(counted, self.columns, self.sensitive, self.plan.data.missing)
-        for name, meant, seen in zip(("", *self.sensitive), self.tallies, found, strict=True):
-            wrong = meant.differing(seen)
+        tallies = observed(counted, self.columns, self.sensitive, self.plan.data.missing)
+        for name, prediction, recount in zip(("", *self.sensitive), self.tallies, tallies, strict=True):
+            wrong = prediction.differing(recount)
             if wrong:
-                with_ = f" with {name}" if name else ""
-                return f"{wrong} combinations{with_} have other counts ({seen.total} rows instead of {meant.total})"
+                what = f"{wrong} combinations" + (f" with {name}" if name else "")
+                return f"{what} have other counts ({recount.total} rows instead of {prediction.total})"
         return ""
 
 
@@ -49,9 +49,9 @@ def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan:
     if handling.suppressed != "star":
         shown &= ~recoding.suppressed
     tallies = [Tally(classes.texts, classes.codes[shown], recoding.sizes[shown])]
-    for name, held in table.sensitive.items():
+    for name, content in table.sensitive.items():
         values = table.sensitive_values[name]
-        tallies.append(_with_values(recoding, classes, shown, held, values, name in handling.veiled))
+        tallies.append(_with_values(recoding, classes, shown, content, values, name in handling.veiled_columns))
     return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan)
 
 
@@ -68,9 +68,9 @@ def _published(recoding: Recoding, handling: Handling) -> Tally:
 
 
 def _with_values(
-    recoding: Recoding, published: Tally, shown: Mask, held: Histogram, values: Labels, veiled: bool
+    recoding: Recoding, published: Tally, shown: Mask, content: Histogram, values: Labels, veiled: bool
 ) -> Tally:
-    classes = histogram(*_entries(recoding, held), len(published.rows), held.size)
+    classes = histogram(*_entries(recoding, content), len(published.rows), content.size)
     kept = shown[classes.owners]
     owners, codes = classes.owners[kept], classes.values[kept].astype(np.int64)
     if veiled:
@@ -79,17 +79,17 @@ def _with_values(
     return Tally((*published.texts, (*values, STAR)), together, classes.counts[kept])
 
 
-def _entries(recoding: Recoding, held: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
+def _entries(recoding: Recoding, content: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
     """The class, value and rows of all entries of a histogram of combinations, divided where the recoding divides."""
-    owners = recoding.owners[held.owners].astype(np.int64)
+    owners = recoding.owners[content.owners].astype(np.int64)
     division = recoding.division if isinstance(recoding, ClassRecoding) else None
     if division is None:
-        return owners, held.values, held.counts
-    stays = ~np.isin(held.owners, division.combinations)
+        return owners, content.values, content.counts
+    stays = ~np.isin(content.owners, division.combinations)
     return (
         np.concatenate([owners[stays], division.classes]),
-        np.concatenate([held.values[stays], division.codes.astype(np.int32)]),
-        np.concatenate([held.counts[stays], division.rows]),
+        np.concatenate([content.values[stays], division.codes.astype(np.int32)]),
+        np.concatenate([content.counts[stays], division.rows]),
     )
 
 
@@ -102,19 +102,19 @@ def observed(
     yield Tally(texts, counted.codes[:, places], counted.counts)
     for name in sensitive:
         place = counted.columns.index(name)
-        values = tuple(told(text, missing) for text in counted.values[place])
+        values = tuple(value_of(text, missing) for text in counted.values[place])
         yield Tally((*texts, values), counted.codes[:, [*places, place]], counted.counts)
 
 
 def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
-    """Whether the sensitive values of starred rows must be `*` too, because those rows alone would betray them."""
+    """Whether the sensitive values of star rows must be `*` too, because those rows alone would betray them."""
     hidden = recoding.suppressed[recoding.owners]
     if plan.output.suppressed != "star" or not hidden.any():
         return False
-    held = {}
+    contents = {}
     for name, whole in table.sensitive.items():
         entries = hidden[whole.owners]
         owners = np.zeros(int(entries.sum()), np.int64)
-        held[name] = histogram(owners, whole.values[entries], whole.counts[entries], 1, whole.size)
-    together = Classes(np.array([int(table.counts[hidden].sum())]), held)
+        contents[name] = histogram(owners, whole.values[entries], whole.counts[entries], 1, whole.size)
+    together = Classes(np.array([int(table.counts[hidden].sum())]), contents)
     return any(bool(model.failing(together, table.whole).any()) for model in plan.privacy)

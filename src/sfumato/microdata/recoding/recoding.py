@@ -28,15 +28,15 @@ class Handling:
 
     Attributes:
         suppressed: Suppressed rows are dropped, or published with `*` in every quasi-identifier.
-        starred: Columns that are `*` in every row (identifiers).
-        veiled: Columns that are `*` in suppressed rows, because those rows alone would betray them.
+        withheld_columns: Columns that are `*` in every row (identifiers).
+        veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would betray them.
         class_column: Name of a further column with the number of each row's class.
         shuffle_seed: Where given, rows are published in an order drawn from it.
     """
 
     suppressed: Literal["drop", "star"] = "drop"
-    starred: tuple[str, ...] = ()
-    veiled: tuple[str, ...] = ()
+    withheld_columns: tuple[str, ...] = ()
+    veiled_columns: tuple[str, ...] = ()
     class_column: str | None = None
     shuffle_seed: int | None = None
 

@@ -76,7 +76,7 @@ def _texts(coding: Coding) -> list[list[Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RecodingFile:
     """What a recoding file says of values and combinations.
 
     Attributes:
@@ -101,26 +101,31 @@ class Known:
         return labels, labels in self.suppressed
 
 
-def read_known(given: Mapping[str, Any]) -> Known:
+def read_recoding(plain: Mapping[str, Any]) -> RecodingFile:
     """What a recoding file says.
 
     Raises:
         PlanError: It is no recoding.
     """
     try:
-        return _levels(given) if given["kind"] == "levels" else _classes(given)
+        return _levels(plain) if plain["kind"] == "levels" else _classes(plain)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError):
-        raise PlanError("this is no recoding.json of a release.", "Give the one it wrote.", "recoding") from None
+        raise no_recoding() from None
 
 
-def _levels(given: Mapping[str, Any]) -> Known:
-    columns = list(given["columns"].values())
+def no_recoding(name: str = "this") -> PlanError:
+    """That something is no recoding of a release."""
+    return PlanError(f"{name} is no recoding.json of a release.", "Give the one it wrote.", "recoding")
+
+
+def _levels(plain: Mapping[str, Any]) -> RecodingFile:
+    columns = list(plain["columns"].values())
     codings = tuple(_coding(column) for column in columns)
     labels = tuple(
         (*column["values"].values(), *([column["missing"]] if "missing" in column else [])) for column in columns
     )
     levels = tuple(int(column["level"]) for column in columns)
-    return Known(codings, labels, frozenset(tuple(labels) for labels in given["suppressed"]), levels=levels)
+    return RecodingFile(codings, labels, frozenset(tuple(labels) for labels in plain["suppressed"]), levels=levels)
 
 
 def _coding(column: Mapping[str, Any]) -> Coding:
@@ -130,18 +135,18 @@ def _coding(column: Mapping[str, Any]) -> Coding:
     return Coding((*texts, *dropped), codes, flat_ladder(len(texts)))
 
 
-def _classes(given: Mapping[str, Any]) -> Known:
+def _classes(plain: Mapping[str, Any]) -> RecodingFile:
     codings = tuple(
         Coding(
             tuple(text for text, _ in pairs),
             np.array([code for _, code in pairs], np.int32),
             flat_ladder(max((code for _, code in pairs), default=-1) + 1),
         )
-        for pairs in given["values"]
+        for pairs in plain["values"]
     )
-    published = [(tuple(entry["published"]), bool(entry["suppressed"])) for entry in given["classes"]]
-    combinations = {tuple(entry[:-1]): published[entry[-1]] for entry in given["combinations"]}
-    return Known(codings, (), frozenset(), combinations)
+    published = [(tuple(entry["published"]), bool(entry["suppressed"])) for entry in plain["classes"]]
+    combinations = {tuple(entry[:-1]): published[entry[-1]] for entry in plain["combinations"]}
+    return RecodingFile(codings, (), frozenset(), combinations)
 
 
 def flat_ladder(size: int) -> Ladder:

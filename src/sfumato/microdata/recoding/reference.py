@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import PlanError
 from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.ladder import Binding, make_ladder
@@ -22,6 +21,7 @@ from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.recoding import Labels, Recoding, published_labels
+from sfumato.microdata.recoding.recoding_file import no_recoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Reference:
 
     whole: Classes
     persons: Mapping[Labels, int] | None = None
-    ladders: Mapping[int, "KnownLadder"] | None = None
+    ladders: Mapping[int, "ListedLadder"] | None = None
 
-    def known(self, models: Sequence[Model]) -> tuple[Model, ...]:
+    def with_ladders(self, models: Sequence[Model]) -> tuple[Model, ...]:
         """The models, with the hierarchies that were known when the release was made."""
         ladders = self.ladders or {}
         return tuple(
@@ -48,7 +48,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class KnownLadder(Placeless):
+class ListedLadder(Placeless):
     """A hierarchy by its rows: a value, and its label at each level."""
 
     rows: tuple[tuple[str, ...], ...]
@@ -61,12 +61,12 @@ class KnownLadder(Placeless):
 
 def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
     """The reference in plain values."""
-    held = {name: table.sensitive[name] for name in plan.judged}
-    found: dict[str, Any] = {
+    contents = {name: table.sensitive[name] for name in plan.promise_columns}
+    figures: dict[str, Any] = {
         "rows": table.rows,
         "sensitive": {
             name: [[text, rows] for text, rows in zip(old.texts, old.totals().tolist(), strict=True)]
-            for name, old in held.items()
+            for name, old in contents.items()
         },
     }
     ladders = {
@@ -77,31 +77,31 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
     persons = persons_by_label(table, recoding)
     if persons is not None:
         kept = [published_labels(recoding, place) for place in np.flatnonzero(~recoding.suppressed).tolist()]
-        found["persons"] = [[list(labels), persons.get(labels, 0)] for labels in kept]
-    return found | ({"hierarchies": ladders} if ladders else {})
+        figures["persons"] = [[list(labels), persons.get(labels, 0)] for labels in kept]
+    return figures | ({"hierarchies": ladders} if ladders else {})
 
 
 def _in_file(model: Model) -> bool:
     return isinstance(model, TCloseness) and isinstance(model.hierarchy, HierarchyFile)
 
 
-def read_reference(given: Mapping[str, Any]) -> Reference:
+def read_reference(plain: Mapping[str, Any]) -> Reference:
     """What a recoding file keeps as reference.
 
     Raises:
         PlanError: It keeps none.
     """
     try:
-        kept = given["reference"]
-        held = {name: _histogram(pairs) for name, pairs in kept["sensitive"].items()}
-        persons = {tuple(labels): int(rows) for labels, rows in kept["persons"]} if "persons" in kept else None
+        figures = plain["reference"]
+        contents = {name: _histogram(pairs) for name, pairs in figures["sensitive"].items()}
+        persons = {tuple(labels): int(rows) for labels, rows in figures["persons"]} if "persons" in figures else None
         ladders = {
-            int(place): KnownLadder(tuple(tuple(row) for row in rows))
-            for place, rows in kept.get("hierarchies", {}).items()
+            int(place): ListedLadder(tuple(tuple(row) for row in rows))
+            for place, rows in figures.get("hierarchies", {}).items()
         }
-        return Reference(Classes(np.array([int(kept["rows"])], np.int64), held), persons, ladders)
+        return Reference(Classes(np.array([int(figures["rows"])], np.int64), contents), persons, ladders)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise PlanError("this is no recoding.json of a release.", "Give the one it wrote.", "recoding") from None
+        raise no_recoding() from None
 
 
 def _histogram(pairs: Sequence[Sequence[Any]]) -> Histogram:

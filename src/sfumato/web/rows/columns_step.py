@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.microdata.plan.read import ROLES
+from sfumato.microdata.plan.model import ROLES
 from sfumato.web import components
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.column_panel import ColumnPanel

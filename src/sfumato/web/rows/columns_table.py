@@ -4,7 +4,7 @@ from html import escape
 from typing import Any
 
 from sfumato.errors import SfumatoError
-from sfumato.microdata.plan.read import ROLES
+from sfumato.microdata.plan.model import ROLES
 from sfumato.web.loaded_data import Column, ladder_of
 from sfumato.web.rows import column_figures
 from sfumato.web.workspace import Workspace

@@ -1,12 +1,12 @@
 """Other choices: each combination of levels a point that can be looked at and then released; methods compared."""
 
-import csv
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.delimited import read_lines
 from sfumato.service.jobs.store import Job
 from sfumato.texts.words import Words
 from sfumato.web import components
@@ -128,8 +128,8 @@ def _mark(loss: str, losses: list[float]) -> str:
 
 
 def _runs(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    head, *lines = [line.fields for line in read_lines(path)]
+    return [dict(zip(head, line, strict=True)) for line in lines]
 
 
 def fixed_levels(plan: dict[str, Any]) -> dict[str, int]:

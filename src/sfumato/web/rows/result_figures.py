@@ -1,14 +1,14 @@
 """What the result step shows of a release: what columns kept, rows before and after, and the nodes of the lattice."""
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.duckdb.preview import Row
-from sfumato.microdata.recoding.recoding_file import read_known
+from sfumato.delimited import Dialect, read_lines
+from sfumato.engines.duckdb.engine import Row
+from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.dossier import Dossier
 from sfumato.report.measure_sections import forcing_sentences
@@ -68,7 +68,7 @@ def reasons(folder: Path, words: Words) -> list[str]:
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:
     """Raw rows, and what each is published as; None where it is withheld."""
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
-    recoded = read_known(recoding)
+    recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     removed = [name for name, column in plan["columns"].items() if column["role"] == "identifier"]
     missing = set(plan["data"].get("missing", ()))
@@ -102,8 +102,7 @@ class Point:
 
 def points(folder: Path, rows: int) -> list[Point]:
     """The nodes of an exhaustive search that publish something, those that none beats marked."""
-    with (folder / "nodes.csv").open(encoding="utf-8", newline="") as stream:
-        table = list(csv.reader(stream, delimiter=";"))
+    table = [line.fields for line in read_lines(folder / "nodes.csv", Dialect(";"))]
     head, place = table[0], table[0].index("loss")
     lost = head.index("suppressed_rows")
     nodes = [

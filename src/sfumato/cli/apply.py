@@ -1,0 +1,28 @@
+"""`sfumato apply`: applies the recoding of a release to new rows, which must keep the promises by themselves."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import AsJson, NewFolder, Quiet
+from sfumato.cli.progress import progress_shown, show
+from sfumato.folders import check_free
+
+
+def command(
+    recoding: Annotated[Path, typer.Argument(help="The recoding.json of a release.")],
+    rows: Annotated[Path, typer.Argument(help="The new rows.")],
+    *,
+    out: NewFolder,
+    drop_failing: Annotated[bool, typer.Option(help="Drop new rows whose class fails a promise.")] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> None:
+    """Publish new rows as an earlier release published the same values."""
+    from sfumato.pipelines.apply import apply
+
+    check_free(out)
+    with progress_shown(quiet):
+        application = apply(recoding, rows, out, drop_failing=drop_failing)
+    show(application.text(), application.to_dict(), json)

@@ -1,0 +1,156 @@
+"""A table of a PostgreSQL database: what it is made of, and the statements that count and read it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.engines import sql
+from sfumato.engines.databases.address import Address
+from sfumato.engines.engine import Reading
+from sfumato.engines.names import check_names
+from sfumato.engines.texts import WHITE_SPACE, no_text
+from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
+
+FLOATS = ("real", "double precision")
+# Types without a text that is the same on every engine, besides lists.
+TEXTLESS = ("bytea", "interval", "time with time zone", "bit", "bit varying")
+# Types whose values go over as they are; the values of all others go over as texts.
+PLAIN = ("smallint", "integer", "bigint", "boolean", "date", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table.
+
+    Attributes:
+        name: Its quoted name.
+        kinds: For each column its type.
+        key: The columns of its primary key, by which its rows have a lasting order.
+    """
+
+    name: str
+    kinds: dict[str, str]
+    key: tuple[str, ...]
+    strip: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.kinds)
+
+    def text(self, column: str) -> str:
+        """The text of a column's value; floating numbers stay numbers, their text is made elsewhere."""
+        raw = f"s.{sql.name(column)}"
+        if self.kinds[column] in FLOATS:
+            # By its text, since 0.1 in single precision is not 0.1 in double.
+            return f"(NULLIF({raw}, 'NaN')::text::float8 + 0.0::float8)"
+        if self.kinds[column] == "numeric":
+            raw = f"NULLIF({raw}, 'NaN')"
+        return f"NULLIF(btrim({raw}::text, {sql.text(WHITE_SPACE)}), '')" if self.strip else f"{raw}::text"
+
+    def counting(self, columns: Sequence[str], reading: Reading) -> str:
+        """Count the distinct combinations of columns."""
+        keys = sql.listed(f"{self.text(column)} AS k{place}" for place, column in enumerate(columns))
+        names = sql.listed(f"k{place}" for place in range(len(columns)))
+        rows = f"SELECT {keys} FROM {self.name} AS s{self._required(reading)}"
+        return f"SELECT {names}, count(*)::bigint AS n FROM ({rows}) AS q GROUP BY {names}"
+
+    def _required(self, reading: Reading) -> str:
+        tests = []
+        for column in reading.required:
+            tests.append(f"{self.text(column)} IS NOT NULL")
+            if reading.missing:
+                texts = sql.listed(map(quoted, reading.missing))
+                tests.append(f"({self.text(column)})::text NOT IN ({texts})")
+        return " WHERE " + " AND ".join(tests) if tests else ""
+
+    def reading(self) -> str:
+        """All rows, in the order of the primary key where there is one."""
+        columns = sql.listed(f"{self._value(column)} AS {sql.name(column)}" for column in self.columns)
+        return f"SELECT {columns} FROM {self.name} AS s{self._order}"
+
+    def _value(self, column: str) -> str:
+        return f"s.{sql.name(column)}" if self.kinds[column] in PLAIN else self.text(column)
+
+    @property
+    def _order(self) -> str:
+        return f" ORDER BY {sql.listed(f's.{sql.name(column)}' for column in self.key)}" if self.key else ""
+
+    def locating(self, column: str, texts: Sequence[str], limit: int) -> str:
+        """Find the first rows that hold one of some texts."""
+        numbers = f"SELECT row_number() OVER ({self._order}) AS place, ({self.text(column)})::text AS value"
+        wanted = sql.listed(map(quoted, texts))
+        rows = f"{numbers} FROM {self.name} AS s"
+        return f"SELECT place FROM ({rows}) AS q WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
+
+    def fingerprint(self) -> str:
+        """Hashes of the rows added up, whatever their order."""
+        part = "('x' || substr(md5(s::text), {}, 15))::bit(60)::bigint::numeric"
+        return f"SELECT count(*), sum({part.format(1)})::text, sum({part.format(17)})::text FROM {self.name} AS s"
+
+
+def quoted(text: str) -> str:
+    """A quoted text, whatever the server thinks of backslashes."""
+    return "E" + sql.text(text.replace("\\", "\\\\")) if "\\" in text else sql.text(text)
+
+
+def connect(address: Address) -> Any:
+    """A connection whose statements form one transaction.
+
+    Raises:
+        EngineError: The database cannot be reached.
+    """
+    with extra_part("adbc-driver-postgresql", "postgresql"):
+        import adbc_driver_postgresql.dbapi as driver
+    with faults():
+        return driver.connect(address.uri)
+
+
+def describe(cursor: Any, address: Address, strip: bool = False) -> Table:
+    """The table of an address."""
+    name = sql.name(address.table) if not address.schema else f"{sql.name(address.schema)}.{sql.name(address.table)}"
+    where = f"to_regclass({quoted(name)})"
+    cursor.execute(
+        "SELECT attname::text, format_type(atttypid, NULL) FROM pg_attribute "
+        f"WHERE attrelid = {where} AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+    )
+    kinds = dict(cursor.fetchall())
+    if not kinds:
+        raise DataError("the database has no such table.", "Check the address and its ?table=.", "no-table")
+    check_names(tuple(kinds))
+    for column, kind in kinds.items():
+        if kind in TEXTLESS or kind.endswith("[]"):
+            raise no_text(column)
+    cursor.execute(
+        "SELECT a.attname::text FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid "
+        f"AND a.attnum = ANY(i.indkey) WHERE i.indrelid = {where} AND i.indisprimary "
+        "ORDER BY array_position(i.indkey::int2[], a.attnum)"
+    )
+    return Table(name, kinds, tuple(row[0] for row in cursor.fetchall()), strip)
+
+
+@contextmanager
+def faults() -> Iterator[None]:
+    """Turns the driver's errors into ours; their texts may hold values of rows and are not passed on."""
+    with extra_part("adbc-driver-manager", "postgresql"):
+        from adbc_driver_manager import Error
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except (Error, OSError) as error:
+        raise explained(error) from None
+
+
+def explained(error: Exception) -> EngineError:
+    """Our error for one of the driver's."""
+    state = getattr(error, "sqlstate", None)
+    if state in ("53100", "53200"):
+        return EngineError("the database has no room left.", "Free space on its disk; nothing was published.", "disk")
+    if state == "42501":
+        return EngineError("the database refuses access.", "Ask for the right to read or write the table.", "rights")
+    return EngineError(
+        f"the database does not answer as it should ({state or type(error).__name__}).",
+        "Check the address and the connection, and run again; nothing was published.",
+        "database",
+    )

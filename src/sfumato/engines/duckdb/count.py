@@ -1,0 +1,122 @@
+"""The statements with which DuckDB counts combinations: by texts, or by codes where columns lie in dictionaries.
+
+Grouping by eight texts costs several times as much as grouping by one number. Where a column lies in dictionaries, as
+those of Parquet do, its few texts are found and its values turned into codes for nearly nothing (entry_lists.py); the
+codes of a row are packed as in packing.py, and rows are grouped by that.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sfumato.engines import sql
+from sfumato.engines.duckdb.apply import as_text, filtered
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
+from sfumato.engines.engine import Reading
+from sfumato.microdata.counts.packing import Packing, packing_of
+
+# Columns with too many texts are told by so many rows, before all are looked through.
+SAMPLED_ROWS = 20_000
+Texts = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """Some columns of a table, whose combinations are to be counted."""
+
+    table: str
+    columns: tuple[str, ...]
+    reading: Reading
+    strip: bool
+
+    @property
+    def rows(self) -> str:
+        """The table without rows in which a required value is missing."""
+        return f"{self.table} AS s{filtered(self.reading, self.strip)}"
+
+    @property
+    def texts_of_rows(self) -> str:
+        """The texts of each column as t0, t1, …."""
+        return sql.listed(f"{as_text(column, self.strip)} AS t{place}" for place, column in enumerate(self.columns))
+
+    # By texts: group the rows, then number each column's texts.
+
+    def group_by_texts(self) -> str:
+        """Make the table of combinations."""
+        select = f"SELECT {self.texts_of_rows}, count(*) AS n FROM {self.rows} GROUP BY ALL"
+        return f"CREATE OR REPLACE TEMP TABLE combinations AS {select}"
+
+    def texts(self) -> Iterator[str]:
+        """Ask for the texts of each column, in their order."""
+        for place in range(len(self.columns)):
+            yield f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
+
+    def codes(self) -> str:
+        """The combinations with codes for texts; each column's few texts are numbered apart, which is far cheaper than
+        ranking all combinations by each column."""
+        codes = sql.listed(f"e{place}.code AS c{place}" for place in range(len(self.columns)))
+        joins = [
+            f" JOIN (SELECT t{place} AS text, CAST(row_number() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER)"
+            f" AS code FROM (SELECT DISTINCT t{place} FROM combinations)) AS e{place}"
+            f" ON combinations.t{place} IS NOT DISTINCT FROM e{place}.text"
+            for place in range(len(self.columns))
+        ]
+        return f"SELECT {codes}{', ' if self.columns else ''}n FROM combinations{''.join(joins)}"
+
+    # By codes: look for the texts of columns that lie in dictionaries, which may be too many.
+
+    def sampled(self) -> str:
+        """Count the texts of each column among the first rows, roughly."""
+        numbers = sql.listed(f"approx_count_distinct(t{place})" for place in range(len(self.columns)))
+        return f"SELECT {numbers} FROM (SELECT {self.texts_of_rows} FROM {self.rows} LIMIT {SAMPLED_ROWS})"
+
+    def whole(self) -> str:
+        """Ask for a list of each column's texts."""
+        lists = sql.listed(f"list(DISTINCT t{place})" for place in range(len(self.columns)))
+        return f"SELECT {lists} FROM (SELECT {self.texts_of_rows} FROM {self.rows})"
+
+
+def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] | None:
+    """The texts of each column, in their order; None where there are no rows, or too many texts for codes."""
+    if any(texts is None or len(texts) > MAX_TEXTS for texts in lists):
+        return None
+    return tuple(tuple(sorted(texts or (), key=lambda text: (text is None, text or ""))) for texts in lists)
+
+
+@dataclass(frozen=True)
+class CodeCounting(Counting):
+    """Group the rows by the packed codes of their texts.
+
+    Attributes:
+        values: The texts of each column, each standing at its code.
+        kinds: DuckDB's types of the columns.
+    """
+
+    values: tuple[Texts, ...]
+    kinds: Mapping[str, str]
+
+    @cached_property
+    def packing(self) -> Packing:
+        """Where each column's code lies."""
+        return packing_of([len(texts) for texts in self.values])
+
+    @cached_property
+    def _pickers(self) -> tuple[Picker, ...]:
+        return tuple(
+            Picker(f"counted{place}", as_text(name, self.strip), texts, self.kinds[name], sql.name(name))
+            for place, (name, texts) in enumerate(zip(self.columns, self.values, strict=True))
+        )
+
+    def types(self) -> Iterator[str]:
+        """Make the enumerations that are used."""
+        for picker in self._pickers:
+            yield from picker.types()
+
+    def group_by_codes(self) -> str:
+        """The packed codes of each combination, and its rows; a text that is not known gives no code."""
+        parts = [
+            picker.picked([str(code << int(shift)) for code in range(len(picker.texts))], "UBIGINT")
+            for picker, shift in zip(self._pickers, self.packing.shift, strict=True)
+        ]
+        keys = sql.listed(f"{key} AS k{word}" for word, key in enumerate(packed(self.packing, parts)))
+        return f"SELECT {keys}, count(*) AS n FROM {self.rows} GROUP BY ALL"

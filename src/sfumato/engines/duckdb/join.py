@@ -1,0 +1,195 @@
+"""Recodings applied by joins: each row finds its class in a table of classes, and rows are put in order again.
+
+Rows are sorted with the codes of their labels, since a code is much quicker to sort than its text, and quicker to
+write: a Parquet file wants each text's code, and would look every text up. But DuckDB 2.0 remembers which values of an
+enumeration a file has seen in a place that its threads share without asking, and now and then writes an empty text for
+one. So codes are written by one thread alone; where many threads are at hand, all of them write texts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines import sql
+from sfumato.engines.duckdb.apply import Application, as_text, filtered
+from sfumato.engines.duckdb.entry_lists import Picker, packed
+from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.microdata.counts.frequencies import DROPPED
+from sfumato.microdata.recoding.recoding import STAR, Division, numbered
+
+# One thread writes codes as quickly as so many write texts.
+MOST_THREADS = 3
+MISSING = -1
+
+
+@dataclass(frozen=True)
+class Joining:
+    """A recoding to be applied by joins, and the file that it makes."""
+
+    application: Application
+    target: Path
+
+    def tables(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The tables to be loaded: texts of columns unless codes are picked, keys of classes, classes, and labels."""
+        application = self.application
+        for place in range(0 if application.picks else len(application.recoding.columns)):
+            yield f"d{place}", application.column_lookup(place)
+        if application.division is not None and application.division.column is not None:
+            yield "valued", application.value_lookup(application.division)
+        yield "keyed", application.class_keys()
+        hidden = application.recoding.suppressed
+        coded: dict[str, Any] = {"owner": np.arange(len(hidden), dtype=np.int32), "hidden": hidden}
+        coded["number"] = numbered(application.recoding)
+        for place in range(len(application.recoding.columns)):
+            texts, coded[f"p{place}"] = self._labels(place)
+            yield f"l{place}", {"code": np.arange(len(texts), dtype=np.int32), "text": np.array(texts, object)}
+        yield "coded", coded
+
+    def _labels(self, place: int) -> tuple[list[str], npt.NDArray[np.int32]]:
+        """The labels of a column that are published, and which of them each class has.
+
+        A file holds all values of an enumeration, so there must be none that no row is published with.
+        """
+        recoding = self.application.recoding
+        codes, hidden = recoding.classes[:, place], recoding.suppressed
+        labels = recoding.labels[place]
+        shown = {text: None for code in np.unique(codes[~hidden]).tolist() if (text := labels[code]) is not None}
+        if self.application.stars or not shown:
+            shown[STAR] = None
+        places = {text: at for at, text in enumerate(shown)}
+        found = np.array([MISSING if text is None else places.get(text, MISSING) for text in labels], np.int32)[codes]
+        found[hidden] = places[STAR] if self.application.stars else MISSING
+        return list(shown), found
+
+    def classes(self) -> Iterator[str]:
+        """Make the table of classes from what was loaded, labels as enumerations."""
+        for picker in self._pickers:
+            yield from picker.types()
+        yield "DROP TABLE IF EXISTS classes"
+        yield "DROP TABLE IF EXISTS labeled"
+        places = range(len(self.application.recoding.columns))
+        for place in places:
+            yield f"DROP TYPE IF EXISTS labels{place}"
+            yield f"CREATE TYPE labels{place} AS ENUM (SELECT text FROM l{place} ORDER BY code)"
+        labels = sql.listed(f"l{place}.label AS p{place}" for place in places)
+        joins = "".join(
+            f" LEFT JOIN (SELECT code, CAST(text AS labels{place}) AS label FROM l{place}) AS l{place}"
+            f" ON l{place}.code = coded.p{place}"
+            for place in places
+        )
+        yield f"CREATE TEMP TABLE labeled AS SELECT coded.owner, hidden, number, {labels} FROM coded{joins}"
+        joined = "SELECT keyed.* EXCLUDE (owner), labeled.* EXCLUDE (owner) FROM keyed JOIN labeled USING (owner)"
+        yield f"CREATE TEMP TABLE classes AS {joined}"
+
+    def writing(self, threads: int) -> Iterator[str]:
+        """Write the published rows to the file.
+
+        Args:
+            threads: How many DuckDB has at hand.
+        """
+        if threads > MOST_THREADS or self.target.suffix != ".parquet" or self.application.partition:
+            yield self._copy(f"({self._rows()})", as_texts=True)
+            return
+        yield f"CREATE OR REPLACE TEMP TABLE published AS {self._rows()}"
+        yield "SET threads = 1"
+        yield self._copy("published", as_texts=False)
+        yield "RESET threads"
+        yield "DROP TABLE published"
+
+    def _copy(self, rows: str, as_texts: bool) -> str:
+        written = sql.listed(
+            f"{f'CAST(v{place} AS VARCHAR)' if as_texts and value.startswith('c.p') else f'v{place}'}"
+            f" AS {sql.name(column)}"
+            for place, (column, value) in enumerate(self._columns.items())
+        )
+        separator, partition = self.application.source.separator, self.application.partition
+        return copy_statement(f"SELECT {written} FROM {rows}", self.target, separator, partition)
+
+    @cached_property
+    def _columns(self) -> dict[str, str]:
+        """The expression of each published column."""
+        columns = {column: self._published(column) for column in self.application.source.columns}
+        if self.application.handling.class_column:
+            columns[self.application.handling.class_column] = "c.number"
+        return columns
+
+    def _rows(self) -> str:
+        """The published rows, in order."""
+        handling = self.application.handling
+        shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
+        named = sql.listed(f"{value} AS v{place}" for place, value in enumerate(self._columns.values()))
+        order = "s.sfumato_row" if handling.shuffle_seed is None else _hash(handling.shuffle_seed)
+        return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
+
+    def _published(self, column: str) -> str:
+        recoding, handling = self.application.recoding, self.application.handling
+        strip = self.application.strip
+        raw = as_text(column, strip=True) if strip else f"s.{sql.name(column)}"
+        if column in handling.withheld_columns:
+            return sql.text(STAR)
+        if column in recoding.columns:
+            place = recoding.columns.index(column)
+            return raw if recoding.identical[place] and not self.application.stars else f"c.p{place}"
+        if column in handling.veiled_columns:
+            return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, strip)} END"
+        return raw
+
+    def _joined(self) -> str:
+        """The rows, each with its class."""
+        division = self.application.division
+        dropped = filtered(self.application.reading, self.application.strip)
+        rows = f"(SELECT * FROM {self.application.source.with_numbers} AS s{dropped}) AS s{self._column_joins()}"
+        keys = self._keys()
+        if division is None:
+            return f"{rows} JOIN classes AS c ON {' AND '.join(f'c.k{word} = {key}' for word, key in enumerate(keys))}"
+        tests = [f"c.k{word} = s.sfumato_key{word}" for word in range(len(keys))]
+        tests.append("(c.undivided OR c.value = s.sfumato_value)")
+        tests.append("s.sfumato_rank > c.above AND s.sfumato_rank <= c.upto")
+        return f"({self._ranked(division, rows, keys)}) AS s JOIN classes AS c ON {' AND '.join(tests)}"
+
+    def _ranked(self, division: Division, rows: str, keys: Sequence[str]) -> str:
+        """The rows with their packed codes and their rank among those of the same combination and value."""
+        named = [f"{key} AS sfumato_key{word}" for word, key in enumerate(keys)]
+        value = "0"
+        if division.column is not None:
+            value = "valued.code"
+            text = as_text(division.column, self.application.strip)
+            rows = f"{rows} JOIN valued ON {text} IS NOT DISTINCT FROM valued.text"
+        within = sql.listed([*keys, value])
+        rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.seed)})"
+        return f"SELECT s.*, {sql.listed(named)}, {value} AS sfumato_value, {rank} AS sfumato_rank FROM {rows}"
+
+    def _column_joins(self) -> str:
+        if self.application.picks:
+            return ""
+        return "".join(
+            f" JOIN d{place} ON {as_text(column, self.application.strip)} IS NOT DISTINCT FROM d{place}.text"
+            for place, column in enumerate(self.application.recoding.columns)
+        )
+
+    @cached_property
+    def _pickers(self) -> tuple[Picker, ...]:
+        """What picks codes for rows; none where they are joined."""
+        return self.application.pickers() if self.application.picks else ()
+
+    def _keys(self) -> list[str]:
+        """The packed codes of a row."""
+        packing = self.application.packing
+        return packed(packing, [self._code(place, int(shift)) for place, shift in enumerate(packing.shift)])
+
+    def _code(self, place: int, shift: int) -> str:
+        """The shifted code of a row's value; one whose rows are dropped has none: such a row finds no class."""
+        if not self._pickers:
+            return f"(d{place}.code << {shift})"
+        codes = self.application.key_codes(place)
+        entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in codes]
+        return self._pickers[place].picked(entries, "UBIGINT")
+
+
+def _hash(seed: int) -> str:
+    return f"md5(concat({sql.text(f'{seed}:')}, s.sfumato_row))"

@@ -1,0 +1,266 @@
+"""Sources: where rows may lie, each as a table expression that DuckDB reads; nothing is downloaded for any of them."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from glob import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.delimited import damaged, empty, encoding_of, open_text
+from sfumato.engines import sql
+from sfumato.engines.duckdb.values import with_one_text
+from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
+from sfumato.engines.names import check_names
+from sfumato.engines.texts import as_text, no_text
+from sfumato.errors import PlanError, did_you_mean, extra_part
+from sfumato.microdata.data_plan import DataPlan
+
+# The column of a row's number.
+ROW = "sfumato_row"
+# Parquet's name for a row's place in its file.
+PLACE = "file_row_number"
+# Types of JSON values that are no texts; everything else is read as the text that stands in the file.
+JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
+# Encodings that DuckDB reads by itself; files in others are rewritten as UTF-8 first.
+NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows that DuckDB can read.
+
+    Attributes:
+        table: The table expression.
+        columns: Names of the columns.
+        separator: Of a CSV file, for writing the release alike.
+        numbered: The table with its rows' numbers (from 1) as a further column `sfumato_row`, where these are known
+            without counting rows one by one; else empty.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    separator: str = ","
+    numbered: str = ""
+
+    @property
+    def with_numbers(self) -> str:
+        """The table with its rows' numbers."""
+        return self.numbered or f"(SELECT row_number() OVER () AS {ROW}, * FROM {self.table} AS s)"
+
+
+def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
+    """A source for a file.
+
+    Args:
+        names: The columns' names when a CSV file has no header.
+        scratch: A private folder for files that live as long as the engine.
+    """
+    if not path.exists():
+        files_of(path)
+    opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
+        "csv": _csv,
+        "parquet": _parquet,
+        "json": _json,
+        "excel": _excel,
+        "sqlite": _sqlite,
+        "duckdb": _duckdb,
+    }[format_of(path, data)]
+    return opener(connection, path, data, names, scratch)
+
+
+def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
+    files = files_in(path, "csv")
+    head = head_of(files, data, names)
+    readable, encoding = native(files, data, scratch)
+    table = csv_table(readable, head.columns, head.separator, data.quote, encoding, data.header)
+    return Source(table, head.columns, head.separator)
+
+
+def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    files = files_in(path, "parquet")
+    # Columns are matched by name, but values of another type would be made to fit: 1.5 becomes 2.
+    first = sorted(_kinds(connection, _parquet_table(files[:1])))
+    for file in files[1:]:
+        if sorted(_kinds(connection, _parquet_table([file]))) != first:
+            raise other_columns(file, files[0])
+    source = _described(connection, _parquet_table(files))
+    if len(files) > 1 or any(name.lower() == PLACE for name in source.columns):
+        return source
+    numbered = f"(SELECT {PLACE} + 1 AS {ROW}, * EXCLUDE ({PLACE}) FROM {_parquet_table(files, f', {PLACE}=true')})"
+    return replace(source, numbered=with_one_text(numbered, _kinds(connection, _parquet_table(files))))
+
+
+def _parquet_table(files: Sequence[Path], further: str = "") -> str:
+    # Folder names such as zip=00712 are texts, not numbers.
+    return f"read_parquet({file_list(files)}, hive_types_autocast=false{further})"
+
+
+def _kinds(connection: Any, table: str) -> list[tuple[str, str]]:
+    """Name and type of each column of a table."""
+    return [(row[0], row[1]) for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()]
+
+
+def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    """Records are looked through as a whole: a text stays a text, also where it looks like a date."""
+    files = file_list(files_in(path, "json"))
+    whole = f"sample_size=-1, maximum_sample_files={2**31 - 1}, union_by_name=true"
+    table = f"read_json({files}, format='auto', {whole})"
+    kinds = _kinds(connection, table)
+    for name, kind in kinds:
+        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
+            raise no_text(name)
+    narrowed = sql.listed(
+        f"{sql.text(name)}: {sql.text(kind if kind in JSON_KINDS else 'VARCHAR')}"
+        for name, kind in _narrowed(connection, table, kinds)
+    )
+    return _described(connection, f"read_json({files}, format='auto', columns={{{narrowed}}})")
+
+
+def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Name and type of each column; numbers that were given 128 bits but fit in 64 have those."""
+    wide = [name for name, kind in kinds if kind == "HUGEINT"]
+    if not wide:
+        return kinds
+    fits = sql.listed(f"count({sql.name(name)}) = count(TRY_CAST({sql.name(name)} AS BIGINT))" for name in wide)
+    fitting = dict(zip(wide, connection.execute(f"SELECT {fits} FROM {table}").fetchall()[0], strict=True))
+    return [(name, "BIGINT" if fitting.get(name) else kind) for name, kind in kinds]
+
+
+def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
+    tables = [
+        row[0]
+        for row in connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'"
+        ).fetchall()
+    ]
+    return _described(connection, f"source.{sql.name(_chosen(data.table, tables))}")
+
+
+def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    with extra_part("adbc-driver-sqlite", "sqlite"):
+        import adbc_driver_sqlite.dbapi as driver
+    try:
+        with driver.connect(path.resolve().as_uri()) as database, database.cursor() as cursor:
+            cursor.execute(
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+            )
+            table = _chosen(data.table, [row[0] for row in cursor.fetchall()])
+            cursor.execute(f"SELECT {_sqlite_values(cursor, table)} FROM {sql.name(table)}")
+            return _loaded(connection, cursor.fetch_record_batch())
+    except driver.Error:
+        raise damaged(path) from None
+
+
+def _sqlite_values(cursor: Any, table: str) -> str:
+    """The columns of a SQLite table; one that holds values of several types, as it may there, as texts."""
+    cursor.execute(f"SELECT name FROM pragma_table_info({sql.text(table)})")
+    columns = [row[0] for row in cursor.fetchall()]
+    chosen = []
+    for column in columns:
+        cursor.execute(f"SELECT DISTINCT typeof({sql.name(column)}) FROM {sql.name(table)}")
+        kinds = {row[0] for row in cursor.fetchall()} - {"null"}
+        if "blob" in kinds:
+            raise no_text(column)
+        chosen.append(sql.name(column) if len(kinds) < 2 else f"CAST({sql.name(column)} AS TEXT) AS {sql.name(column)}")
+    return sql.listed(chosen)
+
+
+def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    with extra_part("python-calamine", "excel"):
+        import python_calamine
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(str(path))
+        sheet = book.get_sheet_by_name(_chosen(data.table, book.sheet_names, first=True))
+        cells = sheet.to_python()
+    except (python_calamine.CalamineError, OSError):
+        raise damaged(path) from None
+    if not cells:
+        raise empty(path.name)
+    columns = tuple(str(name) for name in cells[0])
+    check_names(columns)
+    texts = {name: _cells(name, [row[place] for row in cells[1:]]) for place, name in enumerate(columns)}
+    return _loaded(connection, texts)
+
+
+def _cells(name: str, values: Sequence[Any]) -> Any:
+    """The texts of a column: a whole number has no decimals, an empty cell is missing."""
+    try:
+        return np.array([None if value == "" else as_text(_whole(value)) for value in values], object)
+    except TypeError:
+        raise no_text(name) from None
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _chosen(wanted: str | None, tables: Sequence[str], first: bool = False) -> str:
+    if wanted is None and (len(tables) == 1 or (first and tables)):
+        return tables[0]
+    if wanted is None:
+        raise PlanError(f"data.table: the source has {len(tables)} tables.", f"Name one: {', '.join(tables)}.", "table")
+    if wanted not in tables:
+        raise PlanError(f'data.table: there is no "{wanted}".', did_you_mean(wanted, tables), "table")
+    return wanted
+
+
+def _loaded(connection: Any, rows: Any) -> Source:
+    connection.register("loaded_rows", rows)
+    connection.execute("CREATE TEMP TABLE source_rows AS SELECT * FROM loaded_rows").fetchall()
+    connection.unregister("loaded_rows")
+    return _described(connection, "source_rows")
+
+
+def _described(connection: Any, table: str) -> Source:
+    described = _kinds(connection, table)
+    columns = tuple(name for name, _ in described)
+    check_names(columns)
+    return Source(with_one_text(table, described), columns)
+
+
+def csv_table(
+    files: Sequence[Path],
+    columns: Sequence[str],
+    separator: str,
+    quote: str = '"',
+    encoding: str = "utf-8",
+    header: bool = True,
+    published: bool = False,
+) -> str:
+    """The table expression for CSV files, every value a text.
+
+    Args:
+        published: Whether Sfumato wrote the file, so that an empty field in quotes is an empty text, not missing.
+    """
+    kinds = sql.listed(f"{sql.text(column)}: 'VARCHAR'" for column in columns)
+    return (
+        f"read_csv({file_list(files)}, auto_detect=false, header={str(header).lower()}, "
+        f"delim={sql.text(separator)}, quote={sql.text(quote)}, escape={sql.text(quote)}, nullstr='', "
+        f"encoding={sql.text(encoding)}, "
+        f"allow_quoted_nulls={str(not published).lower()}, strict_mode=true, null_padding=false, columns={{{kinds}}})"
+    )
+
+
+def file_list(files: Sequence[Path]) -> str:
+    """Files for DuckDB, which would take `*`, `?` and `[` in their names for patterns."""
+    return f"[{sql.listed(sql.text(escape(str(file))) for file in files)}]"
+
+
+def native(files: Sequence[Path], data: DataPlan, scratch: Path) -> tuple[Sequence[Path], str]:
+    """The files, and the name of their encoding, in an encoding that DuckDB reads."""
+    encoding = encoding_of(data.encoding)
+    if encoding in NATIVE_ENCODINGS:
+        return files, NATIVE_ENCODINGS[encoding]
+    copies = [scratch / f"source{place}.csv" for place in range(len(files))]
+    for file, copy in zip(files, copies, strict=True):
+        _rewrite(file, copy, data.encoding)
+    return copies, "utf-8"
+
+
+def _rewrite(path: Path, target: Path, encoding: str) -> None:
+    with open_text(path, encoding) as stream, target.open("w", encoding="utf-8", newline="") as copy:
+        shutil.copyfileobj(stream, copy, 1 << 20)

@@ -1,0 +1,115 @@
+"""Frames as they come and go: of which kind, of types that have texts, and published with nothing beside the values."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals as nw
+
+from sfumato.engines.texts import no_text
+from sfumato.errors import DataError, missing_extra
+
+# Types without a text that is the same on every engine.
+TEXTLESS = (nw.Binary, nw.List, nw.Array, nw.Struct, nw.Duration)
+FLOATS = (nw.Float16, nw.Float32, nw.Float64)
+
+
+def eager(frame: Any) -> "nw.DataFrame[Any]":
+    """A frame of any kind, collected where it is lazy.
+
+    Raises:
+        DataError: This is no frame.
+    """
+    try:
+        known = nw.from_native(frame)
+    except TypeError:
+        kind = type(frame).__name__
+        raise DataError(
+            f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
+        ) from None
+    return known.collect() if isinstance(known, nw.LazyFrame) else known
+
+
+def installed(*names: str) -> str:
+    """The first of some libraries for frames that is installed.
+
+    Raises:
+        EngineError: None is.
+    """
+    name = next((name for name in names if find_spec(name)), None)
+    if name is None:
+        raise missing_extra("a library for frames", "frames")
+    return name
+
+
+def frame_of(columns: Mapping[str, list[Any]], backend: Any) -> Any:
+    """Columns as a frame of some library."""
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def check_kinds(frame: "nw.DataFrame[Any]") -> None:
+    """Refuse columns of types that have no text.
+
+    Raises:
+        DataError: Such a column is there.
+    """
+    for name, kind in frame.schema.items():
+        if isinstance(kind, TEXTLESS):
+            raise no_text(name)
+
+
+def worded(frame: "nw.DataFrame[Any]") -> list[str]:
+    """The columns that are published as texts, made anew from those of the published rows.
+
+    Dictionaries of categories hold values of rows that are not published, and so may the memory behind texts that are
+    taken out of a longer column. Objects that are equal may look different.
+    """
+    return [
+        name
+        for name, kind in frame.schema.items()
+        if not (kind.is_numeric() or kind.is_temporal() or isinstance(kind, nw.Boolean))
+    ]
+
+
+def plain_values(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """The frame with one spelling of each number and moment.
+
+    -0.0 is 0.0, not-a-number is missing, and moments are told to the microsecond, in which rows are counted.
+    """
+    columns = [_zeroed(name, kind) for name, kind in frame.schema.items() if isinstance(kind, FLOATS)]
+    if frame.implementation.is_polars():
+        columns += [_in_microseconds(name, kind) for name, kind in frame.schema.items() if _is_finer(kind)]
+    return frame.with_columns(*columns) if columns else frame
+
+
+def _zeroed(name: str, kind: Any) -> "nw.Expr":
+    column = nw.col(name)
+    return nw.when(column == 0).then(0.0).otherwise(column).cast(kind).fill_nan(None).alias(name)
+
+
+def _is_finer(kind: Any) -> bool:
+    return isinstance(kind, nw.Datetime) and kind.time_unit == "ns"
+
+
+def _in_microseconds(name: str, kind: Any) -> "nw.Expr":
+    return nw.col(name).cast(nw.Datetime("us", kind.time_zone))
+
+
+def bare(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """The frame with its columns alone: without the index, attributes, metadata and names of axes that ride along.
+
+    An index holds the caller's names or numbers of rows, which undo a shuffle and show which rows were dropped.
+    """
+    native = frame.to_native()
+    if frame.implementation.is_pandas():
+        import pandas
+
+        columns = {name: native[name].array for name in frame.columns}
+        native = pandas.DataFrame(columns, index=range(len(frame)), copy=False)
+    elif frame.implementation.is_pandas_like():
+        native = native.reset_index(drop=True)
+    elif frame.implementation.is_pyarrow():
+        import pyarrow
+
+        native = pyarrow.table({name: native[name] for name in frame.columns})
+    return nw.from_native(native, eager_only=True)

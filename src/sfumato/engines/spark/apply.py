@@ -1,0 +1,199 @@
+"""How Spark publishes rows: lookups joined to them, broadcast when small; no row comes to the driver.
+
+Each quasi-identifier's key is looked up in a table of its own, which gives a code and, where every column has its
+level, the label. The codes of a row, packed as in packing.py, are looked up in the table of classes. All joins are
+null-safe. A value or combination that the recoding does not know finds no partner: the recount sees the difference.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from sfumato.engines.arrow_counts import arrow
+from sfumato.engines.engine import Reading
+from sfumato.engines.lookups import Lookups
+from sfumato.engines.spark.count import is_float, key_of, present, stripped, text_of
+from sfumato.engines.spark.sources import ROW, SparkSource
+from sfumato.microdata.counts.frequencies import DROPPED
+from sfumato.microdata.recoding.recoding import STAR, Division, LevelRecoding
+
+# Beyond so many entries a lookup is joined like any other table instead of being sent to every executor.
+MAX_BROADCAST = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Application(Lookups):
+    """A recoding to be applied to the rows of a Spark source."""
+
+    source: SparkSource
+    reading: Reading
+    strip: bool
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns in the release."""
+        return self.with_class_column(self.source.columns)
+
+    def frame(self) -> Any:
+        """The published rows."""
+        rows = self._looked_up(present(self._rows(), self.source, self.reading, self.strip))
+        if isinstance(self.recoding, LevelRecoding):
+            rows = self._with_hidden(rows)
+        else:
+            rows = self._with_classes(rows, self.division)
+        return self._ordered(rows).select(*self._published()).toDF(*self.columns)
+
+    def _rows(self) -> Any:
+        if self.division is not None or (self.source.number is not None and self._shuffles):
+            return self.source.numbered()
+        if self._shuffles:
+            return self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW))
+        return self.source.frame
+
+    @property
+    def _shuffles(self) -> bool:
+        return self.handling.shuffle_seed is not None
+
+    @property
+    def _hides(self) -> bool:
+        """Whether rows must be compared with classes: some are hidden, or their numbers are published."""
+        return bool(self.recoding.suppressed.any()) or self.handling.class_column is not None
+
+    def _needs(self, place: int) -> bool:
+        """Whether a column's values must be looked up."""
+        drops = bool((self.recoding.codings[place].codes == DROPPED).any())
+        return drops or not self.recoding.identical[place] or self._hides
+
+    def _looked_up(self, rows: Any) -> Any:
+        for place, column in enumerate(self.recoding.columns):
+            if self._needs(place):
+                lookup = self.column_lookup(place)
+                rows = self._joined(rows, column, lookup["text"], self._codes_and_labels(place, lookup["code"]))
+        return rows
+
+    def _codes_and_labels(self, place: int, codes: Any) -> dict[str, Any]:
+        """The codes of a column's values and, for a level, their labels."""
+        pa = arrow()
+        found = {f"c{place}": pa.array(codes.view(np.int64))}
+        if isinstance(self.recoding, LevelRecoding):
+            labels = self.recoding.labels[place]
+            found[f"p{place}"] = pa.array([labels[code] for code in codes.tolist()], pa.string())
+        return found
+
+    def _joined(self, rows: Any, column: str, texts: Any, known: dict[str, Any]) -> Any:
+        """Rows with what is known of their value of a column, given for each of its texts."""
+        pa, at = arrow(), self.source.columns.index(column)
+        kind = self.source.kind(at)
+        number = {"float": pa.float32(), "double": pa.float64()}.get(str(kind.typeName()))
+        keys = texts.tolist() if number is None else [None if text is None else float(text) for text in texts]
+        lookup = self._loaded({"sfumato_text": pa.array(keys, number or pa.string())} | known)
+        key = key_of(F.col(f"s{at}"), kind, self.strip)
+        return rows.join(lookup, key.eqNullSafe(lookup["sfumato_text"])).drop("sfumato_text")
+
+    def _loaded(self, columns: dict[str, Any]) -> Any:
+        table = arrow().table(columns)
+        frame = self.source.frame.sparkSession.createDataFrame(table)
+        return F.broadcast(frame) if table.num_rows <= MAX_BROADCAST else frame
+
+    def _with_hidden(self, rows: Any) -> Any:
+        """Rows with their class's number, or with whether they are hidden; nothing where neither is asked for."""
+        if not self._hides:
+            return rows
+        wanted = np.ones(len(self.recoding.suppressed), bool)
+        if self.handling.class_column is None:
+            wanted = self.recoding.suppressed
+        classes = self._classes(wanted, ("hidden", "number"))
+        kind = "inner" if self.handling.class_column is not None else "left"
+        joined = rows.join(classes, self._equal_keys(classes), kind)
+        return self._shown(joined.withColumn("hidden", F.coalesce("hidden", F.lit(False))))
+
+    def _with_classes(self, rows: Any, division: Division | None) -> Any:
+        """Rows with what their class is published as."""
+        labels = tuple(f"p{place}" for place in range(len(self.recoding.columns)))
+        if division is None:
+            classes = self._classes(None, ("hidden", "number", *labels))
+            return self._shown(rows.join(classes, self._equal_keys(classes)))
+        classes = self._classes(None, ("hidden", "number", *labels, "undivided", "above", "upto", "value"))
+        rows = self._ranked(rows, division)
+        test = self._equal_keys(classes)
+        test &= classes["undivided"] | (classes["value"] == rows["sfumato_value"])
+        test &= (rows["sfumato_rank"] > classes["above"]) & (rows["sfumato_rank"] <= classes["upto"])
+        return self._shown(rows.join(classes, test))
+
+    def _ranked(self, rows: Any, division: Division) -> Any:
+        """Rows with their rank among those of the same combination and value, by the hash of their number."""
+        if division.column is None:
+            rows = rows.withColumn("sfumato_value", F.lit(0).cast("long"))
+        else:
+            lookup = self.value_lookup(division)
+            rows = self._joined(rows, division.column, lookup["text"], {"sfumato_value": arrow().array(lookup["code"])})
+        within = Window.partitionBy(*self._keys(), "sfumato_value").orderBy(_hash(division.seed))
+        return rows.withColumn("sfumato_rank", F.row_number().over(within).cast("long"))
+
+    def _keys(self) -> list[Any]:
+        """The packed codes of a row."""
+        packing = self.packing
+        keys = []
+        for word in range(packing.words):
+            key = F.lit(0).cast("long")
+            for place in range(len(self.recoding.columns)):
+                if packing.word[place] == word:
+                    key = key.bitwiseOR(F.shiftleft(F.col(f"c{place}"), int(packing.shift[place])))
+            keys.append(key)
+        return keys
+
+    def _equal_keys(self, classes: Any) -> Any:
+        tests = [classes[f"k{word}"] == key for word, key in enumerate(self._keys())]
+        whole = tests[0]
+        for test in tests[1:]:
+            whole &= test
+        return whole
+
+    def _classes(self, wanted: Any, parts: tuple[str, ...]) -> Any:
+        """Some columns of the table of classes, for the wanted ones."""
+        pa = arrow()
+        found = self.class_lookup()
+        keys = {name: values.view(np.int64) for name, values in found.items() if name.startswith("k")}
+        arrays = keys | {name: found[name] for name in parts}
+        texts = {name for name in arrays if name.startswith("p")}
+        columns = {}
+        for name, values in arrays.items():
+            chosen = values if wanted is None else values[wanted]
+            columns[name] = pa.array(chosen.tolist(), pa.string()) if name in texts else pa.array(chosen)
+        return self._loaded(columns)
+
+    def _shown(self, rows: Any) -> Any:
+        return rows if self.handling.suppressed == "star" else rows.where("NOT hidden")
+
+    def _ordered(self, rows: Any) -> Any:
+        return rows if self.handling.shuffle_seed is None else rows.orderBy(_hash(self.handling.shuffle_seed))
+
+    def _published(self) -> list[Any]:
+        columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]
+        if self.handling.class_column is not None:
+            columns.append(F.col("number"))
+        return [column.alias(f"o{place}") for place, column in enumerate(columns)]
+
+    def _published_column(self, place: int, name: str) -> Any:
+        raw, kind = F.col(f"s{place}"), self.source.kind(place)
+        if is_float(kind):
+            raw = key_of(raw, kind, False)
+        bare = stripped(raw) if self.strip and str(kind.typeName()) == "string" else raw
+        star = F.lit(STAR)
+        if name in self.handling.withheld_columns:
+            return star
+        if name in self.recoding.columns:
+            at = self.recoding.columns.index(name)
+            if self.recoding.identical[at] and not self.stars:
+                return bare
+            return F.when(F.col("hidden"), star).otherwise(F.col(f"p{at}")) if self.stars else F.col(f"p{at}")
+        if name in self.handling.veiled_columns:
+            return F.when(F.col("hidden"), star).otherwise(text_of(raw, kind, self.strip))
+        return bare
+
+
+def _hash(seed: int) -> Any:
+    return F.md5(F.concat(F.lit(f"{seed}:"), F.col(ROW).cast("string")))

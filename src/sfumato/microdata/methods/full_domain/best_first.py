@@ -1,0 +1,192 @@
+"""Bounded: the optimal search for lattices too large to be written down; it ends with a proof, or in time with a bound.
+
+Columns get their levels one after the other. As long as some have none yet, these stand at their highest levels: such a
+node is coarser than all that the choice so far leaves open, so
+
+- when more rows than the budget are certain to fail there, all of them are ruled out (the subset pruning of LeFevre, K.
+  et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164);
+- what suppression costs there, it costs them at least;
+- what the chosen levels cost, and the lowest levels that pairs of columns leave to the others, bounds the rest of their
+  loss from below.
+
+The choice with the least bound is looked at next (best first), so the least bound among those waiting bounds every node
+not yet judged. When it exceeds the best found, that is the optimum. Otherwise, when the time is over, the best found is
+handed over together with the bound. Nothing is kept for nodes that were not reached.
+"""
+
+import heapq
+from dataclasses import dataclass
+from itertools import count
+from time import monotonic
+
+import numpy as np
+
+from sfumato.microdata.counts.grouping import Node
+from sfumato.microdata.methods.full_domain.greedy import Walk
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.rare_pairs import rare_pairs
+from sfumato.microdata.methods.full_domain.unattainable import unattainable
+from sfumato.microdata.models.classes import Counts, Floats, Mask
+
+TIE = 1e-9
+# Choices that wait at most: beyond, the search ends as if its time were over.
+MAX_WAITING = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Levels chosen for the first columns of the order.
+
+    Attributes:
+        levels: Of the columns in their order; least: for every column, the lowest level that is still possible.
+        added: What suppression costs at least.
+        judgment: Of the node with all other columns at their highest levels, where it was judged already.
+    """
+
+    levels: tuple[int, ...]
+    least: Node
+    added: float = 0.0
+    judgment: Judgment | None = None
+
+
+def search(problem: Problem) -> Solution:
+    """The best node that is found in time, proved where the time suffices.
+
+    Raises:
+        UnattainableError: No node keeps the promises within the budget.
+    """
+    until = monotonic() + problem.time_limit
+    walk = Walk(problem)
+    best = walk.down()
+    tree = _Tree(problem, best)
+    tree.run(until)
+    if tree.best is None:
+        raise unattainable(problem)
+    checked = tree.checked + walk.checked
+    if tree.bound is None:
+        return Solution(tree.best, True, checked, problem.size)
+    bound = min(problem.loss.value(tree.bound), tree.best.loss)
+    return Solution(tree.best, False, checked, problem.size, remarks=(_remark(problem, tree.best, bound),), bound=bound)
+
+
+def _remark(problem: Problem, best: Judgment, bound: float) -> str:
+    return (
+        f"The lattice has {problem.size:,} nodes, too many to be searched to the end in {problem.time_limit:g} s: "
+        f"the loss {best.loss:.6g} is the best found, and no result can have less than {bound:.6g}."
+    )
+
+
+class _Tree:
+    """The choices that wait, least bound first."""
+
+    def __init__(self, problem: Problem, best: Judgment | None) -> None:
+        self.problem = problem
+        self.best = best
+        self.checked = 0
+        self.bound: float | None = None
+        self._floors = _floors(problem)
+        sizes = [ladder.size for ladder in problem.table.ladders]
+        self._order = sorted(range(len(sizes)), key=lambda column: -sizes[column])
+        self._pairs = _lowest_beside(problem)
+        self._waiting: list[tuple[float, int, int, Choice]] = []
+        self._number = count()
+
+    def run(self, until: float) -> None:
+        """Look at choices until none can be better than the best found, or the time is over."""
+        self._push(Choice((), self.problem.lowest))
+        while self._waiting:
+            bound, _, _, choice = heapq.heappop(self._waiting)
+            if bound > self._most:
+                return
+            if monotonic() > until or len(self._waiting) > MAX_WAITING:
+                self.bound = bound
+                return
+            self._look(choice)
+
+    @property
+    def _most(self) -> float:
+        """The most that a bound may be to be of interest still."""
+        if self.best is None or not self.problem.offers(self.best):
+            return np.inf
+        return self.best.terms.total + TIE * max(1.0, self.best.terms.total)
+
+    def _push(self, choice: Choice) -> None:
+        bound = self._bound(choice)
+        if bound <= self._most:
+            # Of equal bounds the deeper choice first: it is nearer to a node.
+            heapq.heappush(self._waiting, (bound, -len(choice.levels), next(self._number), choice))
+
+    def _bound(self, choice: Choice) -> float:
+        levels = list(choice.least)
+        for column, level in zip(self._order, choice.levels, strict=False):
+            levels[column] = level
+        return float(sum(floor[level] for floor, level in zip(self._floors, levels, strict=True))) + choice.added
+
+    def _look(self, choice: Choice) -> None:
+        """Judge a choice's coarsest node, and let its next column's levels wait where it does not rule them out."""
+        judgment = choice.judgment or self._judge(choice)
+        if judgment.certain_rows > self.problem.limit or len(choice.levels) == len(self._order):
+            return
+        column = self._order[len(choice.levels)]
+        added = max(choice.added, judgment.certain_suppression)
+        for level in range(choice.least[column], self.problem.highest[column] + 1):
+            least = self._narrowed(choice, column, level)
+            if least is not None:
+                same = judgment if level == self.problem.highest[column] else None
+                self._push(Choice((*choice.levels, level), least, added, same))
+
+    def _judge(self, choice: Choice) -> Judgment:
+        levels = list(self.problem.highest)
+        for column, level in zip(self._order, choice.levels, strict=False):
+            levels[column] = level
+        judgment = self.problem.judge(tuple(levels), priced=False)
+        self.checked += 1
+        if self.problem.better(judgment, self.best):
+            self.best = judgment
+        return judgment
+
+    def _narrowed(self, choice: Choice, column: int, level: int) -> Node | None:
+        """The lowest levels that are possible once a column has its level; None where some column has none."""
+        chosen = set(self._order[: len(choice.levels)])
+        least = list(choice.least)
+        for other in range(len(least)):
+            if other != column and other not in chosen:
+                least[other] = max(least[other], int(self._pairs[column][level, other]))
+                if least[other] > self.problem.highest[other]:
+                    return None
+        return tuple(least)
+
+
+def _floors(problem: Problem) -> list[Floats]:
+    """For each column what each of its levels adds, at least, to the generalization part of the loss.
+
+    The floors of a lattice are sums over columns: they are known from one line of nodes along each column.
+    """
+    corner = tuple(slice(low, low + 1) for low in problem.lowest)
+    base = float(problem.loss.floors(corner).reshape(-1)[0]) / len(corner)
+    columns = []
+    for column, (low, high) in enumerate(zip(problem.lowest, problem.highest, strict=True)):
+        line = (*corner[:column], slice(low, high + 1), *corner[column + 1 :])
+        values = problem.loss.floors(line).reshape(-1)
+        columns.append(np.concatenate([np.zeros(low), values - values[0] + base]))
+    return columns
+
+
+def _lowest_beside(problem: Problem) -> list[Counts]:
+    """For each column, each of its levels and each other column: the lowest level that the pair leaves possible.
+
+    Rows that are rare in two columns are at least as rare in all (see rare_pairs.py).
+    """
+    ladders = problem.table.ladders
+    lowest = [np.zeros((ladder.height, len(ladders)), np.int64) for ladder in ladders]
+    for one, two, rare in rare_pairs(problem):
+        fits = rare <= problem.limit
+        lowest[one][:, two] = _first(fits)
+        lowest[two][:, one] = _first(fits.T)
+    return lowest
+
+
+def _first(fits: Mask) -> Counts:
+    """For each row the place of its first True; beyond the last where there is none."""
+    first: Counts = np.where(fits.any(axis=1), fits.argmax(axis=1), fits.shape[1])
+    return first

@@ -1,0 +1,342 @@
+# mypy: ignore-errors
+"""Compiled loops of the local search for K-Optimize: what a set of features costs, and what each further one would."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from sfumato.microdata.methods.k_optimize.kernels import (
+    BASE,
+    CLASSIFICATION,
+    COLUMN,
+    DISCERNIBILITY,
+    FIRST,
+    HEAD,
+    KIND,
+    LIMIT,
+    LOSS_METRIC,
+    ORDERED,
+    OUT,
+    SIZE,
+    K,
+    blocks,
+    penalties,
+    suppressed_cost,
+)
+
+Flag = npt.NDArray[np.int64]
+NEVER = 1e300
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+GAIN = 1.0 - 1e-12
+OWNER, ORDER, SIZES, START, LEADER = 0, 1, 2, 3, 4
+
+
+class Scratch(NamedTuple):
+    """Room to work in: n rows, m columns, f features, v codes of all columns.
+
+    codes (n, m): the rows unpacked; marks (v,): a random word for each code; block, penalty (v,): of each code.
+    rows (5, n + 2): OWNER: the class of each row; ORDER: the rows by class, the first of a class at its START; SIZES of
+        classes; LEADER: one row of it.
+    tallies (v, c + 1): rows of each code of one class with each label, and in all.
+    costs, hidden (f,): with each feature added. table (2, 2^b), clock (1,): a hash table of classes, its last stamp.
+    """
+
+    codes: Any
+    marks: Any
+    block: Any
+    penalty: Any
+    rows: Any
+    tallies: Any
+    costs: Any
+    hidden: Any
+    table: Any
+    clock: Any
+
+
+@njit(cache=True, nogil=True)
+def group(inst, scratch, state):
+    """Find the classes of a head: owners, sizes, and the number of classes."""
+    columns = len(inst.weights)
+    for column in range(columns):
+        base = inst.columns[column, BASE]
+        blocks(inst, state, HEAD, column, scratch.block, base)
+    scratch.clock[0] += 1
+    last = np.uint64(scratch.table.shape[1] - 1)
+    count = 0
+    for row in range(len(inst.counts)):
+        mixed = np.uint64(0)
+        for column in range(columns):
+            base = inst.columns[column, BASE]
+            mixed += scratch.marks[base + scratch.block[base + scratch.codes[row, column]]]
+        place = ((mixed * _MIX) >> np.uint64(20)) & last
+        found = -1
+        while scratch.table[1, place] == scratch.clock[0]:
+            other = scratch.table[0, place]
+            leader = scratch.rows[LEADER, other]
+            same = True
+            for column in range(columns):
+                base = inst.columns[column, BASE]
+                if (
+                    scratch.block[base + scratch.codes[row, column]]
+                    != scratch.block[base + scratch.codes[leader, column]]
+                ):
+                    same = False
+                    break
+            if same:
+                found = other
+                break
+            place = (place + np.uint64(1)) & last
+        if found < 0:
+            scratch.table[0, place], scratch.table[1, place] = count, scratch.clock[0]
+            scratch.rows[LEADER, count], scratch.rows[SIZES, count] = row, 0
+            found = count
+            count += 1
+        scratch.rows[OWNER, row] = found
+        scratch.rows[SIZES, found] += inst.counts[row]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def arrange(inst, scratch, count):
+    """Order the rows by class."""
+    for place in range(count + 1):
+        scratch.rows[START, place] = 0
+    for row in range(len(inst.counts)):
+        scratch.rows[START, scratch.rows[OWNER, row] + 1] += 1
+    for place in range(count):
+        scratch.rows[START, place + 1] += scratch.rows[START, place]
+    for row in range(len(inst.counts) - 1, -1, -1):
+        owner = scratch.rows[OWNER, row]
+        scratch.rows[START, owner + 1] -= 1
+        scratch.rows[ORDER, scratch.rows[START, owner + 1]] = row
+    for place in range(count):
+        scratch.rows[START, place] = scratch.rows[START, place + 1]
+    scratch.rows[START, count] = len(inst.counts)
+
+
+@njit(cache=True, nogil=True)
+def labels_of(inst, scratch, place, total):
+    """Rows of a class with each label."""
+    for label in range(len(total)):
+        total[label] = 0
+    for index in range(scratch.rows[START, place], scratch.rows[START, place + 1]):
+        for label in range(inst.label_rows.shape[1]):
+            total[label] += inst.label_rows[scratch.rows[ORDER, index], label]
+
+
+@njit(cache=True, nogil=True)
+def price(inst, size, total, one):
+    """What a part of a class costs: `one` are its labels, or what it lacks of `total` when that is given."""
+    if size < inst.params[K]:
+        return suppressed_cost(inst, size)
+    if inst.params[KIND] == DISCERNIBILITY:
+        return np.float64(size) * size
+    most = 0
+    for label in range(len(one)):
+        most = max(most, total[label] - one[label])
+    return np.float64(size - most)
+
+
+@njit(cache=True, nogil=True)
+def cost_of(inst, scratch, state):
+    """What a head costs, and how many classes it has; more than `NEVER` when it suppresses too many rows."""
+    count = group(inst, scratch, state)
+    arrange(inst, scratch, count)
+    hidden, cost = 0, 0.0
+    total, none = np.zeros(inst.label_rows.shape[1], np.int64), np.zeros(inst.label_rows.shape[1], np.int64)
+    for place in range(count):
+        size = scratch.rows[SIZES, place]
+        if size < inst.params[K]:
+            hidden += size
+        elif inst.params[KIND] == DISCERNIBILITY:
+            cost += np.float64(size) * size
+        elif inst.params[KIND] == CLASSIFICATION:
+            labels_of(inst, scratch, place, total)
+            cost += price(inst, size, total, none)
+    if inst.params[KIND] == LOSS_METRIC:
+        cost += label_losses(inst, scratch, state)
+    return cost + suppressed_cost(inst, hidden) if hidden <= inst.params[LIMIT] else NEVER, count, hidden
+
+
+@njit(cache=True, nogil=True)
+def label_losses(inst, scratch, state):
+    """The loss metric of the rows that are kept."""
+    penalties(inst, state, HEAD, scratch.penalty)
+    cost = 0.0
+    for row in range(len(inst.counts)):
+        if scratch.rows[SIZES, scratch.rows[OWNER, row]] >= inst.params[K]:
+            for column in range(len(inst.weights)):
+                cost += inst.counts[row] * scratch.penalty[inst.columns[column, BASE] + scratch.codes[row, column]]
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def additions(inst, scratch, state, cost, count, hidden):
+    """What the head costs with each further feature, from its classes as `cost_of` left them."""
+    for feature in range(len(state)):
+        scratch.costs[feature], scratch.hidden[feature] = cost, hidden
+    total = np.zeros(inst.label_rows.shape[1], np.int64)
+    one, none = np.zeros_like(total), np.zeros_like(total)
+    for place in range(count):
+        size, start, stop = scratch.rows[SIZES, place], scratch.rows[START, place], scratch.rows[START, place + 1]
+        if size < inst.params[K] or stop - start == 1:
+            continue
+        labels_of(inst, scratch, place, total)
+        for column in range(len(inst.weights)):
+            low, high = tally_codes(inst, scratch, start, stop, column)
+            if low < high:
+                add_splits(inst, scratch, state, column, low, high, size, total, one, none)
+    for feature in range(len(state)):
+        if scratch.hidden[feature] > inst.params[LIMIT]:
+            scratch.costs[feature] = NEVER
+
+
+@njit(cache=True, nogil=True)
+def tally_codes(inst, scratch, start, stop, column):
+    """The lowest and highest code of a class in a column; where they differ, the rows of each go to the tallies."""
+    tallies, labels = scratch.tallies, inst.label_rows.shape[1]
+    low, high = inst.columns[column, SIZE], np.int64(0)
+    for index in range(start, stop):
+        code = scratch.codes[scratch.rows[ORDER, index], column]
+        low, high = min(low, code), max(high, code)
+    if low == high:
+        return low, high
+    for code in range(low, high + 1):
+        for label in range(labels + 1):
+            tallies[code, label] = 0
+    for index in range(start, stop):
+        row = scratch.rows[ORDER, index]
+        code = scratch.codes[row, column]
+        tallies[code, labels] += inst.counts[row]
+        for label in range(labels):
+            tallies[code, label] += inst.label_rows[row, label]
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
+    """Add what each further feature of a column makes of a class, from its tallies.
+
+    Args:
+        size, total: The rows of the class, and those of each label; one, none: (labels,) room, and zeros.
+    """
+    tallies, labels, ordered = scratch.tallies, len(total), inst.params[ORDERED]
+    whole = price(inst, size, total, none)
+    seen = 0
+    for label in range(labels):
+        one[label] = 0
+    for code in range(low, high + (0 if ordered else 1)):
+        seen = tallies[code, labels] + (seen if ordered else 0)
+        for label in range(labels):
+            one[label] = tallies[code, label] + (one[label] if ordered else 0)
+        feature = inst.columns[column, FIRST] + code
+        if state[feature] == HEAD or seen == 0 or seen == size:
+            continue
+        scratch.costs[feature] += price(inst, seen, one, none) + price(inst, size - seen, total, one) - whole
+        if seen < inst.params[K]:
+            scratch.hidden[feature] += seen
+        if size - seen < inst.params[K]:
+            scratch.hidden[feature] += size - seen
+
+
+@njit(cache=True, nogil=True)
+def additions_one_by_one(inst, scratch, state, choices, stop):
+    """As `additions`, for costs that are not sums over classes."""
+    costs = np.full(len(state), NEVER)
+    for feature in choices:
+        if state[feature] != HEAD and stop[0] == 0:
+            state[feature] = HEAD
+            costs[feature] = cost_of(inst, scratch, state)[0]
+            state[feature] = OUT
+    for feature in range(len(state)):
+        scratch.costs[feature] = costs[feature]
+
+
+@njit(cache=True, nogil=True)
+def best_addition(inst, scratch, state, choices, stop):
+    """What a set costs, the best of the features that may be added to it, and the cost with that one."""
+    cost, count, hidden = cost_of(inst, scratch, state)
+    if hidden > inst.params[LIMIT]:
+        return cost, -1, NEVER
+    if inst.params[KIND] == LOSS_METRIC:
+        additions_one_by_one(inst, scratch, state, choices, stop)
+    else:
+        additions(inst, scratch, state, cost, count, hidden)
+    best, least = -1, NEVER
+    for feature in choices:
+        if state[feature] != HEAD and scratch.costs[feature] < least:
+            best, least = feature, scratch.costs[feature]
+    return cost, best, least
+
+
+@njit(cache=True, nogil=True)
+def shuffle(items, count, random):
+    """Shuffle the first items in place."""
+    for place in range(count - 1, 0, -1):
+        other = draw(random, place + 1)
+        items[place], items[other] = items[other], items[place]
+
+
+@njit(cache=True, nogil=True)
+def draw(random, below):
+    """A number from 0 to below, from a generator of our own: the same on every machine."""
+    random[0] ^= random[0] << np.uint64(13)
+    random[0] ^= random[0] >> np.uint64(7)
+    random[0] ^= random[0] << np.uint64(17)
+    return np.int64((random[0] >> np.uint64(11)) % np.uint64(below))
+
+
+@njit(cache=True, nogil=True)
+def climb(inst, scratch, state, choices, random, stop):
+    """Improve a set by additions, removals and exchanges until none helps; the answer is its cost.
+
+    Args:
+        choices: The features that may be taken: those of columns that have more than one value here.
+    """
+    features = choices.copy()
+    cost, added, least = best_addition(inst, scratch, state, choices, stop)
+    while stop[0] == 0:
+        if added >= 0 and least < cost * GAIN:
+            state[added] = HEAD
+            cost, added, least = best_addition(inst, scratch, state, choices, stop)
+            continue
+        improved = False
+        shuffle(features, len(features), random)
+        for place in range(len(features)):
+            feature = features[place]
+            if state[feature] != HEAD or stop[0] != 0:
+                continue
+            state[feature] = OUT
+            fewer, other, swapped = best_addition(inst, scratch, state, choices, stop)
+            if min(fewer, swapped) < cost * GAIN:
+                if swapped < fewer:
+                    state[other] = HEAD
+                improved = True
+                break
+            state[feature] = HEAD
+        if not improved:
+            return cost
+        cost, added, least = best_addition(inst, scratch, state, choices, stop)
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def relieve(inst, scratch, state, random):
+    """Drop features of a head that suppresses too many rows, until it may be released."""
+    while cost_of(inst, scratch, state)[0] >= NEVER:
+        state[draw(random, len(state))] = OUT
+
+
+@njit(cache=True, nogil=True)
+def shake(inst, state, choices, random, strength):
+    """Change a set at random: drop all features of one column, or turn a few features."""
+    if draw(random, 3) == 0:
+        column = inst.features[choices[draw(random, len(choices))], COLUMN]
+        for feature in range(inst.columns[column, FIRST], inst.columns[column + 1, FIRST]):
+            state[feature] = OUT
+        return
+    for _ in range(1 + draw(random, strength)):
+        feature = choices[draw(random, len(choices))]
+        state[feature] = OUT if state[feature] == HEAD else HEAD

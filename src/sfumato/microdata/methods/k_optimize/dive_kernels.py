@@ -1,0 +1,322 @@
+# mypy: ignore-errors
+"""Compiled search of K-Optimize: the nodes from the one at which a dive began down to the present one lie on a stack.
+
+A child is made above its parent on the stack, by splitting the parent's classes; when it is done the parent goes on
+where it was, with one feature less and its atoms merged in place. No node is ever grouped anew from the table.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sfumato.microdata.methods.k_optimize.bounds_kernels import (
+    HIDES,
+    KEEPS,
+    SPLITS,
+    WITH,
+    WITHOUT,
+    atom_floors,
+    judge,
+    whole_cost,
+)
+from sfumato.microdata.methods.k_optimize.kernels import (
+    BASE,
+    COLUMN,
+    HEAD,
+    KIND,
+    LIMIT,
+    LOSS_METRIC,
+    OUT,
+    TAIL,
+    TURN,
+    K,
+    code_of,
+    has,
+    merge,
+    move,
+    penalties,
+    relabel,
+    suppressed_cost,
+)
+
+# A set must be better than the incumbent by more than rounding: this share of its cost.
+TIE = 1e-12
+ROW0, ROW1, CLASS0, CLASS1, HIDDEN, TAKEN = 0, 1, 2, 3, 4, 5
+SETTLED, BOUND = 0, 1
+
+
+class Stack(NamedTuple):
+    """Room for a dive: p atoms in w words, d nodes, f features.
+
+    keys (p, w), counts (p,), label_rows (p, c), floors (p,): atoms, node above node; ends (p + 1,): where classes end.
+    states (d, f): of each node; spans (6, d): its atoms and classes from ROW0, CLASS0 up to ROW1, CLASS1, its
+        suppressed rows (HIDDEN), and the feature TAKEN for its child.
+    costs (2, d): what the SETTLED classes of a node pay, and its BOUND.
+    table (2, 2^b), clock (1,): a hash table for merging, and the last stamp used in it.
+    """
+
+    keys: Any
+    counts: Any
+    label_rows: Any
+    floors: Any
+    ends: Any
+    states: Any
+    spans: Any
+    costs: Any
+    table: Any
+    clock: Any
+
+
+@njit(cache=True, nogil=True)
+def compact(inst, stack, depth, touched):
+    """Merge the atoms of a node that its features no longer tell apart.
+
+    Args:
+        touched: (m + 1,) the columns that lost features, and in the last place whether any did.
+    """
+    spans = stack.spans
+    relabel(inst, stack.states[depth], stack.keys, spans[ROW0, depth], spans[ROW1, depth], touched)
+    start = write = spans[ROW0, depth]
+    kept = spans[CLASS0, depth]
+    for place in range(spans[CLASS0, depth], spans[CLASS1, depth]):
+        stop, begin = stack.ends[place], write
+        stack.clock[0] += 1
+        write = merge(stack.keys, stack.counts, stack.label_rows, start, stop, write, stack.table, stack.clock[0])
+        start = stop
+        if write - begin == 1 and inst.params[KIND] != LOSS_METRIC:
+            stack.costs[SETTLED, depth] += whole_cost(inst, stack.counts[begin], stack.label_rows, begin, write, 0.0)
+            write = begin
+        else:
+            stack.ends[kept] = write
+            kept += 1
+    spans[ROW1, depth], spans[CLASS1, depth] = write, kept
+
+
+@njit(cache=True, nogil=True)
+def inherit(stack, one, other):
+    """Give a node the state, the costs and the suppressed rows of another."""
+    for feature in range(stack.states.shape[1]):
+        stack.states[other, feature] = stack.states[one, feature]
+    stack.spans[HIDDEN, other] = stack.spans[HIDDEN, one]
+    stack.costs[SETTLED, other] = stack.costs[SETTLED, one]
+    stack.costs[BOUND, other] = stack.costs[BOUND, one]
+
+
+@njit(cache=True, nogil=True)
+def spread(inst, stack, depth, feature):
+    """Make the child that has a feature in its head, above its parent on the stack."""
+    spans, above = stack.spans, depth + 1
+    inherit(stack, depth, above)
+    stack.states[above, feature] = HEAD
+    spans[ROW0, above], spans[CLASS0, above] = spans[ROW1, depth], spans[CLASS1, depth]
+    write, kept, start = spans[ROW0, above], spans[CLASS0, above], spans[ROW0, depth]
+    for place in range(spans[CLASS0, depth], spans[CLASS1, depth]):
+        stop = stack.ends[place]
+        for side in range(2):
+            begin, size = write, 0
+            for row in range(start, stop):
+                if has(inst, stack.keys, row, feature) == (side == 1):
+                    move(stack.keys, stack.counts, stack.label_rows, row, write)
+                    size += stack.counts[row]
+                    write += 1
+            if size == 0:
+                continue
+            if size < inst.params[K]:
+                stack.costs[SETTLED, above] += suppressed_cost(inst, size)
+                spans[HIDDEN, above] += size
+                write = begin
+            elif write - begin == 1 and inst.params[KIND] != LOSS_METRIC:
+                stack.costs[SETTLED, above] += whole_cost(inst, size, stack.label_rows, begin, write, 0.0)
+                write = begin
+            else:
+                stack.ends[kept] = write
+                kept += 1
+        start = stop
+    spans[ROW1, above], spans[CLASS1, above] = write, kept
+
+
+@njit(cache=True, nogil=True)
+def lower(stack, depth):
+    """Put the child in its parent's place."""
+    spans, above = stack.spans, depth + 1
+    shift = spans[ROW0, above] - spans[ROW0, depth]
+    for row in range(spans[ROW0, above], spans[ROW1, above]):
+        move(stack.keys, stack.counts, stack.label_rows, row, row - shift)
+    classes = spans[CLASS1, above] - spans[CLASS0, above]
+    for place in range(classes):
+        stack.ends[spans[CLASS0, depth] + place] = stack.ends[spans[CLASS0, above] + place] - shift
+    spans[CLASS1, depth] = spans[CLASS0, depth] + classes
+    spans[ROW1, depth] = spans[ROW1, above] - shift
+    inherit(stack, above, depth)
+
+
+@njit(cache=True, nogil=True)
+def has_room(stack, depth):
+    """Whether a child fits above a node."""
+    return 2 * stack.spans[ROW1, depth] - stack.spans[ROW0, depth] <= len(stack.counts)
+
+
+@njit(cache=True, nogil=True)
+def head_cost(inst, stack, depth, penalty):
+    """What the head of a node costs."""
+    cost, start = stack.costs[SETTLED, depth], stack.spans[ROW0, depth]
+    if inst.params[KIND] == LOSS_METRIC:
+        penalties(inst, stack.states[depth], HEAD, penalty)
+        for row in range(start, stack.spans[ROW1, depth]):
+            loss = 0.0
+            for column in range(len(inst.weights)):
+                loss += penalty[inst.columns[column, BASE] + code_of(inst, stack.keys, row, column)]
+            cost += loss * stack.counts[row]
+        return cost
+    for place in range(stack.spans[CLASS0, depth], stack.spans[CLASS1, depth]):
+        stop = stack.ends[place]
+        size = 0
+        for row in range(start, stop):
+            size += stack.counts[row]
+        cost += whole_cost(inst, size, stack.label_rows, start, stop, 0.0)
+        start = stop
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def load(inst, stack, state):
+    """Make the node of a state the first on the stack."""
+    # Not written as 0, for which every function that takes it would be compiled once more.
+    rows, bottom = len(inst.counts), np.int64(0)
+    for row in range(rows):
+        for word in range(inst.keys.shape[1]):
+            stack.keys[row, word] = inst.keys[row, word]
+        stack.counts[row] = inst.counts[row]
+        for label in range(inst.label_rows.shape[1]):
+            stack.label_rows[row, label] = inst.label_rows[row, label]
+    for feature in range(len(state)):
+        stack.states[0, feature] = state[feature]
+    stack.spans[ROW0, 0], stack.spans[ROW1, 0], stack.ends[0] = 0, rows, rows
+    stack.spans[CLASS0, 0], stack.spans[CLASS1, 0], stack.spans[HIDDEN, 0] = 0, 1, 0
+    stack.costs[SETTLED, 0] = stack.costs[BOUND, 0] = 0.0
+    compact(inst, stack, bottom, np.ones(len(inst.weights) + 1, np.bool_))
+    for feature in range(len(state)):
+        if state[feature] == HEAD:
+            spread(inst, stack, bottom, feature)
+            lower(stack, bottom)
+
+
+@njit(cache=True, nogil=True)
+def sort_out(inst, state, out, most, touched):
+    """Take out of the tail what the bounds rule out (rules 5 to 7).
+
+    Returns:
+        Whether the tail or the head changed, how many features are left, and one that is needed (or -1).
+    """
+    changed, left, needed = False, 0, -1
+    for feature in range(len(state)):
+        if state[feature] != TAIL:
+            continue
+        if out.counts[SPLITS, feature] == 0:
+            if inst.params[KIND] == LOSS_METRIC:
+                state[feature] = HEAD
+                changed = True
+            else:
+                state[feature] = OUT
+        elif out.bounds[WITH, feature] >= most or out.counts[HIDES, feature] > inst.params[LIMIT]:
+            state[feature] = OUT
+            touched[inst.features[feature, COLUMN]] = touched[-1] = True
+            changed = True
+        else:
+            left += 1
+            if out.bounds[WITHOUT, feature] >= most:
+                needed = feature
+    return changed, left, needed
+
+
+@njit(cache=True, nogil=True)
+def settle(inst, stack, depth, out, best, best_state, touched, stop):
+    """Prune a node until nothing changes or the flag is up; True when something below it is left to be searched."""
+    fresh = True
+    while True:
+        state, spans = stack.states[depth], stack.spans
+        if touched[-1]:
+            compact(inst, stack, depth, touched)
+            for column in range(len(touched)):
+                touched[column] = False
+        start, end, hidden = spans[ROW0, depth], spans[ROW1, depth], spans[HIDDEN, depth]
+        keys, counts, label_rows, floors = stack.keys, stack.counts, stack.label_rows, stack.floors
+        atom_floors(inst, state, keys, counts, label_rows, start, end, out.penalty, floors)
+        first, last, settled = spans[CLASS0, depth], spans[CLASS1, depth], stack.costs[SETTLED, depth]
+        bound = judge(
+            inst, state, keys, counts, label_rows, floors, start, stack.ends, first, last, settled, hidden, out
+        )
+        stack.costs[BOUND, depth] = max(stack.costs[BOUND, depth], bound)
+        if fresh:
+            cost = head_cost(inst, stack, depth, out.penalty)
+            if cost < best[0] * (1.0 - TIE):
+                best[0] = cost
+                for feature in range(len(state)):
+                    best_state[feature] = state[feature]
+        most = best[0] * (1.0 - TIE)
+        if bound >= most:
+            return False
+        changed, left, needed = sort_out(inst, state, out, most, touched)
+        fresh = changed and inst.params[KIND] == LOSS_METRIC
+        if left == 0 and not changed:
+            return False
+        if stop[0] != 0:
+            return True
+        if changed:
+            continue
+        if needed < 0 or not has_room(stack, depth):
+            return True
+        spread(inst, stack, depth, needed)
+        lower(stack, depth)
+        fresh = True
+
+
+@njit(cache=True, nogil=True)
+def branch(inst, state, out):
+    """The feature to take next: the one that splits most classes and keeps both parts, of those the first in turn.
+
+    Such a feature matters to the cost either way: with it classes are smaller, without it none of them can be split
+    there. Splits of which a part is suppressed say less, since the best sets have few of them.
+    """
+    keeps, chosen = out.counts[KEEPS], -1
+    for place in range(len(state)):
+        feature = inst.features[place, TURN]
+        if state[feature] == TAIL and (chosen < 0 or keeps[feature] > keeps[chosen]):
+            chosen = feature
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def dive(inst, stack, out, state, best, best_state, limit, stop, open_states, open_bounds):
+    """Search below a node in depth, until it is done, the limit of nodes is reached or the flag `stop` is up.
+
+    Args:
+        best, best_state: (1,), (f,) the least cost known, and the head that has it; changed when a better one is found.
+        open_states, open_bounds: (d, f), (d,) receive the nodes that are left to be searched.
+
+    Returns:
+        How many nodes are left, and how many were looked at.
+    """
+    load(inst, stack, state)
+    touched = np.zeros(len(inst.weights) + 1, np.bool_)
+    depth, nodes = np.int64(0), 0
+    while depth >= 0:
+        nodes += 1
+        if not settle(inst, stack, depth, out, best, best_state, touched, stop):
+            depth -= 1
+            if depth >= 0:
+                touched[inst.features[stack.spans[TAKEN, depth], COLUMN]] = touched[-1] = True
+            continue
+        if nodes >= limit or stop[0] != 0 or not has_room(stack, depth):
+            break
+        feature = branch(inst, stack.states[depth], out)
+        spread(inst, stack, depth, feature)
+        stack.states[depth, feature] = OUT
+        stack.spans[TAKEN, depth] = feature
+        depth += 1
+    for place in range(depth + 1):
+        for feature in range(len(state)):
+            open_states[place, feature] = stack.states[place, feature]
+        open_bounds[place] = stack.costs[BOUND, place]
+    return depth + 1, nodes

@@ -1,0 +1,74 @@
+"""Classes that tell nothing: published as `*` in every column, they look like suppressed rows, and are treated as such.
+
+Where suppressed rows are published as `*`, nobody can tell them from a class that a method keeps at the top of every
+column. So both are one: such a class is suppressed, or, where nothing else is kept, all rows are one class. Where
+suppressed rows are dropped, it is a class like any other.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Classes, Mask, histogram
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
+
+
+def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
+    """The recoding with classes that tell nothing as they will look.
+
+    Raises:
+        UnattainableError: Nothing is told at all, though a promise is about a sensitive column, or one is not kept.
+    """
+    tops = _top_classes(recoding)
+    telling = ~tops & ~recoding.suppressed
+    if not (tops & ~recoding.suppressed).any():
+        return recoding
+    if telling.any():
+        hidden = recoding.suppressed | tops if plan.output.suppressed == "star" else recoding.suppressed
+        return replace(recoding, suppressed=hidden)
+    if any(model.column for model in plan.privacy) and len(table.counts) > 1:
+        raise _nothing_told(plan)
+    if plan.output.suppressed != "star" or not recoding.suppressed.any() or not isinstance(recoding, ClassRecoding):
+        return recoding
+    return _together(plan, table, recoding)
+
+
+def _top_classes(recoding: Recoding) -> Mask:
+    """Which classes are published as `*` in every column."""
+    tops = np.ones(len(recoding.sizes), bool)
+    for column, labels in enumerate(recoding.labels):
+        stars = np.array([label == STAR for label in labels] + [False], bool)
+        tops &= stars[recoding.classes[:, column]]
+    return tops
+
+
+def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> ClassRecoding:
+    """All rows as one class."""
+    sensitive = {
+        name: histogram(np.zeros(len(whole.values), np.int64), whole.values, whole.counts, 1, whole.size)
+        for name, whole in table.sensitive.items()
+    }
+    one = Classes(np.array([table.rows]), sensitive)
+    if any(model.failing(one, table.whole).any() for model in plan.privacy):
+        raise _nothing_told(plan)
+    return replace(
+        recoding,
+        owners=np.zeros_like(recoding.owners),
+        labels=tuple((STAR,) for _ in recoding.columns),
+        classes=np.zeros((1, len(recoding.columns)), np.int32),
+        suppressed=np.zeros(1, bool),
+        sizes=one.sizes,
+        division=None,
+    )
+
+
+def _nothing_told(plan: Plan) -> UnattainableError:
+    asked = " and ".join(f"{model.name} {model.asked:g}" for model in plan.privacy)
+    return UnattainableError(
+        f"Nothing below the top satisfies {asked}: all rows would look alike.",
+        "Ask for less, allow more rows to be suppressed, or leave the quasi-identifiers out of the release.",
+        "top",
+    )

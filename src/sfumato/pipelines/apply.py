@@ -1,0 +1,260 @@
+"""Applying a release's recoding to new rows: the same values are published alike, and the promises are judged anew.
+
+Rows of a class that the release suppressed are suppressed again. A value or combination that the recoding does not know
+is an error; a class of the new rows that fails a promise breaks it, because nobody can say which file an attacker has.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import Engine
+from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.folders import staged, write_text
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, typed, with_codings
+from sfumato.microdata.counts.wildcards import failing_classes
+from sfumato.microdata.methods.assessment import assess
+from sfumato.microdata.models.classes import Classes, Mask, histogram
+from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.recoding.population import holding_persons
+from sfumato.microdata.recoding.prediction import predict
+from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
+from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
+from sfumato.microdata.recoding.reference import read_reference
+from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.counting import check_columns, reading_of, recount
+from sfumato.pipelines.release import handling_of
+from sfumato.pipelines.sealing import read_mapping
+from sfumato.report.verdict import text
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What came of applying a recoding to new rows."""
+
+    verdict: Verdict
+    suppressed_rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.verdict.to_dict() | {"suppressed_rows": self.suppressed_rows}
+
+    def text(self) -> str:
+        return text(self.verdict) + f"{self.suppressed_rows:,} rows suppressed\n"
+
+
+def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) -> Application:
+    """Apply the recoding of a release to the rows of a file.
+
+    Args:
+        drop_failing: Whether rows of classes that fail a promise are suppressed instead of an error.
+
+    Raises:
+        PromiseError: The new rows would break a promise; nothing is written.
+        DataError: The recoding does not know a value or combination.
+    """
+    plain = read_mapping(recoding)
+    if plain is None:
+        raise no_recoding(recoding.name)
+    plan = read_plan(plain.get("plan", {}), recoding.parent)
+    if "division" in plain:
+        raise _divided()
+    source = replace(plan.data, source=None, separator=None)
+    engine = DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)
+    try:
+        reference = read_reference(plain)
+        plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
+        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons), out, drop_failing)
+    finally:
+        engine.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What is known from the release: its recoding, and the persons of the population behind what it published."""
+
+    recoding_file: RecodingFile
+    persons: Mapping[Labels, int] | None
+
+
+def _divided() -> PlanError:
+    return PlanError(
+        "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
+        "Make a new release for them, or use mondrian with mode: strict.",
+        "recoding-divided",
+    )
+
+
+def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:
+    """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
+    check_columns(plan, engine.columns)
+    plan = replace(plan, utility=UtilityPlan())
+    counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    recoding_file = _learned(earlier.recoding_file, counted, plan)
+    table = _table(counted, plan, recoding_file, engine)
+    recoding = _recoding(table, recoding_file)
+    failing = _failing(table, recoding, plan, earlier.persons)
+    if failing.any() and not drop_failing:
+        raise _broken(int(recoding.sizes[failing].sum()), int(failing.sum()))
+    recoding = replace(recoding, suppressed=recoding.suppressed | failing)
+    with staged(out) as stage:
+        target = stage / f"data.{plan.output.format}"
+        verdict = _written(engine, plan, table, recoding, target, earlier.persons)
+        outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()))
+        write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    return outcome
+
+
+def _broken(rows: int, classes: int) -> PromiseError:
+    return PromiseError(
+        f"applied to these rows the recoding breaks a promise: {rows} rows in {classes} classes fail it.",
+        "Make a new release for them, or drop those rows with --drop-failing; nothing was written.",
+        "reapply",
+    )
+
+
+def _written(
+    engine: Engine,
+    plan: Plan,
+    table: FrequencyTable,
+    recoding: ClassRecoding,
+    target: Path,
+    persons: Mapping[Labels, int] | None,
+) -> Verdict:
+    handling = handling_of(plan, table, recoding)
+    published = engine.apply(recoding, handling, reading_of(plan), target)
+    try:
+        recounted = recount(published, predict(table, recoding, handling, plan))
+    finally:
+        published.close()
+    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons)
+    if not verdict.rows:
+        raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
+    if not verdict.holds:
+        raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
+    return verdict
+
+
+def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
+    """The new rows as a frequency table whose values are the recoding's."""
+    codings = []
+    for name, values in zip(plan.quasi_identifiers, recoding_file.codings, strict=True):
+        texts = counted.values[counted.columns.index(name)]
+        unknown = [text for text in texts if text not in values.places]
+        if unknown:
+            raise _unknown(name, unknown, engine)
+        codes = np.array([values.places[text] for text in texts], np.int32)
+        codings.append(Coding(tuple(texts), codes, values.ladder))
+    counted, invalid = typed(counted, plan)
+    if invalid:
+        raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
+    return with_codings(counted, tuple(codings), plan)
+
+
+def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
+    present = [text for text in texts if text is not None]
+    rows = engine.locate(name, present, 10) if present else ()
+    where = f" (row {', '.join(map(str, rows))})" if rows else ""
+    missing = " and the missing value" if len(present) < len(texts) else ""
+    return DataError(
+        f'column "{name}": {len(present)} values{missing} are not known to the recoding{where}.',
+        "Make a new release for these rows.",
+        "unknown-value",
+        values=texts,
+        rows=rows,
+        column=name,
+    )
+
+
+def _learned(recoding_file: RecodingFile, counted: Counted, plan: Plan) -> RecodingFile:
+    """The recoding with values that it has not seen but whose label follows from the hierarchy's rule alone."""
+    if recoding_file.combinations is not None:
+        return recoding_file
+    columns = [
+        _learned_column(recoding_file, place, counted.values[counted.columns.index(name)], plan.columns[name])
+        for place, name in enumerate(plan.quasi_identifiers)
+    ]
+    return replace(
+        recoding_file, codings=tuple(coding for coding, _ in columns), labels=tuple(labels for _, labels in columns)
+    )
+
+
+def _learned_column(
+    recoding_file: RecodingFile, place: int, texts: tuple[str | None, ...], column: ColumnPlan
+) -> tuple[Coding, Labels]:
+    coding, labels = recoding_file.codings[place], recoding_file.labels[place]
+    new = [text for text in texts if text is not None and text not in coding.places]
+    if not new or column.hierarchy is None or not column.hierarchy.by_rule:
+        return coding, labels
+    forms, _ = canonical(new, column.type)
+    binding = column.hierarchy.bind(list(dict.fromkeys(form for form in forms if form is not None)))
+    level = recoding_file.levels[place]
+    learned = {
+        text: binding.ladder.published(form, level)
+        for text, form in zip(new, forms, strict=True)
+        if form is not None and form not in binding.rejected
+    }
+    codes = np.append(coding.codes, np.arange(len(labels), len(labels) + len(learned), dtype=np.int32))
+    ladder = flat_ladder(len(labels) + len(learned))
+    return Coding((*coding.texts, *learned), codes.astype(np.int32), ladder), (*labels, *learned.values())
+
+
+def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecoding:
+    """Each combination of the new rows with the class that the recoding gives it."""
+    published = [recoding_file.publish(tuple(codes)) for codes in table.codes.tolist()]
+    if any(entry is None for entry in published):
+        raise DataError(
+            f"{sum(entry is None for entry in published)} combinations are not known to the recoding.",
+            "Make a new release for these rows.",
+            "unknown-combination",
+        )
+    classes: dict[tuple[Labels, bool], int] = {}
+    owners = np.array([classes.setdefault(entry, len(classes)) for entry in published if entry], np.int32)
+    labels = tuple(tuple(dict.fromkeys(row[place] for row, _ in classes)) for place in range(len(table.columns)))
+    places = [{label: code for code, label in enumerate(column)} for column in labels]
+    codes = [[place[label] for place, label in zip(places, row, strict=True)] for row, _ in classes]
+    sizes = np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64)
+    return ClassRecoding(
+        table.columns,
+        table.codings,
+        table.codes,
+        owners,
+        labels,
+        np.array(codes, np.int32).reshape(-1, len(table.columns)),
+        np.array([hidden for _, hidden in classes], bool),
+        sizes,
+    )
+
+
+def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:
+    """Which kept classes of the new rows fail a promise."""
+    kept = ~recoding.suppressed
+    failing: Mask = np.zeros(len(recoding.sizes), bool)
+    if plan.data.on_missing == "any":
+        k = max(model.least_rows for model in plan.privacy)
+        unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
+        failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
+        return failing
+    contents = {
+        name: histogram(recoding.owners[old.owners], old.values, old.counts, len(recoding.sizes), old.size)
+        for name, old in table.sensitive.items()
+    }
+    classes = Classes(recoding.sizes, contents)
+    if persons is not None:
+        labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
+        classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))
+    failing[kept] = assess(classes.kept(kept), table.whole, plan.privacy).failing
+    return failing
+
+
+def _unknown_labels(recoding: ClassRecoding, place: int) -> Mask:
+    """Which classes are published with a missing value in a column."""
+    absent = np.array([label is None for label in recoding.labels[place]], bool)
+    missing: Mask = absent[recoding.classes[:, place]]
+    return missing

@@ -1,0 +1,167 @@
+"""Counting the rows of a plan: what they hold, coded as a frequency table, or why they do not fit the plan."""
+
+from pathlib import Path
+
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.names import check_header
+from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
+from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate
+from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.named_values import named
+from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.microdata.plan.model import Plan, located
+from sfumato.microdata.recoding.population import with_population, with_texts
+from sfumato.microdata.recoding.prediction import Prediction
+
+ROWS_SHOWN = 10
+
+
+def reading_of(plan: Plan) -> Reading:
+    """What a missing value is, as the plan says."""
+    names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
+    return Reading(plan.data.missing, names if plan.data.on_missing == "drop" else ())
+
+
+def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
+    """Refuse a plan that names other columns than the data have."""
+    check_header(plan.columns, columns)
+    faults = [
+        Fault(f"columns.{name}", "the data have no such column.", did_you_mean(name, columns))
+        for name in plan.columns
+        if name not in columns
+    ]
+    faults += [
+        Fault(
+            "columns",
+            f'the column "{name}" of the data is not mentioned.',
+            "Give it a role; insensitive to publish it.",
+        )
+        for name in columns
+        if name not in plan.columns
+    ]
+    if plan.output.class_column in columns:
+        faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+    if faults:
+        raise PlanError(faults, code="columns")
+
+
+def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
+    """Count the rows and code them; refuse data that the plan does not fit."""
+    check_columns(plan, source.columns)
+    counted = source.count((*plan.quasi_identifiers, *plan.value_columns), reading_of(plan))
+    if not counted.rows:
+        raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
+    table, rejected = _tabulated(plan, counted)
+    if plan.data.on_invalid != "error":
+        rejected = tuple(entry for entry in rejected if entry.column not in plan.quasi_identifiers)
+    if rejected:
+        raise _invalid(source, rejected, plan)
+    if not table.rows:
+        raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
+    unnamed(plan, table)
+    return table
+
+
+def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """What a reader should know of values that promises name and the data lack; where they lack all, it is an error."""
+    lacking = [(model, absent(model, table)) for model in plan.privacy]
+    return tuple(
+        f'{number} of the values that {model.name} names do not stand in "{model.column}".'
+        for model, number in lacking
+        if number
+    )
+
+
+def _tabulated(plan: Plan, counted: Counted) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+    """The frequency table, with the population behind the rows where a model asks for it."""
+    model = next((model for model in plan.privacy if isinstance(model, KMap)), None)
+    if model is None:
+        return tabulate(counted, located(plan))
+    population, missing = counted_population(model, plan.quasi_identifiers), model.population.missing
+    table, rejected = tabulate(with_texts(counted, population, missing), located(plan))
+    own = [
+        Rejected(entry.column, tuple(text for text in entry.texts if text in counted.values[place]))
+        for entry in rejected
+        for place in [counted.columns.index(entry.column)]
+    ]
+    return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
+
+
+def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
+    """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
+    engine = DuckDBEngine(Path(model.population.source or ""), model.population)
+    try:
+        absent = [name for name in columns if name not in engine.columns]
+        if absent:
+            raise PlanError(
+                "the table of the population lacks " + ", ".join(f'"{name}"' for name in absent) + ".",
+                "It needs every quasi-identifier, under the same name.",
+                "population",
+            )
+        return engine.count(columns, Reading())
+    finally:
+        engine.close()
+
+
+def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:
+    """The error for values that a type or hierarchy does not accept: where they are, and in attributes which.
+
+    A judged column is published as it is, so its invalid values are neither made missing nor dropped.
+    """
+    of_promises = any(entry.column in plan.promise_columns for entry in rejected)
+    parts: list[str] = []
+    rows: list[int] = []
+    values: list[str] = []
+    for column in rejected:
+        places = source.locate(column.column, column.texts, ROWS_SHOWN)
+        shown = ", ".join(map(str, places)) + (", …" if len(places) == ROWS_SHOWN else "")
+        parts.append(
+            f'column "{column.column}": {len(column.texts)} values do not fit its type or hierarchy (row {shown})'
+        )
+        rows.extend(places)
+        values.extend(column.texts)
+    return DataError(
+        "; ".join(parts) + ".",
+        "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
+        if of_promises
+        else "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",
+        "invalid-value",
+        values=values,
+        rows=rows,
+        column=rejected[0].column,
+    )
+
+
+def absent(model: Model, table: FrequencyTable) -> int:
+    """How many of the values that a model makes a promise about do not stand in the data.
+
+    Raises:
+        PlanError: None of them does: the promise would be empty.
+    """
+    if isinstance(model, TCloseness) or not named(model) or model.column is None:
+        return 0
+    texts = set(table.sensitive_values[model.column])
+    lacking = [text for text in named(model) if text not in texts]
+    if len(lacking) == len(named(model)):
+        raise PlanError(
+            f'privacy: {model.name} names no value that "{model.column}" has: the promise would be empty.',
+            "Check how the values are written, or leave the promise out.",
+            "named-values",
+            values=lacking,
+        )
+    return len(lacking)
+
+
+def recount(published: Engine, prediction: Prediction) -> Counted:
+    """Published rows counted again.
+
+    Raises:
+        InternalError: They are not what was predicted.
+    """
+    counted = published.count((*prediction.columns, *prediction.sensitive), Reading())
+    difference = prediction.difference(counted)
+    if difference:
+        raise InternalError(f"what was written is not what was meant: {difference}.", code="recount")
+    return counted

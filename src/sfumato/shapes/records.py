@@ -1,0 +1,79 @@
+"""Records derived from dataclasses: a field's type, default and note are the only declaration of a key of a plan.
+
+`Literal` becomes a choice, `bool` a flag, numbers have the bounds of their note, tuples are lists, dataclasses records;
+a field without a default is required. Where a key needs more than that, the field's annotation carries its shape.
+"""
+
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, Scalar, Shape, Text
+
+T = TypeVar("T")
+# A text that may be written as a number or a truth value.
+TextOrNumber = Annotated[str, Scalar()]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a field's type does not say of its key.
+
+    Attributes:
+        about: What it is, for the schema.
+        minimum, maximum: Bounds of a number.
+        at_least: Entries that a list must have.
+        key: Its name in a plan, where Python allows no attribute of that name.
+    """
+
+    about: str = ""
+    minimum: int | None = None
+    maximum: int | None = None
+    at_least: int = 0
+    key: str = ""
+
+
+def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = None) -> Record[T]:
+    """The record that is read into a dataclass, its keys in the order of the fields.
+
+    >>> @dataclass(frozen=True)
+    ... class Cut:
+    ...     mode: Literal["strict", "relaxed"] = "strict"
+    >>> record_of(Cut).schema()["properties"]
+    {'mode': {'enum': ['strict', 'relaxed']}}
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    keys = {}
+    for part in fields(kind):  # type: ignore[arg-type]
+        note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, Note)), Note())
+        keys[note.key or part.name] = Key(shape_of(hints[part.name]), _required(part), part.name)
+    return Record(keys, make or kind, about)
+
+
+def shape_of(hint: Any, note: Note | None = None) -> Shape[Any]:
+    """The shape of a type, as its annotation says more of it."""
+    if get_origin(hint) is Annotated:
+        notes = {isinstance(entry, Note): entry for entry in _notes(hint)}
+        return notes[False] if False in notes else shape_of(get_args(hint)[0], notes[True])
+    note = note or Note()
+    if get_origin(hint) in (Union, UnionType):
+        return shape_of(next(kind for kind in get_args(hint) if kind is not NoneType), note)
+    if get_origin(hint) is Literal:
+        return Choice(get_args(hint), note.about)
+    if get_origin(hint) is tuple:
+        return ListOf(shape_of(get_args(hint)[0]), note.at_least, note.about)
+    if is_dataclass(hint):
+        return record_of(hint, note.about)  # type: ignore[arg-type]
+    if hint in (int, float):
+        return (Integer if hint is int else Number)(note.minimum, note.maximum, note.about)
+    return Flag(note.about) if hint is bool else Text(note.about)
+
+
+def _notes(hint: Any) -> tuple[Any, ...]:
+    """What an annotation says besides the type: a note, or a whole shape."""
+    return get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+
+
+def _required(part: "Field[Any]") -> bool:
+    return part.default is MISSING and part.default_factory is MISSING

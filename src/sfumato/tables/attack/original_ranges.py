@@ -1,0 +1,74 @@
+"""What an attacker who knows the original's method reads from its ranges: they are functions of hidden values.
+
+A range of case C is the range of its total, moved by the difference of the two values; a range of case A·1 is moved by
+the sum of the candidate and the one masked cell beside it. Both differences are hidden, and both can be read from the
+published ends. Ranges that the audit itself would give carry no such secret, and are left alone.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.attack.audit import Audit, audit_publication
+from sfumato.tables.attack.publication import Equation, Publication
+from sfumato.tables.cells.cells import Bounds, Mask
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.words import Case
+
+_FOLLOWING = re.compile(r"^C\d+$")
+_CANDIDATE = re.compile(r"^A(\d+)1$")
+_ORIGINAL = re.compile(r"^([AB]\d+[12]|C\d+)$")
+
+
+def attack(publication: Publication, promise: Bounds, part: Part, case: Sequence[str]) -> Audit:
+    """The audit of a publication, by an attacker who also knows the original's method where its cases are shown."""
+    values = part.table.values
+    plain = audit_publication(publication, promise, part.knowledge, values)
+    original = np.array([bool(_ORIGINAL.match(text)) for text in case], bool)
+    if not original.any() or not _tells_more(publication, promise, part, original):
+        return plain
+    read = equations(part, publication, case)
+    return audit_publication(replace(publication, equations=read), promise, part.knowledge, values) if read else plain
+
+
+def _tells_more(publication: Publication, promise: Bounds, part: Part, original: Mask) -> bool:
+    """Whether a range of the original's is narrower than what the rest of the publication says anyway."""
+    ranges = publication.ranges
+    rest = replace(publication, ranges=ranges.only(~original))
+    return any(
+        original[finding.cell]
+        and (ranges.low[finding.cell] > finding.lower + 1e-6 or ranges.high[finding.cell] < finding.upper - 1e-6)
+        for finding in audit_publication(rest, promise, part.knowledge, part.table.values).findings
+    )
+
+
+def equations(part: Part, publication: Publication, case: Sequence[str]) -> tuple[Equation, ...]:
+    """The equations between hidden values that the published ends give away."""
+    relations = part.table.relations
+    read: list[Equation | None] = []
+    for relation in range(len(relations)):
+        cells, _ = relations.row(relation)
+        upper, lower = int(cells[0]), [int(cell) for cell in cells[1:]]
+        read += [_following(publication, upper, cell) for cell in lower if _FOLLOWING.match(case[cell])]
+        read += [_beside(publication, lower, cell, case) for cell in lower if _CANDIDATE.match(case[cell])]
+    return tuple(equation for equation in read if equation is not None)
+
+
+def _following(publication: Publication, upper: int, cell: int) -> Equation | None:
+    """Case C: total minus part is the difference of their lower ends."""
+    side = publication.ranges.low[upper] - publication.ranges.low[cell]
+    return Equation((upper, cell), (1.0, -1.0), float(side)) if np.isfinite(side) else None
+
+
+def _beside(publication: Publication, lower: Sequence[int], cell: int, case: Sequence[str]) -> Equation | None:
+    """Case A·1: the candidate and the one cell masked before it add up to their opposite ends."""
+    match = _CANDIDATE.match(case[cell])
+    step = int(match.group(1)) if match else 0
+    before = (Case.PRIMARY,) if step == 1 else (f"A{step - 1}2", f"B{step - 1}2")
+    masked = [other for other in lower if other != cell and case[other] in before]
+    if len(masked) != 1:
+        return None
+    side = publication.ranges.high[cell] + publication.ranges.low[masked[0]]
+    return Equation((cell, masked[0]), (1.0, 1.0), float(side)) if np.isfinite(side) else None

@@ -1,0 +1,176 @@
+"""Tables given directly by cells and relations: the format of the instances, and of linked tables."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import DataError, UnattainableError
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Statuses, Table, make_relations
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.parts import Part, in_part
+from sfumato.tables.cells.relations import check
+from sfumato.tables.plan.plan import AttackerModel, TablePlan
+from sfumato.tables.plan.rules import Facts, Judgment, nothing
+from sfumato.tables.promises.resolution import (
+    costs_of,
+    facts_of,
+    judgment_of,
+    knowledge_of,
+    known_bounds,
+    knows_cases,
+    reader_bounds,
+    terms_of,
+    with_parts,
+)
+from sfumato.tables.promises.widths import attainable
+
+MARKS = {"u": Status.UNSAFE, "s": Status.SAFE, "z": Status.PUBLISH}
+# Sums are often stored with fewer digits than they were added with.
+ROUNDING = 1e-6
+# The noise of a sum, as a share of what is added, and the width up to which a range counts as one value.
+NOISE = 1e-13
+EXACT = 1e-6
+
+
+def instance_part(plan: TablePlan, columns: Columns) -> Part:
+    """The table of cells (id, value, status, cost, lb, ub, lpl, upl) and relations (relation, cell_id, coef).
+
+    Primary rules of the plan come on top of the statuses; a protection of the plan replaces lpl and upl.
+
+    Raises:
+        DataError: An id stands twice, a relation is none, a total does not add up, a value lies outside its bounds.
+    """
+    values = columns.numbers(plan.table.value)
+    relations = relations_of(plan, columns)
+    check(relations, values, plan.table.tolerance or ROUNDING)
+    facts = facts_of(plan.table, columns, values, relations)
+    judgment = judgment_of(plan, facts, _marks(columns))
+    public = optional_bounds(columns, values, plan.attacker)
+    rows, names = np.arange(len(columns)), cell_names(columns)
+    try:
+        table = _table(plan, facts, relations, judgment, public)
+    except UnattainableError as error:
+        raise in_part(error, rows, names) from None
+    shown = reader_bounds(plan, judgment, public)
+    return Part(
+        rows,
+        table.with_columns(names=names),
+        shown,
+        knowledge=knowledge_of(plan, facts),
+        terms=terms_of(plan),
+    )
+
+
+def cell_names(columns: Columns) -> tuple[str, ...]:
+    """What the cells are called in messages."""
+    return tuple(f"cell {text}" for text in columns.text("id"))
+
+
+def relations_of(plan: TablePlan, columns: Columns) -> Relations:
+    """The relations of the plan's file, over the cells of the table.
+
+    Raises:
+        DataError: An id stands twice, or a relation names no cell, one cell twice, or one with coefficient 0.
+    """
+    places = {text: place for place, text in enumerate(columns.text("id"))}
+    if len(places) < len(columns):
+        raise DataError("an id stands twice.", "Each cell may stand once.", "duplicate-cell", column="id")
+    return _relations(plan, places)
+
+
+def optional_bounds(columns: Columns, values: Numbers, attacker: AttackerModel) -> Bounds:
+    """What anyone knows: the bounds of the table and of the attacker, else nothing negative unless something is.
+
+    Raises:
+        DataError: A value lies outside; one that is not a number does not.
+    """
+    least = -np.inf if (values < 0).any() or "lb" in columns else 0.0
+    floor = np.full(len(values), least if attacker.lower is None else attacker.lower)
+    ceiling = np.full(len(values), np.inf if attacker.upper is None else attacker.upper)
+    bounds = Bounds(floor, ceiling).within(Bounds(_column(columns, "lb", floor), _column(columns, "ub", ceiling)))
+    outside = np.flatnonzero((values < bounds.low) | (values > bounds.high))
+    if len(outside):
+        raise DataError(
+            "a value lies outside its bounds.",
+            "Correct lb and ub of the cell, or attacker.lower and upper.",
+            "bounds",
+            rows=[int(cell) + 1 for cell in outside],
+        )
+    return bounds
+
+
+def marked_unsafe(columns: Columns) -> Mask:
+    """The cells whose status says that they are unsafe; none where there is no status."""
+    return _status(columns) == Status.UNSAFE if "status" in columns else np.zeros(len(columns), bool)
+
+
+def _table(plan: TablePlan, facts: Facts, relations: Relations, judgment: Judgment, public: Bounds) -> Table:
+    columns, values = facts.columns, facts.values
+    bounds = known_bounds(plan, facts, judgment, public)
+    if knows_cases(plan):
+        bounds = with_parts(bounds, relations, values)
+    spared = _within_noise(facts, relations, judgment)
+    # The costs that the table gives, unless the plan asks for others.
+    cost = "cost" if plan.method.cost == "value" and "cost" in columns else plan.method.cost
+    return Table(
+        values=values,
+        status=np.where(judgment.unsafe, Status.UNSAFE, _status(columns)).astype(np.int8),
+        costs=costs_of(replace(plan.method, cost=cost), facts),
+        bounds=bounds,
+        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, spared),
+        relations=relations,
+        names=("",) * len(values),
+    )
+
+
+def _within_noise(facts: Facts, relations: Relations, judgment: Judgment) -> Mask:
+    """Cells of value 0 for which the file asks nothing, and that nobody knows exactly anyway.
+
+    Sums of large numbers with decimals carry noise of rounding, which hides such a cell; the audit judges it all the
+    same.
+    """
+    matrix = abs(relations.matrix(len(facts.values)))
+    noise = NOISE * (matrix @ np.abs(facts.values))
+    whole = matrix @ (facts.values != np.round(facts.values)).astype(np.float64) == 0
+    quiet = (noise > 0) & ((noise <= EXACT) | whole)
+    told = matrix.T @ quiet.astype(np.float64) > 0
+    return np.asarray(~told & (facts.values == 0) & (judgment.reach.down + judgment.reach.up == 0))
+
+
+def _marks(columns: Columns) -> Judgment:
+    """What the file itself says of its cells."""
+    status, none = _status(columns), np.zeros(len(columns))
+    return replace(
+        nothing(len(columns)),
+        unsafe=status == Status.UNSAFE,
+        reach=Reach(_column(columns, "lpl", none), _column(columns, "upl", none)),
+        published=status == Status.PUBLISH,
+    )
+
+
+def _status(columns: Columns) -> Statuses:
+    texts = columns.text("status")
+    unknown = sorted(set(texts) - set(MARKS))
+    if unknown:
+        raise DataError("the status of a cell is none of u, s, z.", code="status", column="status", values=unknown)
+    return np.array([MARKS[text] for text in texts], np.int8)
+
+
+def _column(columns: Columns, name: str, default: Numbers) -> Numbers:
+    return columns.numbers(name) if name in columns else default
+
+
+def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
+    columns = read_columns(plan.folder / (plan.table.relations or ""), plan.table.separator)
+    rows: dict[str, dict[int, float]] = {}
+    coefs = columns.numbers("coef")
+    for name, cell, coef in zip(columns.text("relation"), columns.text("cell_id"), coefs, strict=True):
+        if cell not in places:
+            raise DataError("a relation names a cell that is not there.", code="missing-parent", values=[cell])
+        row = rows.setdefault(name, {})
+        if places[cell] in row or coef == 0:
+            what = "with coefficient 0" if coef == 0 else "twice"
+            raise DataError(f"a relation names a cell {what}.", "Leave that line out.", "relation", values=[name, cell])
+        row[places[cell]] = float(coef)
+    named = [f"relation {name}" for name in rows]
+    return make_relations([(list(row), list(row.values())) for row in rows.values()], named)

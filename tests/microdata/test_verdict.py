@@ -1,0 +1,56 @@
+"""The verdict on counted rows: what a row of stars is, what an empty file keeps, what promises compare with."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.models.classes import Classes, Histogram
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.microdata.verdict import judge
+
+Row = tuple[str | None, ...]
+
+
+def counted(columns: Sequence[str], rows: Sequence[Row]) -> Counted:
+    """Rows as an engine counts them."""
+    combinations = list(dict.fromkeys(rows))
+    values = tuple(tuple(dict.fromkeys(row[place] for row in rows)) for place in range(len(columns)))
+    codes = [[texts.index(text) for texts, text in zip(values, row, strict=True)] for row in combinations]
+    counts = np.array([rows.count(row) for row in combinations], np.int64)
+    return Counted(tuple(columns), values, np.array(codes, np.int32).reshape(-1, len(columns)), counts, len(rows))
+
+
+def test_no_row_keeps_no_promise() -> None:
+    verdict = judge(counted(["q"], []), ["q"], [KAnonymity(1)])
+    assert all(promise.holds for promise in verdict.promises)
+    assert not verdict.holds
+
+
+def test_a_generalized_value_is_no_wildcard() -> None:
+    rows: list[Row] = [("*", "1"), ("a", "1"), ("a", "1")]
+    verdict = judge(counted(["q", "r"], rows), ["q", "r"], [KAnonymity(2)], missing_matches=True)
+    assert (verdict.promises[0].reached, verdict.holds) == (1, False)
+
+
+def test_a_missing_value_is_a_wildcard_and_a_star_row_matches_nothing() -> None:
+    rows: list[Row] = [(None, "1"), ("a", "1"), ("*", "*"), ("*", "*")]
+    table = counted(["q", "r"], rows)
+    hidden = judge(table, ["q", "r"], [KAnonymity(2)], missing_matches=True)
+    assert (hidden.promises[0].reached, hidden.suppressed_rows, hidden.holds) == (2, 2, True)
+    alone = judge(counted(["q", "r"], [*rows[:1], *rows[2:]]), ["q", "r"], [KAnonymity(2)], missing_matches=True)
+    assert (alone.promises[0].reached, alone.holds) == (1, False)
+
+
+def test_suppressed_rows_are_compared_with_the_raw_table_too() -> None:
+    """Published shares are 5 to 3, the raw ones 1 to 1: star rows that are all of one value break t = 0.4."""
+    rows: list[Row] = [("a", "x"), ("a", "y")] * 3 + [("*", "x"), ("*", "x")]
+    raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 5]), 2, ("x", "y"))
+    reference = Classes(np.array([10]), {"s": raw})
+    for t, holds in ((0.5, True), (0.4, False)):
+        verdict = judge(counted(["q", "s"], rows), ["q"], [TCloseness(t, "s")], reference=reference)
+        assert verdict.holds is holds
+    # Without the raw table the published shares are all there is: the star rows lie 0.375 away from them.
+    assert judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.38, "s")]).holds
+    assert not judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.37, "s")]).holds

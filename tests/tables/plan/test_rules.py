@@ -1,0 +1,89 @@
+"""Primary rules: which cells they call unsafe and how far the ranges must reach."""
+
+import numpy as np
+import pytest
+
+from sfumato.errors import PlanError
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan import rules as primary
+
+COLUMNS = Columns({"mark": ("u", "z", "s", ""), "ask": ("1", "no", "yes", "")})
+
+
+def facts(**changes):
+    given = {
+        "values": np.array([100.0, 50.0, 20.0, 0.0]),
+        "frequency": np.array([10.0, 3.0, 2.0, 0.0]),
+        "holdings": np.array([5.0, 1.0, 2.0, 0.0]),
+        "contributions": (np.array([80.0, 20.0, 15.0, 0.0]), np.array([15.0, 20.0, 5.0, 0.0])),
+        "finest": np.array([False, True, True, True]),
+        "counts": False,
+        "columns": COLUMNS,
+    }
+    return primary.Facts(**(given | changes))
+
+
+CASES = {
+    "range counts finest cells only": (primary.Range(20, 100), [0, 1, 1, 0], [0, 30, 0, 0], [0, 50, 80, 0]),
+    "frequency": (primary.Frequency(3), [0, 0, 1, 0], [0, 0, 2, 0], [0, 0, 2, 0]),
+    "zero unsafe": (primary.ZeroUnsafe(4), [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 4]),
+    "dominance": (primary.Dominance(1, 75), [1, 0, 0, 0], [80 / 0.75 - 100, 0, 0, 0], [80 / 0.75 - 100, 0, 0, 0]),
+    "p percent": (primary.PriorPosterior(10), [1, 0, 1, 0], [3, 0, 1.5, 0], [3, 0, 1.5, 0]),
+    "pq": (primary.PriorPosterior(10, 50), [1, 0, 1, 0], [11, 0, 3, 0], [11, 0, 3, 0]),
+    "holdings": (primary.Holdings(2), [0, 1, 0, 0], [0, 5, 0, 0], [0, 5, 0, 0]),
+    "request": (primary.Request("ask"), [1, 0, 1, 0], [10, 0, 2, 0], [10, 0, 2, 0]),
+    "request of the large": (primary.Request("ask", 78), [1, 0, 0, 0], [10, 0, 0, 0], [10, 0, 0, 0]),
+    "status": (primary.StatusColumn("mark"), [1, 0, 0, 0], [10, 0, 0, 0], [10, 0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rules(name):
+    rule, unsafe, down, up = CASES[name]
+    found = rule.apply(facts())
+    assert found.unsafe.tolist() == [bool(flag) for flag in unsafe]
+    assert found.reach.down == pytest.approx(down)
+    assert found.reach.up == pytest.approx(up)
+
+
+def test_range_makes_its_bounds_public():
+    found = primary.Range(1, 60).apply(facts())
+    assert found.bounds.low.tolist() == [-np.inf, 1, 1, -np.inf]
+    assert found.bounds.high.tolist() == [np.inf, 60, 60, np.inf]
+
+
+def test_status_says_what_must_be_published():
+    assert primary.StatusColumn("mark").apply(facts()).published.tolist() == [False, True, False, False]
+
+
+def test_waiver_overrules_and_the_widest_reach_counts():
+    rules = (primary.Holdings(3), primary.Frequency(4), primary.Waiver("mark", ("z",)))
+    found = primary.combine([rule.apply(facts()) for rule in rules], 4)
+    assert found.unsafe.tolist() == [False, False, True, False]
+    both = primary.combine([primary.PriorPosterior(10).apply(facts()), primary.Frequency(11).apply(facts())], 4)
+    assert both.reach.up == pytest.approx([10, 5, 2, 0])
+
+
+@pytest.mark.parametrize(
+    ("rule", "missing"),
+    [
+        (primary.Dominance(3, 75), {}),
+        (primary.PriorPosterior(10), {"contributions": ()}),
+        (primary.Frequency(3), {"frequency": None}),
+        (primary.Holdings(2), {"holdings": None}),
+        (primary.Request("nobody"), {}),
+    ],
+)
+def test_rules_say_what_they_miss(rule, missing):
+    with pytest.raises(PlanError):
+        rule.apply(facts(**missing))
+
+
+@pytest.mark.parametrize("rule", [primary.PriorPosterior(10), primary.Dominance(1, 75), primary.Dominance(2, 85)])
+def test_losses_are_as_telling_as_profits(rule):
+    """A single respondent with a loss, one who outweighs another, and many of like size."""
+    values = np.array([-100.0, -90.0, -500.0, 0.0])
+    largest = np.array([-100.0, 10.0, -60.0, 50.0]), np.array([0.0, -100.0, -55.0, -50.0])
+    found = rule.apply(facts(values=values, contributions=largest, frequency=np.array([1.0, 2.0, 12.0, 2.0])))
+    assert found.unsafe.tolist() == [True, True, False, True]
+    assert (found.reach.up[[0, 1, 3]] > 0).all()

@@ -1,0 +1,205 @@
+"""Optimal suppression against brute force, and the other methods against it."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.errors import UnattainableError
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.parts import Knowledge
+from sfumato.tables.suppression import parallel_attacks as guards
+from sfumato.tables.suppression.fast import fast
+from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.problem import make_problem
+
+
+def square(values, needs, rows, columns, ceiling=np.inf):
+    """A two-way table with margins; `needs` maps an inner cell to how far its range must reach."""
+    grid = np.zeros((rows + 1, columns + 1))
+    grid[1:, 1:] = np.array(values, float).reshape(rows, columns)
+    grid[0, 1:], grid[:, 0] = grid.sum(axis=0)[1:], grid.sum(axis=1)
+    grid[0, 0] = grid[1:, 1:].sum()
+    places = np.arange(grid.size).reshape(grid.shape)
+    lines = [line.tolist() for line in places] + [line.tolist() for line in places.T]
+    relations = make_relations([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
+    inner = places[1:, 1:].ravel()
+    status = np.zeros(grid.size, np.int8)
+    down, up = np.zeros(grid.size), np.zeros(grid.size)
+    for cell, need in needs.items():
+        place = inner[cell]
+        status[place] = Status.UNSAFE
+        down[place], up[place] = min(need, grid.ravel()[place]), need
+    return make_table(
+        grid.ravel(),
+        relations,
+        status=status,
+        reach=Reach(down, up),
+        bounds=Bounds(np.zeros(grid.size), np.full(grid.size, ceiling)),
+    )
+
+
+def alone_in(table, columns, cells):
+    """The inner cells of a two-way table that have one respondent each."""
+    inner = np.arange(len(table)).reshape(-1, columns + 1)[1:, 1:].ravel()
+    return np.isin(np.arange(len(table)), inner[list(cells)])
+
+
+def holds(table, masked, alone=None):
+    exact = np.where(masked, np.nan, table.values)
+    shown = Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
+    audit = audit_publication(shown, table.promise, Knowledge(alone=alone), table.values)
+    return not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
+
+
+def cheapest(table, alone=None):
+    """The least cost over all patterns."""
+    free = np.flatnonzero(~table.unsafe)
+    order = sorted(product([False, True], repeat=len(free)), key=lambda bits: table.costs[free[list(bits)]].sum())
+    for bits in order:
+        masked = table.unsafe.copy()
+        masked[free[list(bits)]] = True
+        if holds(table, masked, alone):
+            return table.costs[free[list(bits)]].sum()
+    return None
+
+
+tiny = st.fixed_dictionaries(
+    {
+        "values": st.lists(st.integers(0, 6), min_size=4, max_size=4),
+        "needs": st.dictionaries(st.integers(0, 3), st.integers(1, 3), min_size=1, max_size=2),
+    }
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(tiny, st.sets(st.integers(0, 3)))
+def test_optimal_equals_brute_force(drawn, cells):
+    table = square(drawn["values"], drawn["needs"], 2, 2)
+    alone = alone_in(table, 2, cells)
+    least = cheapest(table, alone)
+    problem = make_problem(table, alone=alone)
+    if least is None:
+        with pytest.raises(UnattainableError):
+            optimal(problem)
+        return
+    found = optimal(problem)
+    assert found.proved
+    assert found.cost == pytest.approx(least)
+    assert holds(table, found.masked, alone)
+    assert found.cost <= fast(problem).cost + 1e-9
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.integers(0, 9), min_size=6, max_size=6),
+    st.sets(st.integers(0, 5), min_size=1, max_size=3),
+    st.integers(7, 40),
+)
+def test_optimal_equals_brute_force_with_bounds(values, unsafe, ceiling):
+    """A hierarchy of two districts with three quarters each, and an upper bound that everyone knows."""
+    totals = [sum(values), sum(values[:3]), sum(values[3:])]
+    relations = make_relations([([0, 1, 2], [-1, 1, 1]), ([1, 3, 4, 5], [-1, 1, 1, 1]), ([2, 6, 7, 8], [-1, 1, 1, 1])])
+    numbers = np.array(totals + values, float)
+    status = np.zeros(9, np.int8)
+    status[[3 + cell for cell in unsafe]] = Status.UNSAFE
+    upper = np.maximum(numbers, ceiling)
+    need_up = np.where(status == Status.UNSAFE, np.minimum(2, upper - numbers), 0)
+    need_down = np.where(status == Status.UNSAFE, np.minimum(2, numbers), 0)
+    table = make_table(
+        numbers, relations, status=status, bounds=Bounds(np.zeros(9), upper), reach=Reach(need_down, need_up)
+    )
+    least = cheapest(table)
+    if least is None:
+        with pytest.raises(UnattainableError):
+            optimal(make_problem(table))
+        return
+    found = optimal(make_problem(table))
+    assert found.proved
+    assert found.cost == pytest.approx(least)
+    assert holds(table, found.masked)
+
+
+def cube(seed):
+    """A three-way table, which is no network."""
+    rng = np.random.default_rng(seed)
+    values = np.zeros((3, 3, 3))
+    values[1:, 1:, 1:] = rng.integers(1, 9, (2, 2, 2))
+    values[0] = values.sum(axis=0)
+    values[:, 0] = values.sum(axis=1)
+    values[:, :, 0] = values.sum(axis=2)
+    places = np.arange(27).reshape(3, 3, 3)
+    lines = [np.moveaxis(places, axis, 0)[:, i, j].tolist() for axis in range(3) for i in range(3) for j in range(3)]
+    relations = make_relations([(line, [-1.0, 1.0, 1.0]) for line in lines])
+    status = np.zeros(27, np.int8)
+    status[rng.choice(places[1:, 1:, 1:].ravel(), 2, replace=False)] = Status.UNSAFE
+    need = np.where(status == Status.UNSAFE, 1.0, 0.0)
+    return make_table(values.ravel(), relations, status=status, reach=Reach(need, need))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_three_way_tables_hold_and_optimal_is_never_costlier(seed):
+    table = cube(seed)
+    problem = make_problem(table)
+    best, quick = optimal(problem), fast(problem)
+    assert best.proved
+    assert best.cost <= quick.cost + 1e-9
+    assert holds(table, best.masked)
+    assert holds(table, quick.masked)
+
+
+def random_square(seed, rows, columns, share):
+    rng = np.random.default_rng(seed)
+    values = np.floor(rng.lognormal(3, 1, rows * columns)).clip(1)
+    chosen = rng.choice(rows * columns, int(share * rows * columns), replace=False)
+    return square(values, {int(cell): float(np.ceil(values[cell] * 0.15)) for cell in chosen}, rows, columns)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_medium_tables_are_proved_and_deterministic(seed):
+    table = random_square(seed, 12, 10, 0.1)
+    problem = make_problem(table)
+    first, second = optimal(problem), optimal(problem)
+    assert first.proved
+    assert (first.masked == second.masked).all()
+    assert holds(table, first.masked)
+    assert first.cost <= fast(problem).cost + 1e-9
+
+
+def test_time_limit_leaves_a_protected_pattern_with_a_gap():
+    table = random_square(1, 30, 30, 0.1)
+    found = optimal(make_problem(table), seconds=0.01)
+    assert holds(table, found.masked)
+    assert found.bound <= found.cost
+    assert found.gap == pytest.approx((found.cost - found.bound) / found.cost)
+
+
+def test_single_respondents_need_a_wider_pattern():
+    table = square([5, 9, 9, 5, 9, 9, 9, 9, 9], {0: 1, 3: 1}, 3, 3)
+    alone = alone_in(table, 3, (0, 3))
+    with_insiders = optimal(make_problem(table, alone=alone))
+    without = optimal(make_problem(table))
+    assert with_insiders.cost > without.cost
+    assert holds(table, with_insiders.masked, alone)
+    assert not holds(table, without.masked, alone)
+
+
+def test_cells_to_be_published_stay_open():
+    table = square([3, 9, 9, 9], {0: 1}, 2, 2)
+    fixed = table.with_columns(status=np.where(table.unsafe, Status.UNSAFE, Status.PUBLISH).astype(np.int8))
+    with pytest.raises(UnattainableError):
+        optimal(make_problem(fixed))
+
+
+def test_two_guards_find_the_same_as_one(monkeypatch):
+    problem = make_problem(random_square(2, 14, 14, 0.3))
+    assert len(problem.threats) >= guards.MANY
+    two = optimal(problem)
+    monkeypatch.setattr(guards, "COUNT", 1)
+    one = optimal(problem)
+    assert two.proved
+    assert one.cost == two.cost
