@@ -11,6 +11,7 @@ from sfumato.web import components
 from sfumato.web.workspace import Workspace
 
 AREAS = (("/", "rows_area"), ("/tables", "tables_area"), ("/attributes", "attributes_area"), ("/help", "help_area"))
+LOOKING_SECONDS = 2.0
 LANGUAGE_NAMES = {"de": "Deutsch", "en": "English"}
 
 
@@ -36,6 +37,16 @@ class Shell:
                 menu.props["aria-label"] = self.words["menu"]
                 ui.label(self.words["title"]).classes("font-bold")
             yield
+        self._watch = ui.timer(LOOKING_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Say that the project was put away, where nobody did anything for long; a click opens it again."""
+        if not self.workspace.asleep:
+            return
+        self._watch.cancel()
+        with ui.dialog(value=True).props("persistent"), ui.card():
+            ui.label(self.words["asleep"])
+            components.button(self.words["wake"], ui.navigate.reload)
 
     def _navigation(self) -> None:
         words = self.words

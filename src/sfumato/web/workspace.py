@@ -57,6 +57,7 @@ class Workspace:
     shown: int = 0
     language: str = ""
     dark: bool | None = None
+    asleep: bool = False
     undo: Undo = field(default_factory=Undo)
     pending: tuple[Job, Plan] | None = None
     seen: float = field(default_factory=time.monotonic)

@@ -61,6 +61,7 @@ class Workspaces:
             idle = {key: space for key, space in self._live.items() if space.idle_seconds >= seconds}
             for key, workspace in idle.items():
                 self._seal(key, workspace)
+                workspace.asleep = True
                 del self._live[key]
         with suppress(OSError):
             self._sealed.erase_old()
