@@ -260,13 +260,13 @@ AREAS = {
     "en-US": {
         "Rows": "Or try an example",
         "Tables": "Mask cells",
-        "Attributes": "Records (JSON)",
+        "Attributes": "What is done to each attribute",
         "Help": "How the pages are used",
     },
     "de-DE": {
         "Zeilen": "Oder ein Beispiel ausprobieren",
         "Tabellen": "Zellen einer Tabelle",
-        "Attribute": "Datensätze (JSON)",
+        "Attribute": "Was mit jedem Attribut geschieht",
         "Hilfe": "Wie die Seiten benutzt werden",
     },
 }
@@ -385,9 +385,41 @@ def test_the_attributes_area(base, open_page) -> None:
     button(page, "Anonymize").click()
     page.get_by_text("kAnonymity").wait_for()
     assert "Ada" not in page.get_by_role("status").inner_text()
+    preview = page.get_by_role("region", name="What comes of it")
+    preview.get_by_text("→ *****").first.wait_for()
+    choose(page, "Operation: pay", "masking")
+    page.wait_for_function("document.querySelectorAll('td.changed').length === 12")
+    preview.locator("td.changed", has_text="→ *****").nth(7).wait_for()
+    page.get_by_text("Records and configuration as JSON").click()
+    assert '"anonymisationType": "Masking"' in page.get_by_label("Configuration (JSON)").input_value()
     page.get_by_label("Records (JSON)").fill("[{")
     button(page, "Anonymize").click()
     page.get_by_text("records and configuration must be JSON").wait_for()
+
+
+def test_records_are_uploaded_and_kinds_are_guessed(base, open_page, tmp_path) -> None:
+    (tmp_path / "people.csv").write_text("town,pay\nUlm,100\nBonn,200\nKiel,300\nJena,400\n")
+    page = open_page(f"{base}/app/attributes")
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "people.csv")
+    page.get_by_label("Operation: town").wait_for()
+    preview = page.get_by_role("region", name="What comes of it")
+    preview.get_by_text("→ *****").first.wait_for()
+    assert "Ulm" in preview.inner_text()
+
+
+def test_rows_of_the_project_become_a_table(base, open_page) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page, "patients", "300")
+    page.goto(f"{base}/app/tables")
+    page.get_by_label("Columns to count by").click()
+    for name in ("sex", "illness"):
+        page.get_by_role("option", name=name, exact=True).click()
+    page.keyboard.press("Escape")
+    button(page, "Count").click()
+    page.wait_for_function("document.querySelector('textarea').value.startsWith('sex,illness,count\\nTotal,Total,300')")
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 
 def send(page, path, place=0):
@@ -547,6 +579,7 @@ def test_the_log_holds_no_address_and_no_text_of_an_error(server, open_page, tmp
 
 def test_records_nested_beyond_reading_are_refused_in_words(base, open_page) -> None:
     page = open_page(f"{base}/app/attributes")
+    page.get_by_text("Records and configuration as JSON").click()
     page.get_by_label("Records (JSON)").fill("[" * 3000)
     button(page, "Anonymize").click()
     page.get_by_text("records and configuration must be JSON").wait_for()
