@@ -29,7 +29,8 @@ class BrowserKeys:
         scope.setdefault("state", {})["browser_key"] = given
 
         async def with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start" and key is None:
+            # Only pages give a key: what they load comes at the same time, and would give others.
+            if message["type"] == "http.response.start" and key is None and _is_page(message):
                 secure = "; Secure" if scope.get("scheme") == "https" else ""
                 cookie = (
                     f"{COOKIE}={given}; Path={self._path}; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}"
@@ -38,6 +39,10 @@ class BrowserKeys:
             await send(message)
 
         await self._app(scope, receive, with_cookie)
+
+
+def _is_page(message: Message) -> bool:
+    return any(name == b"content-type" and value.startswith(b"text/html") for name, value in message["headers"])
 
 
 def key_in(cookies: str) -> str | None:
