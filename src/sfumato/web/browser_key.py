@@ -24,9 +24,10 @@ class BrowserKeys:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        key = key_in(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
-        given = key or token_urlsafe(32)
-        scope.setdefault("state", {})["browser_key"] = given
+        state = scope.setdefault("state", {})
+        # A request may pass here twice, for an application inside another: it is given a key once.
+        key = state.get("browser_key") or key_in(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+        given = state["browser_key"] = key or token_urlsafe(32)
 
         async def with_cookie(message: Message) -> None:
             # Only pages give a key: what they load comes at the same time, and would give others.
