@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 from nicegui import events, ui
 
@@ -28,6 +29,7 @@ class RowsArea:
     def build(self) -> None:
         self._room = ui.element("div").classes("sf-page").style("padding: 0")
         components.listen("sf_back", self._back)
+        self._build_steps()
         step = self.workspace.step if self.workspace.step in STEPS else "data"
         self._enter(step)
 
@@ -42,24 +44,25 @@ class RowsArea:
 
     def tell_steps(self) -> None:
         """The steps to the left: which is at hand, which are done, and what was decided in each."""
-        self.shell.steps.clear()
-        with self.shell.steps:
-            for place, step in enumerate(STEPS, 1):
-                self._step(place, step)
+        for place, (step, (button, mark, summary)) in enumerate(self._steps.items(), 1):
+            done = self._done(step)
+            button.classes(add="done") if done else button.classes(remove="done")
+            button.props('aria-current="step"') if step == self.workspace.step else button.props(remove="aria-current")
+            mark.set_content("✓" if done else str(place))
+            summary.set_content(escape(self._summary(step)))
         loaded = self.workspace.loaded
         self.shell.about.text = loaded.path.name if loaded else self.workspace.words["motto"]
 
-    def _step(self, place: int, step: str) -> None:
-        done = self._done(step)
-        button = ui.element("button").classes("sf-step done" if done else "sf-step").on("click", lambda: self.go(step))
-        if step == self.workspace.step:
-            button.props('aria-current="step"')
-        with button:
-            mark = "✓" if done else str(place)
-            name = escape(self.workspace.words[step])
-            ui.html(f'<b aria-hidden="true">{mark}</b>', sanitize=False)
-            ui.html(name, sanitize=False)
-            ui.html(escape(self._summary(step)), sanitize=False, tag="span")
+    def _build_steps(self) -> None:
+        """The buttons of the steps; they stay, so that none is taken away under a finger."""
+        self._steps: dict[str, tuple[Any, Any, Any]] = {}
+        with self.shell.steps:
+            for step in STEPS:
+                button = ui.element("button").classes("sf-step").on("click", lambda step=step: self.go(step))
+                with button:
+                    mark = ui.html("", sanitize=False, tag="b").props('aria-hidden="true"')
+                    ui.html(escape(self.workspace.words[step]), sanitize=False)
+                    self._steps[step] = (button, mark, ui.html("", sanitize=False, tag="span"))
 
     def _done(self, step: str) -> bool:
         reached = {"data": self.workspace.loaded is not None, "columns": bool(self.workspace.runs)}
