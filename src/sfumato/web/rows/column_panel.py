@@ -114,6 +114,7 @@ class ColumnPanel:
     def _typed(self, text: str) -> None:
         """Settings in the plan's own notation."""
         if text == written(self.plan["hierarchy"], flow=True):
+            self._check(self.plan["hierarchy"])
             return
         try:
             settings = read_plan_text(text)
