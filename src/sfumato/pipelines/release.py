@@ -172,6 +172,7 @@ class _Run:
             remarks=(*result.remarks, *unnamed(self.plan, table)),
             details=result.details,
             star_rows=self.plan.output.suppressed == "star",
+            withheld_columns=self.plan.named("identifier"),
         )
 
 

@@ -173,6 +173,11 @@ def _losses(dossier: Dossier) -> Iterator[str]:
     words, loss = dossier.words, dossier.report.loss
     if not loss.per_column:
         return
+    left = dossier.report.utility.get("values_left", {})
+    if left:
+        head = [words[f"report.{key}"] for key in ("column", "values_before", "values_after", "share")]
+        rows = [(name, entry["before"], entry["after"], words.percent(entry["share"])) for name, entry in left.items()]
+        yield paragraph(words["report.values_left"]) + table(head, rows, words)
     if loss.name in SHARES and all(0 <= share <= 1 for share in loss.per_column.values()):
         yield paragraph(words["report.losses"].format(name=loss.name))
         yield meters(words, [Pair(name, None, share) for name, share in loss.per_column.items()])
