@@ -56,7 +56,7 @@ def test_every_step_survives_a_reload(base, open_page) -> None:
     page.get_by_text("You may publish this, as promised.").wait_for()
     step(page, "Release")
     page.reload()
-    page.get_by_text("May leave the house").wait_for()
+    page.get_by_text("May leave the house", exact=True).wait_for()
 
 
 def test_who_leaves_while_a_run_is_made_finds_it_again(base, open_page) -> None:
