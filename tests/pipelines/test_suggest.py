@@ -5,6 +5,7 @@ import io
 import time
 from collections import Counter
 
+import later_files
 import messy_files
 import pytest
 import unseen_files
@@ -40,7 +41,9 @@ def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
     return [name for name in file.roles if not right(name)]
 
 
-@pytest.mark.parametrize(("files", "share"), [(messy_files.FILES, 0.95), (unseen_files.FILES, 0.9)])
+@pytest.mark.parametrize(
+    ("files", "share"), [(messy_files.FILES, 0.95), (unseen_files.FILES, 0.9), (later_files.FILES, 0.9)]
+)
 def test_roles_are_right(files, share):
     wrong, total = [], 0
     for file in files:
@@ -103,10 +106,14 @@ def test_a_file_read_with_the_wrong_separator_is_no_file_of_one_column(tmp_path,
 
 def test_rare_values_must_not_fill_a_class_and_common_ones_may(tmp_path):
     path = tmp_path / "rows.csv"
-    rows = "".join(f"{20 + i % 40},{'yes' if i % 20 == 0 else 'no'},{'abc'[i % 3]}\n" for i in range(400))
-    path.write_text("age,hiv,diagnosis\n" + rows, encoding="utf-8")
+    rows = "".join(
+        f"{20 + i % 40},{'yes' if i % 20 == 0 else 'no'},{'abc'[i % 3]},{'x' if i % 9 == 0 else ''}\n"
+        for i in range(400)
+    )
+    path.write_text("age,hiv,diagnosis,allergy\n" + rows, encoding="utf-8")
     promises = {entry.get("column"): entry for entry in suggest_for_file(path).plan["privacy"]}
     assert promises["hiv"]["values"] == ["yes"]
+    assert promises["allergy"]["values"] == ["x"]
     assert promises["diagnosis"]["model"] == "l-diversity"
     assert promises[None] == {"model": "k-anonymity", "k": 5}
 

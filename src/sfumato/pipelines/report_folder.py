@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError, EngineError
+from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, UniqueRows
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Promise
@@ -51,10 +52,18 @@ def _report(content: Mapping[str, Any]) -> Report:
         models=tuple(_promise(entry) for entry in content["models"]),
         risk=figures(content["risk"]),
         utility=figures(content["utility"]),
-        seconds=Seconds(**{key: content["seconds"][key] for key in Seconds.__dataclass_fields__}),
+        seconds=Seconds(**{key: content["seconds"].get(key, 0.0) for key in Seconds.__dataclass_fields__}),
         remarks=tuple(content["remarks"]),
+        withheld_columns=tuple(content.get("withheld_columns", ())),
+        disclosure=_disclosure(content.get("disclosure") or {}),
         star_rows=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,
     )
+
+
+def _disclosure(content: Mapping[str, Any]) -> Disclosure:
+    sensitive = {name: AttributeFigures(**entry) for name, entry in content.get("sensitive", {}).items()}
+    unique = tuple(UniqueRows(tuple(entry["columns"]), entry["rows"]) for entry in content.get("unique_rows", ()))
+    return Disclosure(sensitive, unique, tuple(content.get("unmeasured", ())))
 
 
 def _promise(entry: Mapping[str, Any]) -> Promise:

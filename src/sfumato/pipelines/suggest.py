@@ -36,10 +36,10 @@ K = 5
 SUPPRESSION = 0.02
 # A promise of l different values costs little unless one value is in nearly all rows; then it is the rarer ones that
 # must not fill a class.
-_COMMON_SHARE = 0.7
+_COMMON_SHARE = 0.6
 _RARE_SHARE = 0.3
-_MAX_NAMED = 50
-ALPHA = 0.5
+_MAX_NAMED = 200
+ALPHA = 0.8
 # Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000
@@ -106,13 +106,14 @@ def _diversity(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Pro
         profile = profiles[name]
         if suggestion.role != "sensitive" or profile.rows < 2 * K:
             continue
-        if profile.top_share <= _COMMON_SHARE or not 1 < len(profile.counts) <= _MAX_NAMED:
-            many = profile.top_share <= _RARE_SHARE and len(profile.counts) >= 2 * K
-            yield {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": name}
-        else:
-            common = max(profile.counts, key=profile.counts.__getitem__)
-            rarer = sorted(value for value in profile.counts if value != common)
+        # The missing value is one like any other: it may be the common one.
+        common, rows = max([*profile.counts.items(), (None, profile.missing)], key=lambda entry: entry[1])
+        rarer = sorted(value for value in profile.counts if value != common)
+        if rows > _COMMON_SHARE * profile.rows and 0 < len(rarer) <= _MAX_NAMED:
             yield {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": K, "column": name, "values": rarer}
+        else:
+            many = rows <= _RARE_SHARE * profile.rows and len(profile.counts) >= 2 * K
+            yield {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": name}
 
 
 def _count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:

@@ -32,7 +32,7 @@ def html(dossier: Dossier) -> str:
         paragraph(words["external.subtitle"].format(version=report.version), True),
         _document(dossier),
         release_sections.verdict(dossier, outside=True),
-        release_sections.limits(dossier),
+        release_sections.limits(dossier, outside=True),
         section(words["report.columns"], _columns(dossier)),
         _meanings(dossier),
         section(words["external.rows"], paragraph(_suppressed(dossier))),
@@ -113,8 +113,8 @@ def _meanings(dossier: Dossier) -> str:
 
 def _what(dossier: Dossier, name: str) -> str:
     """What was done to a column, in words."""
-    role = _plan(dossier).columns[name].role
-    return sentences.untouched(dossier.words, role, dossier.under_promise(name)) or _fate(dossier, name)
+    told = sentences.untouched(dossier.words, _plan(dossier), name, dossier.under_promise(name))
+    return told or _fate(dossier, name)
 
 
 def _fate(dossier: Dossier, name: str) -> str:

@@ -5,9 +5,10 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.outcome import Report
-from sfumato.report import optimality, release_sections, sign_off
+from sfumato.report import optimality, release_sections, sentences, sign_off
 from sfumato.report.dossier import Dossier
 from sfumato.report.html_parts import page, paragraph
+from sfumato.texts.words import words_in
 
 
 def text(report: Report) -> str:
@@ -25,6 +26,7 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
         *_nodes(report),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]

@@ -37,10 +37,11 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
 
 
-def limits(dossier: Dossier) -> str:
-    """What is not promised, as loud as what is."""
+def limits(dossier: Dossier, outside: bool = False) -> str:
+    """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words
-    lines = sentences.limits(words, tuple(promise.model for promise in dossier.report.models))
+    told = [] if outside else sentences.disclosure(words, dossier.report)
+    lines = [*told, *sentences.limits(words, tuple(promise.model for promise in dossier.report.models))]
     return f'<div class="verdict not"><strong>{escape(words["report.not_promised"])}</strong>{listing(lines)}</div>'
 
 
@@ -84,7 +85,8 @@ def _column(dossier: Dossier, name: str) -> list[str]:
     words, column = dossier.words, dossier.plan.columns[name]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
     labels = optimality.published(dossier.report).get(name, ())
-    what = sentences.untouched(words, column.role, dossier.under_promise(name)) or _fate(dossier, name, evidence)
+    told = sentences.untouched(words, dossier.plan, name, dossier.under_promise(name))
+    what = told or _fate(dossier, name, evidence)
     role = words.get(f"glossary.{column.role}", words[column.role].partition(":")[0])
     head = f'<td><b>{escape(name)}</b><br><span class="chip {column.role}">{escape(role)}</span></td>'
     cells = [head, f"<td>{escape(what)}{optimality.chips(words, labels)}</td>"]

@@ -1,24 +1,29 @@
 """A workspace: what one browser has on the server, a project with its data, plan, earlier plans and runs."""
 
+import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sfumato.service.jobs.plans import check_paths
 from sfumato.service.jobs.pool import Pool, erase, private_folder
 from sfumato.service.jobs.requests import NAME, JobRequest
 from sfumato.service.jobs.routes import submit
 from sfumato.service.jobs.store import Job, Kind, new_id
+from sfumato.service.workers.frames import Call
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import run_once
 from sfumato.texts.words import Words, words_in
-from sfumato.web.loaded_data import Loaded, load
+from sfumato.web.loaded_data import Loaded
 from sfumato.web.undo import Undo
 
 MOST_RUNS = 6
 Plan = dict[str, Any]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +116,17 @@ class Workspace:
         self.jobs.append(job.id)
         return job
 
+    async def aside(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """The result of a function, worked out in a process of its own: what a visitor sends can end that alone.
+
+        Raises:
+            RefusedError: It took too long or too much memory.
+        """
+        call = Call(f"{function.__module__}:{function.__qualname__}", arguments)
+        settings = self.pool.settings
+        limits = WorkerLimits(settings.page_memory_bytes, watched=True)
+        return cast("Result", await asyncio.to_thread(run_once, call, limits, settings.page_seconds, self.folder))
+
     def files(self, plan: Plan | None = None) -> dict[str, Path]:
         """The files that a plan of the rows names."""
         assert self.loaded is not None
@@ -168,16 +184,20 @@ class Workspace:
         encoding = self.loaded.read.encoding if self.loaded else None
         return {"version": 1, "plan": self.plan, "data": data, "encoding": encoding, "step": self.step}
 
-    def restore(self, record: Mapping[str, Any]) -> None:
-        """Take a project whose files lie in the folder already.
+    def data_of(self, record: Mapping[str, Any]) -> Path:
+        """Where the data of a project lie, whose files are in the folder already.
 
         Raises:
-            DataError, PlanError, ValueError: It does not fit.
+            ValueError: They are not there.
         """
         data = record.get("data")
         if not isinstance(data, str) or self.folder is None or not self.place(data).exists():
             raise ValueError("no data")
-        self.adopt(load(self.place(data), None, record.get("encoding")), dict(record["plan"]))
-        files = [path for path in self.folder.iterdir() if path.is_file() and path.name != data]
+        return self.place(data)
+
+    def restore(self, record: Mapping[str, Any], loaded: Loaded) -> None:
+        """Take a project, its data loaded."""
+        self.adopt(loaded, dict(record["plan"]))
+        files = [path for path in loaded.path.parent.iterdir() if path.is_file() and path != loaded.path]
         self.extra = {path.name: path for path in files}
         self.step = str(record.get("step", "columns"))

@@ -6,6 +6,7 @@ from threading import Lock
 
 from sfumato.errors import SfumatoError
 from sfumato.service.jobs.pool import Pool
+from sfumato.web.loaded_data import load
 from sfumato.web.sealed_projects import SealedProjects
 from sfumato.web.workspace import Workspace
 
@@ -41,7 +42,7 @@ class Workspaces:
             workspace.close()
             return workspace
         try:
-            workspace.restore(record)
+            workspace.restore(record, load(workspace.data_of(record), None, record.get("encoding")))
         except (SfumatoError, ValueError, KeyError):
             _log.warning("a project that was left could not be opened again")
             workspace.close()

@@ -80,10 +80,10 @@ def format_of(profile: Profile) -> tuple[str, float] | None:
         # One address among free texts is one too many.
         if (share := profile.share(pattern.search)) > 0:
             return key, share
-    if profile.few:
-        return None
     for format_ in FORMATS:
-        if (share := profile.share_of(format_.pattern)) >= format_.share:
+        # A few values, each in many rows, may be codes of something else: then nearly all must be written so.
+        needed = max(format_.share, _CHECKED_SHARE) if profile.few else format_.share
+        if (share := profile.share_of(format_.pattern)) >= needed:
             return format_.key, share
     return _checked(profile)
 

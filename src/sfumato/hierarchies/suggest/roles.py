@@ -30,6 +30,7 @@ _LONG_TEXT, _WORDS_OF_TEXT = 40, 4
 _REPEATED = 1.2
 _KEY_DIGITS = 5
 _LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
+_LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
 _NUMERIC = ("ages", "years", "whole", "decimal")
 
 
@@ -77,7 +78,7 @@ class _Evidence:
     content: Content
     concepts: tuple[tuple[Concept, str], ...]
 
-    def named(self, *roles: Role) -> tuple[Concept, str] | None:
+    def likeliest(self, *roles: Role) -> tuple[Concept, str] | None:
         """The likeliest concept of the name, if it is of one of these roles."""
         return next((pair for pair in self.concepts[:1] if pair[0].role in roles), None)
 
@@ -99,7 +100,7 @@ def _evidence(profile: Profile) -> _Evidence:
     return _Evidence(profile, content, tuple(believed))
 
 
-def _formatted(evidence: _Evidence) -> Suggestion | None:
+def _judge_format(evidence: _Evidence) -> Suggestion | None:
     """Values written like those that point to one person."""
     if evidence.content.kind in ("dates", "scale", "ages", "years"):
         return None
@@ -107,9 +108,9 @@ def _formatted(evidence: _Evidence) -> Suggestion | None:
     return Suggestion("identifier", reasons.by_values(format_[1], format_[0])) if format_ else None
 
 
-def _identified(evidence: _Evidence) -> Suggestion | None:
+def _judge_key_words(evidence: _Evidence) -> Suggestion | None:
     """A name that says that the column points to one person."""
-    named = evidence.named("identifier")
+    named = evidence.likeliest("identifier")
     if not named or (evidence.content.kind == "dates" and named[0].key != "name"):
         return None
     concept, word = named
@@ -120,21 +121,21 @@ def _identified(evidence: _Evidence) -> Suggestion | None:
     return Suggestion("identifier", reasons.by_name(word, concept.key))
 
 
-def _names(evidence: _Evidence) -> Suggestion | None:
+def _judge_person_names(evidence: _Evidence) -> Suggestion | None:
     if evidence.content.kind != "categories":
         return None
     other = (
-        evidence.named("quasi-identifier", "sensitive")
+        evidence.likeliest("quasi-identifier", "sensitive")
         and not {*words_of(evidence.profile.name)} & WORDS["whole_names"]
     )
     share = share_of_full_names(evidence.profile) if other else share_of_names(evidence.profile)
     return Suggestion("identifier", reasons.by_values(share, "name")) if share else None
 
 
-def _own_values(evidence: _Evidence) -> Suggestion | None:
+def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     """Values that nearly every row has for itself: numbers of rows, keys, texts."""
     profile = evidence.profile
-    known = evidence.named("quasi-identifier", "sensitive")
+    known = evidence.likeliest("quasi-identifier", "sensitive")
     if evidence.content.kind in ("dates", "scale"):
         return None
     if not known and _are_keys_of_persons(profile):
@@ -160,9 +161,9 @@ def _own_text(profile: Profile) -> Suggestion | None:
     return None
 
 
-def _private(evidence: _Evidence) -> Suggestion | None:
+def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
     """What GDPR protects most, what is private, what is studied."""
-    named = evidence.named("sensitive")
+    named = evidence.likeliest("sensitive")
     if evidence.content.kind == "dates" or (not named and evidence.concepts):
         return None
     if named:
@@ -179,7 +180,7 @@ def _sensitive(evidence: _Evidence, reason: str) -> Suggestion:
     return Suggestion("sensitive", reason, "text" if content.rejected else content.type)
 
 
-def _known(evidence: _Evidence) -> Suggestion | None:
+def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
     """What others may know of a person."""
     known = next(((concept, word) for concept, word in evidence.concepts if concept.role == "quasi-identifier"), None)
     content = evidence.content
@@ -195,7 +196,7 @@ def _known(evidence: _Evidence) -> Suggestion | None:
     return None
 
 
-def _doubtful(evidence: _Evidence) -> Suggestion:
+def _judge_rest(evidence: _Evidence) -> Suggestion:
     """What nothing is known of."""
     profile, content = evidence.profile, evidence.content
     suggestion = _quasi_identifier(content, reasons.DOUBT.format(what=_capital(content.words)), UNKNOWN_RANK)
@@ -250,10 +251,15 @@ def _are_keys_of_persons(profile: Profile) -> bool:
     return coded > 0.95 and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 2
 
 
-def _is_key(profile: Profile, _: Content) -> bool:
-    if profile.few:
-        return False
-    return profile.distinct_share >= _KEY_SHARE or bool({*words_of(profile.name)} & WORDS["persons"])
+def _are_many(profile: Profile, _: Content) -> bool:
+    """Whether values are many, or few but long ones with digits: persons with many rows have few numbers."""
+    return not profile.few or profile.share_of(_LONG_CODE) >= _UNIQUE_SHARE
+
+
+def _is_key(profile: Profile, content: Content) -> bool:
+    if {*words_of(profile.name)} & WORDS["persons"]:
+        return len(profile.counts) > 2
+    return profile.distinct_share >= _KEY_SHARE and _are_many(profile, content)
 
 
 def _is_text(profile: Profile, content: Content) -> bool:
@@ -262,17 +268,17 @@ def _is_text(profile: Profile, content: Content) -> bool:
 
 _MEETS: dict[Demand, Callable[[Profile, Content], bool]] = {
     "anything": lambda _, __: True,
-    "many": lambda profile, _: not profile.few,
+    "many": _are_many,
     "key": _is_key,
     "number": lambda _, content: content.kind in _NUMERIC,
     "text": _is_text,
 }
 _JUDGES: tuple[Callable[[_Evidence], Suggestion | None], ...] = (
-    _formatted,
-    _identified,
-    _names,
-    _own_values,
-    _private,
-    _known,
-    _doubtful,
+    _judge_format,
+    _judge_key_words,
+    _judge_person_names,
+    _judge_own_values,
+    _judge_privacy,
+    _judge_knowledge,
+    _judge_rest,
 )

@@ -62,13 +62,21 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 
     >>> [(concept.key, word) for concept, word in concepts_of("Geburtsdatum")]
     [('age', 'geburtsdatum'), ('date', 'geburtsdatum')]
-    >>> concepts_of("number_of_children")[0][0].key, concepts_of("suspect_sex")[0][0].key
-    ('family', 'sex')
+    >>> [concepts_of(name)[0][0].key for name in ("number_of_children", "suspect_sex", "account_balance")]
+    ['family', 'sex', 'money']
     """
     words = [_spelled_out(word) if f"{word}." in fold(name) else word for word in words_of(name)]
     pairs = [pair for compound in (False, True) for pair in _matches(words, compound)]
-    # The last word of a name is what the column is; those before it say whose or which.
-    return sorted(pairs, key=lambda pair: not (pair[0].key in _HEADS and pair[1] in words[-1:]))
+    private = any(concept.role == "sensitive" and word in words[-1:] for concept, word in pairs)
+
+    def place(pair: tuple[Concept, str]) -> int:
+        """The last word of a name is what the column is; those before it say whose or which."""
+        concept, last = pair[0], pair[1] in words[-1:]
+        if last and concept.key in _HEADS:
+            return 0
+        return 2 if private and concept.role == "identifier" and not last else 1
+
+    return sorted(pairs, key=place)
 
 
 def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, str]]:

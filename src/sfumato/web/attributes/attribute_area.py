@@ -1,6 +1,5 @@
 """The area of attributes: records from a file or pasted, a choice for each attribute, and at once what comes of it."""
 
-import asyncio
 import json
 from typing import Any
 
@@ -8,8 +7,10 @@ from nicegui import background_tasks, events, ui
 
 from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.engines.records import read_records
-from sfumato.errors import SfumatoError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.pipelines.attributes import anonymize_attributes
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.frames import CrashedError
 from sfumato.web import components
 from sfumato.web.shell import Shell
 
@@ -63,8 +64,8 @@ class _AttributeArea:
         path = self.workspace.place(f"records-{event.file.name}")
         await event.file.save(path)
         try:
-            records = await asyncio.to_thread(read_records, path, None)
-        except SfumatoError as error:
+            records = await self.workspace.aside(read_records, path, None)
+        except (SfumatoError, RefusedError) as error:
             components.alarm(components.error_text(error, self.words))
             return
         finally:
@@ -128,8 +129,8 @@ class _AttributeArea:
             return
         records, configuration = given
         try:
-            answer = await asyncio.to_thread(_anonymized, records, configuration)
-        except (SfumatoError, ValueError, TypeError, AttributeError) as error:
+            answer = await self.workspace.aside(anonymized, records, configuration)
+        except (SfumatoError, RefusedError, CrashedError, ValueError) as error:
             text = error.text_for_sender() if isinstance(error, ValueRefusedError) else None
             self._fill_preview([], text or components.error_text(error, self.words))
             return
@@ -156,12 +157,12 @@ class _AttributeArea:
             components.alarm(self.words["not_json"])
             return
         try:
-            answer = await asyncio.to_thread(_anonymized, *given)
+            answer = await self.workspace.aside(anonymized, *given)
         except ValueRefusedError as error:
             components.alarm(error.text_for_sender())
             return
-        except SfumatoError as error:
-            components.alarm(str(error))
+        except (SfumatoError, RefusedError) as error:
+            components.alarm(components.error_text(error, self.words))
             return
         except (ValueError, TypeError, AttributeError, RecursionError):
             components.alarm(self.words["not_json"])
@@ -216,8 +217,9 @@ def _listed(value: Any) -> str:
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()) + "\n}"
 
 
-def _anonymized(records: Records, configuration: dict[str, Any]) -> dict[str, Any]:
+def anonymized(records: Records, configuration: dict[str, Any]) -> dict[str, Any]:
+    """The answer to records and a configuration, as both were typed."""
     if not isinstance(records, list) or len(records) > MOST_RECORDS:
-        raise ValueError("records")
+        raise DataError("the records are no list, or too many.", f"Send at most {MOST_RECORDS:,}.", "records")
     answer = anonymize_attributes(records, configuration)
     return {"data": answer.data, "kpis": answer.kpis, "warnings": list(answer.warnings)}

@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.loaded_data import KINDS, Loaded, is_text, load
 from sfumato.web.rows.area import Area
@@ -64,8 +65,8 @@ class _DataStep:
         with self._shown:
             ui.label(self.workspace.words["reading"]).props('role="status"')
         try:
-            loaded = await asyncio.to_thread(load, path, planned, encoding)
-        except SfumatoError as error:
+            loaded = await self.workspace.aside(load, path, planned, encoding)
+        except (SfumatoError, RefusedError) as error:
             if error.code == "data.encoding" and is_text(path):
                 self._ask_for_encoding(path, encoding)
                 return

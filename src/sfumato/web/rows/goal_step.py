@@ -8,8 +8,9 @@ from nicegui import background_tasks, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.read import read_plan
+from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
-from sfumato.web.loaded_data import Loaded
+from sfumato.web.loaded_data import Loaded, class_sizes
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.estimate import Estimate, Estimates
 from sfumato.web.rows.method_choice import MethodChoice
@@ -136,22 +137,24 @@ class _GoalStep:
         self._question = question = self._question + 1
         plan = deepcopy(self.workspace.plan)
         try:
-            at_risk = await asyncio.to_thread(self._at_risk, plan)
+            at_risk = await self._at_risk(plan)
             if question == self._question:
                 self._risk.text = at_risk
             estimate = await asyncio.to_thread(self._estimates.of, plan)
-        except SfumatoError as error:
+        except (SfumatoError, RefusedError) as error:
             if question == self._question:
                 self._show_cost(None, components.error_text(error, self.words))
             return
         if question == self._question:  # no other goal was asked for since
             self._show_cost(estimate, "" if estimate else self.words["cost_unknown"])
 
-    def _at_risk(self, plan: dict[str, Any]) -> str:
+    async def _at_risk(self, plan: dict[str, Any]) -> str:
         words, loaded = self.words, self.workspace.loaded
         assert loaded is not None
         k = max((int(entry["k"]) for entry in plan["privacy"] if entry.get("k")), default=2)
-        names = [name for name, column in plan["columns"].items() if column["role"] == "quasi-identifier"]
+        names = tuple(name for name, column in plan["columns"].items() if column["role"] == "quasi-identifier")
+        if names and names not in loaded.sizes:
+            loaded.sizes[names] = await self.workspace.aside(class_sizes, loaded.path, loaded.read, names)
         count = loaded.at_risk(names, k)
         share = words.percent(count / max(loaded.rows, 1))
         return words["at_risk"].format(count=words.count(count), rows=words.count(loaded.rows), share=share, k=k)

@@ -12,6 +12,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.web import components
+from sfumato.web.loaded_data import load
 from sfumato.web.rows.area import Area
 from sfumato.web.sealed_projects import pack, unpack
 
@@ -43,18 +44,20 @@ class ProjectCard:
     async def _open(self, event: events.UploadEventArguments) -> None:
         content = await event.file.read()
         try:
-            await asyncio.to_thread(self._unpack, content)
-        except (SfumatoError, ValueError, KeyError, BadZipFile):
+            record = await asyncio.to_thread(self._unpack, content)
+            path = self.workspace.data_of(record)
+            loaded = await self.workspace.aside(load, path, None, record.get("encoding"))
+            self.workspace.restore(record, loaded)
+        except (SfumatoError, RefusedError, ValueError, KeyError, BadZipFile):
             await asyncio.to_thread(self.workspace.close)
             components.alarm(self.words["no_project"])
-        self.area.go(self.workspace.step)
+        self.area.go(
+            "columns" if self.workspace.loaded and self.workspace.step in ("data", "release") else self.workspace.step
+        )
 
-    def _unpack(self, content: bytes) -> None:
+    def _unpack(self, content: bytes) -> dict[str, Any]:
         self.workspace.close()
-        record = unpack(BytesIO(content), self.workspace.place("x").parent)
-        self.workspace.restore(record)
-        if self.workspace.step not in ("columns", "goal", "result"):
-            self.workspace.step = "columns"
+        return unpack(BytesIO(content), self.workspace.place("x").parent)
 
     async def _open_plan(self, event: events.UploadEventArguments) -> None:
         text = (await event.file.read()).decode("utf-8-sig", "replace")

@@ -5,18 +5,19 @@ import io
 from collections.abc import Sequence
 from html import escape
 from itertools import product
+from pathlib import Path
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.web.loaded_data import Loaded
+from sfumato.microdata.data_plan import DataPlan
 
 TOTAL = "Total"
 MOST_CATEGORIES = 60
 
 
-def count_table(loaded: Loaded, names: Sequence[str]) -> list[list[str]]:
+def count_table(path: Path, read: DataPlan, names: Sequence[str]) -> list[list[str]]:
     """The rows counted by some columns, every total included, the header first; a missing value is a category."""
-    engine = DuckDBEngine(loaded.path, loaded.read)
+    engine = DuckDBEngine(path, read)
     try:
         frequencies = engine.count(tuple(names), Reading())
     finally:

@@ -93,7 +93,7 @@ class _TableArea:
 
             async def take() -> None:
                 if chosen.value:
-                    lines = await asyncio.to_thread(count_table, loaded, list(chosen.value)[:3])
+                    lines = await self.workspace.aside(count_table, loaded.path, loaded.read, list(chosen.value)[:3])
                     self._text.value = delimited_text(lines)
 
             components.button(words["crosstab_take"], take).props("outline dense")
