@@ -100,6 +100,7 @@ def test_a_lost_connection_loses_nothing(base, open_page) -> None:
     page.context.set_offline(True)
     time.sleep(2)
     page.context.set_offline(False)
+    page.wait_for_function("window.socket.connected")
     page.get_by_text("are in groups smaller than 8 now").wait_for()
     ask_for(page, 6)
 

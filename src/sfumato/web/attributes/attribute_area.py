@@ -164,7 +164,7 @@ class _AttributeArea:
         except (SfumatoError, RefusedError) as error:
             components.alarm(components.error_text(error, self.words))
             return
-        except (ValueError, TypeError, AttributeError, RecursionError):
+        except (ValueError, CrashedError, RecursionError):
             components.alarm(self.words["not_json"])
             return
         text = json.dumps(answer, indent=1, ensure_ascii=False)
