@@ -28,11 +28,15 @@ LOOKED_AT_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What is known of a column: its distinct texts, and how many rows have none."""
+    """What is known of a column: its distinct texts with their rows, and how many rows have none."""
 
     name: str
-    values: tuple[str, ...]
+    counts: dict[str, int]
     missing: int
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(self.counts)
 
 
 @dataclass(frozen=True)
@@ -57,17 +61,19 @@ class Loaded:
         """A column by its name."""
         return next(column for column in self.columns if column.name == name)
 
-    def at_risk(self, names: Sequence[str], k: int) -> int:
-        """Rows in groups smaller than k by some columns; each set of columns is counted once."""
-        key = tuple(names)
-        if key not in self.sizes:
-            engine = DuckDBEngine(self.path, self.read)
-            try:
-                self.sizes[key] = engine.count(key, Reading()).counts if key else np.array([self.rows])
-            finally:
-                engine.close()
-        sizes = self.sizes[key]
+    def at_risk(self, names: tuple[str, ...], k: int) -> int:
+        """Rows in groups smaller than k by some columns, whose sizes were counted before."""
+        sizes = self.sizes[names] if names else np.array([self.rows])
         return int(sizes[sizes < k].sum())
+
+
+def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
+    """The sizes of the groups of rows that agree on some columns."""
+    engine = DuckDBEngine(path, read)
+    try:
+        return engine.count(tuple(names), Reading()).counts
+    finally:
+        engine.close()
 
 
 def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None) -> Loaded:
@@ -89,7 +95,7 @@ def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None
     finally:
         engine.close()
     profiles = suggested.profiles
-    columns = tuple(Column(profile.name, tuple(profile.values), profile.missing) for profile in profiles)
+    columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
     return Loaded(path, profiles[0].rows, columns, preview, planned or suggested.plan, suggested.reasons, read)
 
 
