@@ -117,15 +117,22 @@ class Template:
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             try:
-                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
-            except OSError:  # the template has just ended
-                self.close()
-                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
+                pid = self._asked_twice(Start(limits, str(folder or "/"), first), theirs)
+            except BaseException:
+                ours.close()
+                raise
             worker = Worker(self, ours, pid)
             self._workers[pid] = worker
             if pid in self._lost:  # it was gone before it was known here
                 self._note_end(pid, self._lost.pop(pid))
         return worker
+
+    def _asked_twice(self, start: Start, connection: socket.socket) -> int:
+        try:
+            return self._asked(start, connection)
+        except OSError:  # the template has just ended
+            self.close()
+            return self._asked(start, connection)
 
     def _asked(self, start: Start, connection: socket.socket) -> int:
         if not self._alive():
