@@ -8,6 +8,7 @@ import pytest
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.report.before_after import gather
+from sfumato.report.dossier import Dossier
 from sfumato.report.release import files as report_files
 from sfumato.report.release import html
 from sfumato.texts.words import languages, words_in
@@ -20,11 +21,16 @@ ROWS = pl.DataFrame(
 )
 
 
-def files(release):
-    """The reports of a release by their names, as its folder holds them."""
+def dossier_of(release, **more):
+    """What the reports of a release are made of, as its folder has it."""
     evidence = gather(release.plan, release.table, release.recoding)
     others = alternatives(release.plan, release.table, release.recoding)
-    return report_files(release.report, release.plan, evidence, others)
+    return Dossier(release.report, release.plan, evidence, others, **more)
+
+
+def files(release):
+    """The reports of a release by their names, as its folder holds them."""
+    return report_files(dossier_of(release))
 
 
 def released(model):
@@ -57,7 +63,7 @@ def test_named_values_are_not_told_as_all():
     )
     assert says == f"{told} of 0.5 of a class."
     assert f"{told} of 0.5 of a class (highest: 0.25)." in page
-    assert "no value of ill that the plan limits makes up" in html(release.report)
+    assert "no value of ill that the plan limits makes up" in html(Dossier(release.report))
     assert "hiv" not in says
 
 
@@ -79,9 +85,10 @@ def test_beta_is_how_much_is_added_and_no_factor(variant):
 def test_both_bounds_of_presence_are_handed_out():
     subset = {"column": "ill", "value": "flu"}
     says, page, _ = said({"model": "delta-presence", "lower": 0.125, "upper": 0.875, "subset": subset})
-    told = "In every class at least a share of 0.125 and at most a share of 0.875 of the rows is in the study, as ill"
-    assert says == f"{told} marks it: with no more certainty can it be told whether a person is."
-    assert f"{told} marks it (highest: 0.75): with no more" in page
+    shares = "at least a share of 0.125 and at most a share of 0.875"
+    told = f"Of the persons of the list who look like a class {shares} is in it"
+    assert says == f"{told}: with no more certainty can it be told whether a person is in the study."
+    assert f"{told} (highest: 0.75): with no more" in page
     equal, _, _ = said({"model": "delta-presence", "lower": 0.75, "upper": 0.75, "subset": subset})
     assert "at least a share of 0.75 and at most a share of 0.75" in equal
 

@@ -3,10 +3,14 @@
 from dataclasses import replace
 from importlib import import_module
 
+from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.top_classes import with_top_classes
+from sfumato.microdata.models.readers_view import without_skew
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.prediction import classes_of, veils
+from sfumato.microdata.recoding.recoding import Recoding
 
 # Methods that do not choose one level a column; each has a folder of its own, whose loops are loaded when it is used.
 FOLDERS = {"mondrian": "mondrian", "local": "local", "k-optimize": "k_optimize"}
@@ -18,4 +22,20 @@ def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) 
     folder = FOLDERS.get(plan.method.name, "full_domain")
     method = import_module(f"sfumato.microdata.methods.{folder}.search")
     result: Result = method.search(plan, plan.method, steering, progress)
-    return replace(result, recoding=with_top_classes(plan, steering, result.recoding))
+    recoding = with_top_classes(plan, steering, result.recoding)
+    if recoding is not result.recoding:
+        _check_readers_view(plan, steering, recoding)
+    return replace(result, recoding=recoding)
+
+
+def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -> None:
+    """Refuse a recoding whose classes, once some are shown as `*`, break a promise against the rows that are left."""
+    if not veils(table, recoding, plan):
+        return
+    suppressed = without_skew(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
+    if (suppressed != recoding.suppressed).any():
+        raise UnattainableError(
+            "Against the rows that are shown the promises do not hold.",
+            "Drop suppressed rows instead of showing them as *, or promise against: raw.",
+            "reader",
+        )
