@@ -53,7 +53,8 @@ def first_cut(values, mode):
     ends = np.array([len(rows)])
     begins, tried = np.zeros(1, np.int64), np.zeros(1, np.int64)
     room = mondrian_cutting.scratch(len(rows), axes)
-    propose(places, rows, begins, ends, np.ones(1, np.uint64), tried, 2, axes, WIDEST, mode, room, cuts)
+    how = (2, axes, WIDEST, mode, np.uint64(0), room)
+    propose(places, rows, begins, ends, np.ones(1, np.uint64), tried, *how, cuts, np.zeros(1, np.int64))
     sides(places, rows, begins, ends, cuts, lefts)
     return lefts.tolist(), (rows - lefts).tolist()
 
