@@ -22,6 +22,7 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/check_imports.py
+	$(BIN)/deptry src
 
 format: $(READY)
 	$(BIN)/ruff format .

@@ -4,7 +4,8 @@ The text of an error never holds a personal value (rule 6 of the design): such v
 caller of the library alone. One table, `STATUS`, maps the kind of an error to exit status and HTTP status.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar
@@ -131,6 +132,19 @@ def missing_extra(package: str, extra: str) -> EngineError:
     'pyspark is not installed. Install it with: pip install "sfumato[spark]"'
     """
     return EngineError(f"{package} is not installed.", f'Install it with: pip install "sfumato[{extra}]"', "extra")
+
+
+@contextmanager
+def extra_part(package: str, extra: str) -> Iterator[None]:
+    """Where a part is imported that need not be installed.
+
+    Raises:
+        EngineError: It is not, with what to install.
+    """
+    try:
+        yield
+    except ImportError:
+        raise missing_extra(package, extra) from None
 
 
 def did_you_mean(name: str, valid: Iterable[str]) -> str:

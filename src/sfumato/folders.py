@@ -1,8 +1,9 @@
-"""A folder appears under its name when it is whole."""
+"""Folders: one appears under its name when it is whole and on the disk; scratch folders are gone with their owner."""
 
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +11,14 @@ from pathlib import Path
 from sfumato.errors import EngineError, PlanError
 
 
-def check_free(folder: Path) -> None:
-    """Refuse the name of a folder that is there: nothing is overwritten."""
-    if folder.exists():
-        raise PlanError(f"the folder {folder.name} exists.", "Name a new one: nothing is overwritten.", "output-exists")
+def check_free(path: Path) -> None:
+    """Refuse the name of a folder or file that is there already.
+
+    Raises:
+        PlanError: It is.
+    """
+    if path.exists():
+        raise PlanError(f"{path.name} exists already.", "Name a new one: nothing is overwritten.", "output-exists")
 
 
 @contextmanager
@@ -75,3 +80,15 @@ def link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:
         shutil.copyfile(source, target)
+
+
+class Scratch:
+    """A private folder for files that live as long as their owner."""
+
+    def __init__(self, beside: Path | None = None) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=".sfumato-", dir=beside))
+        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def cleanup(self) -> None:
+        """Remove the folder now."""
+        self._remove()

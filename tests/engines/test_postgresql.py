@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sfumato.engines.databases.address import read_address
-from sfumato.engines.databases.postgresql import PostgreSQLEngine
+from sfumato.engines.databases.engine import PostgreSQLEngine
 from sfumato.engines.databases.writing import write_table
 from sfumato.engines.engine import Reading
 from sfumato.engines.opening import open_engine

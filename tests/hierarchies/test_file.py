@@ -48,7 +48,7 @@ def test_quotes_marks_and_blank_lines(written):
         ("a;x;*\nb;x;*\na;y;*\n", "duplicate", "line 3"),
         ("a;x;1\nb;y;2\nc;x;2\n", "not-monotone", "lines 1, 3"),
         (b"\xe4;x\n", "encoding", "UTF-8"),
-        ('a;"x\n', "csv", "line"),
+        ('a;"x\n', "quotes", "line"),
     ],
 )
 def test_faults_name_their_place(written, content, code, words):

@@ -1,14 +1,8 @@
-"""Files that commands write: free names, folders, and texts, with the reason where one cannot be written."""
+"""Files that commands write: folders, and texts, with the reason where one cannot be written."""
 
 from pathlib import Path
 
-from sfumato.errors import EngineError, PlanError
-
-
-def check_free(path: Path) -> None:
-    """Refuse the name of a file that is there: nothing is overwritten."""
-    if path.exists():
-        raise PlanError(f"{path.name} exists already.", "Choose another name or remove it.", "exists")
+from sfumato.errors import EngineError
 
 
 def make_folder(folder: Path) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.files import check_free, write_text
+from sfumato.cli.files import write_text
 from sfumato.cli.options import PlanFile
 from sfumato.errors import PlanError, did_you_mean
+from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.ladder import Ladder

@@ -19,8 +19,8 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> int:
     """Mask the cells of a table so that nobody can compute them back."""
+    from sfumato.folders import check_free
     from sfumato.pipelines.protect import run
-    from sfumato.pipelines.protect_folder import check_free
     from sfumato.report.tables import summary
     from sfumato.tables.build.build import read_source
     from sfumato.tables.plan.plan import read_table_plan

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.files import check_free, write_text
+from sfumato.cli.files import write_text
 from sfumato.cli.options import Separator
+from sfumato.folders import check_free
 
 
 def command(

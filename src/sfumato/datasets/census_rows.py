@@ -22,7 +22,7 @@ from sfumato.datasets.groupings import (
     WORKCLASS_GROUPS,
     leaves,
 )
-from sfumato.engines.duckdb.dataset_writer import Cell, Chunk
+from sfumato.engines.duckdb.writing import Cell, Chunk
 from sfumato.errors import PlanError
 
 Codes = npt.NDArray[np.uint8]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.duckdb.dataset_writer import Cell, Chunk, write_coded
+from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
 from sfumato.errors import PlanError, did_you_mean, missing_extra
 
 Format = Literal["csv", "parquet"]

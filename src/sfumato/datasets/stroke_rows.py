@@ -1,11 +1,11 @@
 """Two hundred stroke patients, from the file in this folder."""
 
-import csv
 from importlib.resources import files
 from typing import Any
 
 from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
-from sfumato.engines.duckdb.dataset_writer import Cell
+from sfumato.delimited import parse_lines
+from sfumato.engines.duckdb.writing import Cell
 
 _PLANS: dict[str, dict[str, Any]] = {
     "id": {"role": "identifier"},
@@ -27,9 +27,9 @@ _DECIMALS = {"avg_glucose_level", "bmi"}
 
 def read_stroke() -> Dataset:
     """The dataset in the file."""
-    with files(__package__).joinpath("stroke200.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    columns = {name: [_cell(name, row[name]) for row in rows] for name in _PLANS}
+    head, *lines = parse_lines(files(__package__).joinpath("stroke200.csv").read_text(encoding="utf-8"))
+    places = {name: head.fields.index(name) for name in _PLANS}
+    columns = {name: [_cell(name, line.fields[place]) for line in lines] for name, place in places.items()}
     return coded_dataset("stroke", columns, _PLANS, ",")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.texts import as_text, short_text
-from sfumato.errors import missing_extra
+from sfumato.errors import extra_part
 from sfumato.microdata.counts.frequencies import Counted
 
 
@@ -44,8 +44,6 @@ def _places(indices: Any, missing: int) -> npt.NDArray[np.int32]:
 
 def arrow(extra: str = "frames") -> Any:
     """The Arrow library; `extra` is what to install where it is missing."""
-    try:
+    with extra_part("pyarrow", extra):
         import pyarrow
-    except ImportError:
-        raise missing_extra("pyarrow", extra) from None
     return pyarrow

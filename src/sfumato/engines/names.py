@@ -1,12 +1,31 @@
-"""Names of columns: what every engine can tell apart, checked before a row is read."""
+"""Names of columns: what every engine can tell apart, and whether they are a header, checked before a row is read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 
 # The engines' own columns begin so, next to those of the data.
 RESERVED = "sfumato_"
+
+
+def check_header(asked: Iterable[str], columns: Sequence[str]) -> None:
+    """Refuse data that have none of the columns asked for.
+
+    The names at hand are then likely the first row, or a whole line that was read with another separator: they are for
+    the caller alone. Messages may quote them once this check has passed.
+
+    Raises:
+        PlanError: The data have none of the columns; the names at hand are its values.
+    """
+    if any(name in columns for name in asked):
+        return
+    raise PlanError(
+        "the first line has none of the columns asked for; has the file a header?",
+        "Check the names and the separator; a plan says data.header: false for a file without a header.",
+        "columns",
+        values=tuple(columns),
+    )
 
 
 def check_names(columns: Sequence[Any]) -> None:

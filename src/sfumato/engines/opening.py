@@ -8,7 +8,7 @@ from sfumato.engines.databases.address import is_address, read_address
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import RESERVED
 from sfumato.engines.spark.session import is_spark_frame
-from sfumato.errors import EngineError, PlanError
+from sfumato.errors import EngineError, PlanError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 
@@ -75,7 +75,8 @@ def _data_plan(plan: Plan) -> DataPlan:
 
 
 def _spark(data: Any, plan: Plan, name: EngineName | None) -> Engine:
-    from sfumato.engines.spark.engine import SparkEngine
+    with extra_part("pyspark", "spark"):
+        from sfumato.engines.spark.engine import SparkEngine
 
     if isinstance(data, str | Path):
         return SparkEngine.of_path(data, _data_plan(plan), tuple(plan.columns))
@@ -98,7 +99,7 @@ def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
 
         reading = replace(_data_plan(plan), format="sqlite", table=address.table)
         return DuckDBEngine(plan.folder / address.uri, reading, tuple(plan.columns))
-    from sfumato.engines.databases.postgresql import PostgreSQLEngine
+    from sfumato.engines.databases.engine import PostgreSQLEngine
 
     return PostgreSQLEngine(address, _data_plan(plan))
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.files.csv_files import check_separator, first_record, likely_separator
-from sfumato.errors import DataError, missing_extra
+from sfumato.delimited import Dialect, check_separator, empty, read_lines
+from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]
 
@@ -20,32 +20,22 @@ def columns_of(frame: Any) -> tuple[Columns, int]:
     Raises:
         DataError: This is no frame.
     """
-    eager = _eager(frame)
-    columns = {name: _plain(values) for name, values in eager.to_dict(as_series=False).items()}
-    return columns, len(eager)
+    from sfumato.engines.frames.sources import eager
+
+    known = eager(frame)
+    return {name: _plain(values) for name, values in known.to_dict(as_series=False).items()}, len(known)
 
 
 def frame_like(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
     """A frame of the same kind with other columns; a lazy frame becomes the eager one it is collected to."""
     import narwhals as nw
 
-    eager = _eager(frame)
-    made = nw.from_dict(dict(columns), backend=eager.implementation).to_native()
-    index = nw.maybe_get_index(eager)
+    from sfumato.engines.frames.sources import eager, frame_of
+
+    known = eager(frame)
+    made = frame_of(columns, known.implementation)
+    index = nw.maybe_get_index(known)
     return made if index is None else made.set_axis(index, axis=0)
-
-
-def _eager(frame: Any) -> Any:
-    import narwhals as nw
-
-    try:
-        found = nw.from_native(frame)
-    except TypeError:
-        kind = type(frame).__name__
-        raise DataError(
-            f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
-        ) from None
-    return found.collect() if isinstance(found, nw.LazyFrame) else found
 
 
 def _plain(values: Sequence[Any]) -> list[Any]:
@@ -74,7 +64,7 @@ def read_records(path: Path, separator: str | None = None) -> list[dict[str, Any
         return _read(path, separator)
     except OSError as error:
         raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
-    except (UnicodeDecodeError, ValueError, csv.Error, RecursionError):
+    except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not a valid {path.suffix[1:]} file.", "Check the file.", "format") from None
 
 
@@ -94,23 +84,13 @@ def _read(path: Path, separator: str | None) -> list[dict[str, Any]]:
 
 
 def _read_csv(path: Path, separator: str | None) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        found = separator or likely_separator(first_record(file))
-        file.seek(0)
-        return _csv_rows(csv.reader(file, delimiter=found, strict=True), path)
-
-
-def _csv_rows(lines: Any, path: Path) -> list[dict[str, Any]]:
-    head: list[str] = next(lines, [])
-    if len(set(head)) < len(head) or not head:
-        raise DataError(f"{path.name} has no header, or a column stands twice in it.", code="header")
-    rows = []
-    for number, line in enumerate(lines, 1):
-        if line and len(line) != len(head):
-            raise DataError(f"row {number} of {path.name} has not as many fields as the header.", code="fields")
-        if line:
-            rows.append({name: value or None for name, value in zip(head, line, strict=True)})
-    return rows
+    lines = read_lines(path, Dialect(separator))
+    if not lines:
+        raise empty(path.name)
+    head = lines[0].fields
+    if len(set(head)) < len(head):
+        raise DataError(f"{path.name}: a column name stands twice in the header.", "Rename one.", "duplicate-columns")
+    return [{name: value or None for name, value in zip(head, line.fields, strict=True)} for line in lines[1:]]
 
 
 def _checked(records: Any, path: Path) -> list[dict[str, Any]]:
@@ -120,11 +100,9 @@ def _checked(records: Any, path: Path) -> list[dict[str, Any]]:
 
 
 def _read_parquet(path: Path) -> list[dict[str, Any]]:
-    try:
+    with extra_part("pyarrow", "frames"):
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
-    except ImportError:
-        raise missing_extra("pyarrow", "frames") from None
     try:
         rows: list[dict[str, Any]] = read_table(path).to_pylist()
     except ArrowException:
@@ -180,9 +158,7 @@ def _iso(value: Any) -> str:
 
 
 def _write_parquet(records: Sequence[Mapping[str, Any]], path: Path) -> None:
-    try:
+    with extra_part("pyarrow", "frames"):
         from pyarrow import Table
         from pyarrow.parquet import write_table
-    except ImportError:
-        raise missing_extra("pyarrow", "frames") from None
     write_table(Table.from_pylist([dict(record) for record in records]), path)

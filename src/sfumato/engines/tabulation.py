@@ -2,21 +2,23 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.engines.header import check_header
-from sfumato.errors import DataError, PlanError, did_you_mean, missing_extra
+from sfumato.engines.frames import sources as frames
+from sfumato.engines.names import check_header
+from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.crosstabs.crosstabs import Crosstab
 from sfumato.tables.tabulate import Base
 
 # What is cut off at both ends of a code, from frames and files alike.
 BLANKS = " \t\r\n"
-READERS = {".csv": "read_csv({}, all_varchar = true)", ".parquet": "read_parquet({})", ".json": "read_json_auto({})"}
+# Libraries for frames, those preferred first.
+FRAMES = ("polars", "pandas", "pyarrow")
 
 
 def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
@@ -30,16 +32,12 @@ def _texts(column: Any) -> tuple[str, ...]:
     return tuple("" if missing else _text(value) for value, missing in pairs)
 
 
-def _eager(frame: Any) -> Any:
-    import narwhals as nw
-
+def _eager(frame: Any) -> "nw.DataFrame[Any]":
     try:
-        known = nw.from_native(frame)
-    except TypeError:
-        raise PlanError(
-            f"a {type(frame).__name__} is no table.", "Give a pandas, Polars or Arrow frame, or a path.", "no-frame"
-        ) from None
-    return known.collect() if isinstance(known, nw.LazyFrame) else known
+        return frames.eager(frame)
+    except DataError:
+        kind, do = type(frame).__name__, "Give a pandas, Polars or Arrow frame, or a path."
+        raise PlanError(f"a {kind} is no table.", do, "no-frame") from None
 
 
 def _text(value: Any) -> str:
@@ -50,8 +48,6 @@ def _text(value: Any) -> str:
 
 def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
     """The frame with text columns added."""
-    import narwhals as nw
-
     eager = _eager(frame)
     series = [nw.new_series(name, list(texts), nw.String, backend=eager.implementation) for name, texts in new.items()]
     return eager.with_columns(*series).to_native()
@@ -59,17 +55,8 @@ def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
 
 def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
     """Columns as the kind of frame that came in, or as one of those installed when a path did."""
-    import narwhals as nw
-
-    backend: Any = _installed() if isinstance(like, str | Path) else _eager(like).implementation
-    return nw.from_dict(dict(columns), backend=backend).to_native()
-
-
-def _installed() -> str:
-    found = next((name for name in ("polars", "pandas", "pyarrow") if find_spec(name)), None)
-    if found is None:
-        raise missing_extra("polars", "all")
-    return found
+    path = isinstance(like, str | Path)
+    return frames.frame_of(columns, frames.installed(*FRAMES) if path else _eager(like).implementation)
 
 
 def base_of(
@@ -85,10 +72,7 @@ def base_of(
         return _counted(Path(data), names, (value, weight, holding), top)
     columns = columns_of(data)
     asked = [*names, *(name for name in (value, weight, holding) if name)]
-    check_header(asked, tuple(columns))
-    for name in asked:
-        if name not in columns:
-            raise PlanError(f'the data have no column "{name}".', did_you_mean(name, columns), "no-column")
+    _check_columns(asked, tuple(columns))
     size = len(next(iter(columns.values()), ()))
     amounts = _amounts(columns, value, weight, size)
     return Base(
@@ -99,6 +83,13 @@ def base_of(
         amounts=amounts,
         holdings=columns[holding] if holding else (),
     )
+
+
+def _check_columns(asked: Sequence[str], columns: tuple[str, ...]) -> None:
+    check_header(asked, columns)
+    for name in asked:
+        if name not in columns:
+            raise PlanError(f'the data have no column "{name}".', did_you_mean(name, columns), "no-column")
 
 
 def _amounts(
@@ -127,34 +118,32 @@ def _not_a_number(name: str) -> DataError:
 
 def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | None, str | None], top: int) -> Base:
     """One group-by in DuckDB: only the largest contributions, or one for each holding, leave the engine."""
-    import duckdb
+    from sfumato.engines.duckdb.engine import DuckDBEngine
 
     value, weight, holding = special
-    table = READERS.get(path.suffix.lower(), READERS[".csv"]).format(sql.text(str(path)))
-    blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
-    keys = [
-        f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')"
-        for name in [*names, *([holding] if holding else [])]
-    ]
-    amount = " * ".join(f"cast({sql.name(name)} as double)" for name in (value, weight) if name) or "1.0"
-    grouped = ", ".join(str(place + 1) for place in range(len(keys)))
-    by_size = f"max_by({amount}, (abs({amount}), {amount}), {top})"
-    largest = by_size if top and not holding else f"[sum({amount})]"
-    broken = f"count(*) filter (where not coalesce(isfinite({amount}), false))"
-    chosen = f"{', '.join(keys)}, {broken}, count(*), sum({amount}), {largest}"
-    query = f"select {chosen} from {table} group by {grouped} order by {grouped}"
+    engine = DuckDBEngine(path)
     try:
-        with duckdb.connect() as connection:
-            rows = connection.execute(query).fetchall()
-    except duckdb.ConversionException:
-        raise _not_a_number(value or weight or "") from None
-    except duckdb.BinderException:
-        raise PlanError("the data lack a column that is asked for.", "Check the names.", "no-column") from None
-    except duckdb.Error:
-        raise DataError(f"{path.name} cannot be read.", "Check the path and the format.", "unreadable") from None
+        _check_columns([*names, *filter(None, special)], engine.columns)
+        keys = names if holding is None else [*names, holding]
+        rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top))
+    finally:
+        engine.close()
     if any(row[-4] for row in rows):
         raise _not_a_number(value or weight or "")
     return _base(rows, names, bool(holding))
+
+
+def _grouping(table: str, keys: Sequence[str], factors: Sequence[str | None], top: int) -> str:
+    """Keys, how many amounts are no numbers, rows, sum, and the largest amounts of each group."""
+    blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
+    texts = sql.listed(f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')" for name in keys)
+    amount = " * ".join(f"try_cast({sql.name(name)} as double)" for name in factors if name) or "1.0"
+    places = sql.listed(str(place + 1) for place in range(len(keys)))
+    by_size = f"max_by({amount}, (abs({amount}), {amount}), {top})"
+    largest = by_size if top else f"[sum({amount})]"
+    broken = f"count(*) filter (where not coalesce(isfinite({amount}), false))"
+    chosen = f"{texts}, {broken}, count(*), sum({amount}), {largest}"
+    return f"select {chosen} from {table} group by {places} order by {places}"
 
 
 def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool) -> Base:
@@ -199,8 +188,6 @@ def crosstab_like(frame: Any, cells: Sequence[Sequence[Any]]) -> Any:
             for column, entry in enumerate(entries):
                 result.iat[row, column] = entry
         return result
-    import narwhals as nw
-
     first, *rest = eager.columns
     texts = [
         nw.new_series(name, [str(row[place]) for row in cells], nw.String, backend=eager.implementation)

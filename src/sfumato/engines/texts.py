@@ -9,6 +9,8 @@ from uuid import UUID
 
 import numpy as np
 
+from sfumato.errors import DataError
+
 # What is taken off both ends of a text that is stripped; what is left of nothing else is missing.
 WHITE_SPACE = " \t\n\r\x0b\x0c"
 
@@ -71,3 +73,13 @@ def _moment(value: date | time) -> str:
 
 def _trimmed(text: str) -> str:
     return text.rstrip("0") if "." in text else text
+
+
+def no_text(name: str) -> DataError:
+    """The error for a column whose values have no text that is the same on every engine."""
+    return DataError(
+        f'column "{name}" holds values that have no text: bytes, lists, records, durations or the like.',
+        "Leave the column out, or turn its values into texts or numbers.",
+        "no-text",
+        column=name,
+    )

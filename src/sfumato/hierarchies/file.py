@@ -1,12 +1,12 @@
 """The hierarchy `file`: a ladder in a CSV file, one row a value, one column a level (the layout of ARX)."""
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from sfumato.errors import PlanError
+from sfumato.delimited import Dialect, read_lines
+from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.domains import outside
 from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
 from sfumato.shapes.shapes import Key, Record, Text
@@ -59,31 +59,15 @@ class HierarchyFile:
             raise self._fault(f"{error.what} {_lines(lines)}", error.do, "not-monotone", error.values) from None
 
     def _rows(self) -> list[_Row]:
-        rows = [(line, row) for line, row in self._read() if row]
+        try:
+            lines = read_lines(Path(self.path), Dialect(self.separator))
+        except (DataError, EngineError) as error:
+            raise self._fault(error.what, error.do, error.code.partition(".")[2]) from None
+        rows = [(line.number, line.fields) for line in lines]
         if not rows:
             raise self._fault("it is empty.", "Give one row a value.", "empty")
-        self._check_width(rows)
         self._check_twice(rows)
         return rows
-
-    def _read(self) -> Iterator[_Row]:
-        try:
-            with Path(self.path).open(encoding="utf-8-sig", newline="") as file:
-                reader = csv.reader(file, delimiter=self.separator, strict=True)
-                yield from ((reader.line_num, row) for row in reader)
-        except OSError as error:
-            raise self._fault(f"it cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
-        except UnicodeDecodeError:
-            raise self._fault("it is not UTF-8.", "Save it as UTF-8.", "encoding") from None
-        except csv.Error as error:
-            raise self._fault(f"line {reader.line_num} is no CSV: {error}.", "Check its quotes.", "csv") from None
-
-    def _check_width(self, rows: list[_Row]) -> None:
-        width = len(rows[0][1])
-        ragged = [line for line, row in rows if len(row) != width]
-        if ragged:
-            what = f"line {rows[0][0]} has {width} columns, but not so {_lines(ragged)}"
-            raise self._fault(what, "Give every value a label for each level.", "ragged")
 
     def _check_twice(self, rows: list[_Row]) -> None:
         seen: set[str] = set()

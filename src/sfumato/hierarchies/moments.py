@@ -27,6 +27,7 @@ class Moments:
     Attributes:
         valid: Whether a text is a moment; the other arrays hold nothing of worth where it is not.
         years, months, days: The parts of the date.
+        micros: Microseconds since 1970-01-01.
         ordinals: Days since 0001-01-01 (day 1), with the time of day as fraction.
     """
 
@@ -34,6 +35,7 @@ class Moments:
     years: Integers
     months: Integers
     days: Integers
+    micros: Integers
     ordinals: npt.NDArray[np.float64]
 
 
@@ -143,5 +145,7 @@ def _moments(parts: Integers) -> Moments:
     index = np.where(fine, (year - 1970) * 12 + month - 1, 0)
     first, following = (moved.astype("M8[M]").astype("M8[D]").astype(np.int64) for moved in (index, index + 1))
     fine &= (day >= 1) & (day <= following - first)
-    time = hour * 3600 + minute * 60 + second + micro / 1e6
-    return Moments(fine, year, month, day, first + day - 1 + _UNIX_ORDINAL + time / _DAY_SECONDS)
+    whole = hour * 3600 + minute * 60 + second
+    since = first + day - 1
+    ordinals = since + _UNIX_ORDINAL + (whole + micro / 1e6) / _DAY_SECONDS
+    return Moments(fine, year, month, day, (since * _DAY_SECONDS + whole) * 1_000_000 + micro, ordinals)

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from sfumato.delimited import Dialect
 from sfumato.shapes.records import Note, TextOrNumber, record_of
 
 OnInvalid = Literal["error", "missing", "drop"]
@@ -49,6 +50,11 @@ class DataPlan:
             raise ValueError("the separator must be one character.")
         if len(self.quote) != 1:
             raise ValueError("the quote must be one character.")
+
+    @property
+    def dialect(self) -> Dialect:
+        """How a CSV file is written."""
+        return Dialect(self.separator, self.quote, self.encoding, self.header, self.strip)
 
     @property
     def memory_bytes(self) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import Fault, PlanError, SfumatoError, did_you_mean
-from sfumato.folders import staged
+from sfumato.folders import staged, write_text
 from sfumato.microdata.comparison import COMPARED, Cell, Runs
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
@@ -53,9 +53,10 @@ class Comparison(Runs):
         Raises:
             EngineError: None is.
         """
-        from sfumato.engines.frames.engine import frame_of
+        from sfumato.engines.frames.sources import frame_of, installed
 
-        return frame_of([cell.to_dict() for cell in self.cells])
+        cells = [cell.to_dict() for cell in self.cells]
+        return frame_of({name: [cell[name] for cell in cells] for name in cells[0]}, installed("pandas", "polars"))
 
     @property
     def charts(self) -> "dict[str, Chart]":
@@ -73,7 +74,7 @@ class Comparison(Runs):
         }
         with staged(Path(folder)) as stage:
             for name, content in files.items():
-                (stage / name).write_text(content, encoding="utf-8", newline="\n")
+                write_text(stage / name, content)
         return Path(folder)
 
     def _repr_html_(self) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.header import check_header
+from sfumato.engines.names import check_header
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate
 from sfumato.microdata.models.k_map import KMap

@@ -1,13 +1,13 @@
 """The release folder of a protected table."""
 
 import csv
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import PlanError
-from sfumato.folders import staged
+from sfumato.folders import staged, write_text
 from sfumato.report.tables import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import table_plan_dict
@@ -25,33 +25,25 @@ def write_release(protected: MaskedTable, report: Mapping[str, Any], folder: Pat
         _fill(protected, report, stage, folder)
 
 
-def check_free(folder: Path) -> None:
-    """Refuse a folder that is there already.
-
-    Raises:
-        PlanError: It is.
-    """
-    if folder.exists():
-        raise PlanError(f"{folder.name} is there already.", "Name a new folder with --out.", "output-exists")
-
-
-def _fill(protected: MaskedTable, report: Mapping[str, Any], folder: Path, target: Path) -> None:
+def _fill(protected: MaskedTable, report: Mapping[str, Any], stage: Path, folder: Path) -> None:
     import yaml
 
-    _write_columns(protected.columns, folder / "table.csv")
-    _write_columns(protected.public, folder / "published.csv")
+    files = {
+        "table.csv": _csv(protected.columns),
+        "published.csv": _csv(protected.public),
+        "report.json": json.dumps(report, indent=2, ensure_ascii=False) + "\n",
+        "report.html": html(protected, report),
+        "plan.yaml": yaml.safe_dump(table_plan_dict(protected.plan, folder), allow_unicode=True, sort_keys=False),
+    }
     if protected.holds:
-        _write_columns(protected.external, folder / "table-external.csv")
-    text = json.dumps(report, indent=2, ensure_ascii=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
-    (folder / "report.html").write_text(html(protected, report), encoding="utf-8")
-    resolved = table_plan_dict(protected.plan, target)
-    plan = yaml.safe_dump(resolved, allow_unicode=True, sort_keys=False)
-    (folder / "plan.yaml").write_text(plan, encoding="utf-8")
+        files["table-external.csv"] = _csv(protected.external)
+    for name, text in files.items():
+        write_text(stage / name, text)
 
 
-def _write_columns(columns: Columns, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns.texts)
-        writer.writerows(zip(*columns.texts.values(), strict=True))
+def _csv(columns: Columns) -> str:
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(columns.texts)
+    writer.writerows(zip(*columns.texts.values(), strict=True))
+    return lines.getvalue()

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 from sfumato.engines.engine import Engine
 from sfumato.engines.opening import EngineName, open_engine
-from sfumato.engines.scratch import Scratch
 from sfumato.errors import InternalError
+from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up

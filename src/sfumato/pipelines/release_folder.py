@@ -7,11 +7,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
 
-from sfumato.engines.duckdb.writing import write_frame
 from sfumato.engines.engine import Engine
 from sfumato.engines.frames.engine import FrameEngine
-from sfumato.engines.scratch import Scratch
-from sfumato.folders import link, staged, write_text
+from sfumato.engines.frames.writing import write_frame
+from sfumato.folders import Scratch, link, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
 from sfumato.microdata.outcome import Report

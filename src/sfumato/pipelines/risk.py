@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.delimited import check_separator
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.files.csv_files import check_separator
-from sfumato.engines.header import check_header
+from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, tabulate

@@ -93,8 +93,8 @@ def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[st
 
 def suggest_for_file(path: Path, separator: str | None = None, encoding: str | None = None) -> SuggestedPlan:
     """A plan for the rows of a file."""
+    from sfumato.delimited import check_separator
     from sfumato.engines.duckdb.engine import DuckDBEngine
-    from sfumato.engines.files.csv_files import check_separator
     from sfumato.microdata.data_plan import DataPlan
 
     check_separator(separator)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.header import check_header
+from sfumato.engines.names import check_header
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.microdata.counts.frequencies import typed
 from sfumato.microdata.data_plan import DataPlan
@@ -76,8 +76,8 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
 
 def _opened(data: Any, separator: str | None) -> Engine:
     if isinstance(data, Path):
+        from sfumato.delimited import check_separator
         from sfumato.engines.duckdb.engine import DuckDBEngine
-        from sfumato.engines.files.csv_files import check_separator
 
         check_separator(separator)
         return DuckDBEngine(data, DataPlan(separator=separator))

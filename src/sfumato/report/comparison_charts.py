@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import EngineError, missing_extra
+from sfumato.errors import EngineError, extra_part
 
 if TYPE_CHECKING:
     from sfumato.microdata.comparison import Runs
@@ -18,10 +18,8 @@ SHAPES = ("square", "diamond", "circle", "triangle-up", "cross", "triangle-down"
 
 
 def _altair() -> Any:
-    try:
+    with extra_part("altair", "charts"):
         import altair
-    except ImportError:
-        raise missing_extra("altair", "charts") from None
     return altair
 
 
@@ -120,10 +118,8 @@ def drawn(chart: Chart, name: str) -> str:
     Raises:
         EngineError: The part that draws is not installed.
     """
-    try:
+    with extra_part("vl-convert-python", "charts"):
         import vl_convert
-    except ImportError:
-        raise missing_extra("vl-convert-python", "charts") from None
     spec = chart.to_dict() | {"background": "transparent", "config": _CONFIG}
     return _apart(str(vl_convert.vegalite_to_svg(json.dumps(spec))), name)
 

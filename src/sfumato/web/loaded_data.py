@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.preview import Row, first_rows
+from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.engines.engine import Reading
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
@@ -86,7 +85,7 @@ def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None
     engine = DuckDBEngine(path, read)
     try:
         suggested = suggest_plan(engine, path.name, **({"encoding": encoding_name} if encoding_name else {}))
-        preview = first_rows(engine, PREVIEW_ROWS)
+        preview = engine.first_rows(PREVIEW_ROWS)
     finally:
         engine.close()
     profiles = suggested.profiles

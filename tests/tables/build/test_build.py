@@ -322,7 +322,7 @@ def test_negative_values_have_no_floor(make_plan):
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [("", "empty"), ("a,b\n", "empty"), ("a,b\n1\n", "ragged"), ("a,a\n1,2\n", "duplicate-column")],
+    [("", "empty"), ("a,b\n", "empty"), ("a,b\n1\n", "ragged"), ("a,a\n1,2\n", "duplicate-columns")],
 )
 def test_faulty_files_are_refused(tmp_path, text, code):
     path = tmp_path / "cells.csv"

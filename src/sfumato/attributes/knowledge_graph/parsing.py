@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
-from sfumato.errors import PlanError, missing_extra
+from sfumato.errors import PlanError, extra_part
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -96,11 +96,9 @@ def _checked(graph: "Graph", name: str) -> "Graph":
 
 @cache
 def _classes() -> tuple[Any, Any]:
-    try:
+    with extra_part("rdflib", "graph"):
         from rdflib import Graph
         from rdflib.plugins.stores.memory import Memory
-    except ImportError:
-        raise missing_extra("rdflib", "graph") from None
     # rdflib logs the values it cannot convert; they may be personal.
     logging.getLogger("rdflib").setLevel(logging.CRITICAL)
 

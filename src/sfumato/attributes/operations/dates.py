@@ -8,14 +8,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.moments import read_moments
+
 Days = npt.NDArray[np.int64]
 Micros = npt.NDArray[np.int64]
 DATE_LENGTH, TIME_LENGTH = 10, 19
-PATTERN = "dddd-dd-ddTdd:dd:dd"
+DATE, TIME = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"
 ZONE = re.compile(r"(?:\.(?P<fraction>\d{1,9}))?(?P<zone>Z|[+-]\d\d:\d\d)?", re.ASCII)
 DATE_ZONE = re.compile(r"(?:Z|[+-]\d\d:\d\d)?|T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
 MINUTE = 60_000_000
 SECOND = 1_000_000
+DAY = 86_400 * SECOND
 
 
 class NotADateError(ValueError):
@@ -41,7 +44,7 @@ def days(values: Sequence[Any]) -> Days:
         raise NotADateError(
             next(place for place, text in enumerate(texts) if not DATE_ZONE.fullmatch(text[DATE_LENGTH:]))
         )
-    return _calendar([text[:DATE_LENGTH] for text in texts], "datetime64[D]")
+    return _calendar([text[:DATE_LENGTH] for text in texts], DATE, DATE_LENGTH) // DAY
 
 
 def micros(values: Sequence[Any]) -> tuple[Micros, bool]:
@@ -59,7 +62,7 @@ def micros(values: Sequence[Any]) -> tuple[Micros, bool]:
     if None in shifts.values():
         raise NotADateError(next(place for place, suffix in enumerate(suffixes) if shifts[suffix] is None))
     shifted = np.fromiter((shifts[suffix] for suffix in suffixes), np.int64, len(suffixes))
-    whole = _calendar([text[:TIME_LENGTH].replace(" ", "T") for text in texts], "datetime64[us]")
+    whole = _calendar([text[:TIME_LENGTH].replace(" ", "T") for text in texts], TIME, TIME_LENGTH)
     return whole + shifted, any(suffix.lstrip(".0123456789") for suffix in shifts)
 
 
@@ -96,35 +99,13 @@ def _text(value: Any, place: int) -> str:
     raise NotADateError(place)
 
 
-def _calendar(texts: list[str], unit: str) -> npt.NDArray[np.int64]:
-    """Texts of one length as counts of the unit since 1970; NumPy refuses the 30th of February."""
-    pattern = PATTERN[: DATE_LENGTH if unit == "datetime64[D]" else TIME_LENGTH]
-    wrong = np.flatnonzero(~_fits(texts, pattern))
-    if len(wrong):
-        raise NotADateError(int(wrong[0]))
-    try:
-        return np.array(texts, f"U{len(pattern)}").astype(unit).astype(np.int64)
-    except ValueError:
-        raise NotADateError(next(place for place, text in enumerate(texts) if not _exists(text, unit))) from None
-
-
-def _fits(texts: list[str], pattern: str) -> npt.NDArray[np.bool_]:
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    letters = np.array(texts, f"U{len(pattern)}").view(np.uint32).reshape(len(texts), len(pattern))
-    fits: npt.NDArray[np.bool_] = lengths == len(pattern)
-    fits &= (letters[:, :4] != ord("0")).any(axis=1)  # there is no year 0
-    for place, letter in enumerate(pattern):
-        column = letters[:, place]
-        fits &= (column >= ord("0")) & (column <= ord("9")) if letter == "d" else column == ord(letter)
-    return fits
-
-
-def _exists(text: str, unit: str) -> bool:
-    try:
-        np.datetime64(text).astype(unit)
-    except ValueError:
-        return False
-    return True
+def _calendar(texts: list[str], format_: str, length: int) -> Micros:
+    """Texts of one length as microseconds since 1970; the 30th of February is none."""
+    moments = read_moments(texts, format_)
+    wrong = (place for place, text in enumerate(texts) if len(text) != length or not moments.valid[place])
+    if (place := next(wrong, None)) is not None:
+        raise NotADateError(place)
+    return moments.micros
 
 
 def _shift(suffix: str) -> int | None:

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from sfumato.engines import sql
 from sfumato.engines.arrow_counts import counted
 from sfumato.engines.databases.address import Address, read_address
-from sfumato.engines.databases.postgresql_table import connect, describe, faults
+from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
-from sfumato.errors import InternalError, PlanError, missing_extra
+from sfumato.errors import InternalError, PlanError, extra_part
 from sfumato.microdata.counts.frequencies import Counted
 
 
@@ -71,10 +71,8 @@ def _postgresql(place: Address) -> Iterator[Any]:
 
 @contextmanager
 def _sqlite(place: Address) -> Iterator[Any]:
-    try:
+    with extra_part("adbc-driver-sqlite", "sqlite"):
         import adbc_driver_sqlite.dbapi as driver
-    except ImportError:
-        raise missing_extra("adbc-driver-sqlite", "sqlite") from None
     with faults(), driver.connect(place.uri) as connection:
         yield connection
 

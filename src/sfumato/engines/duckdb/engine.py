@@ -3,27 +3,31 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.delimited import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
-from sfumato.engines.duckdb.counting import CodeCounting, Looking, TextCounting, Texts, in_order
-from sfumato.engines.duckdb.joining import Joining
-from sfumato.engines.duckdb.picking import MAX_TEXTS
-from sfumato.engines.duckdb.statements import Application, as_text, locating
-from sfumato.engines.duckdb.streaming import Stream, streams
+from sfumato.engines.duckdb.apply import Application, as_text, locating
+from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
+from sfumato.engines.duckdb.join import Joining
+from sfumato.engines.duckdb.sources import Source, csv_table, open_source
+from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import Reading
-from sfumato.engines.files import sources
-from sfumato.engines.files.csv_files import csv_table, damaged, wrong_encoding
-from sfumato.engines.scratch import Scratch
-from sfumato.errors import DataError, EngineError, PlanError, SfumatoError, missing_extra
+from sfumato.engines.files import fingerprint, format_of
+from sfumato.engines.frames.sources import installed
+from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
+from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recoding
 
+Row = dict[str, str | None]
 # The texts of each column; for each combination its codes, and its rows.
 Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 # Words of faults that are the machine's also while nothing but the source is read.
@@ -47,7 +51,7 @@ class DuckDBEngine:
     ) -> None:
         plan = data or DataPlan()
         self.partition = tuple(partition)
-        self._open(path, plan, lambda connection, scratch: sources.open_source(connection, path, plan, names, scratch))
+        self._open(path, plan, lambda connection, scratch: open_source(connection, path, plan, names, scratch))
 
     @classmethod
     def of_published(
@@ -60,7 +64,7 @@ class DuckDBEngine:
             limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
         if path.suffix == ".csv":
             table = csv_table([path], columns, separator, published=True)
-            engine._open(path, limits, lambda _, __: sources.Source(table, tuple(columns), separator))
+            engine._open(path, limits, lambda _, __: Source(table, tuple(columns), separator))
         else:
             engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
         return engine
@@ -71,18 +75,18 @@ class DuckDBEngine:
     ) -> "DuckDBEngine":
         """The engine for a stream of Arrow batches, which can be read once unless its rows are kept."""
 
-        def source(connection: Any, _: Path) -> sources.Source:
+        def source(connection: Any, _: Path) -> Source:
             connection.register("streamed_rows", stream)
             if not kept:
-                return sources.Source("streamed_rows", tuple(columns))
+                return Source("streamed_rows", tuple(columns))
             connection.execute("CREATE TEMP TABLE kept_rows AS SELECT * FROM streamed_rows").fetchall()
-            return sources.Source("kept_rows", tuple(columns))
+            return Source("kept_rows", tuple(columns))
 
         engine = cls.__new__(cls)
         engine._open(Path(), plan or DataPlan(), source)
         return engine
 
-    def _open(self, path: Path, plan: DataPlan, source: Callable[[Any, Path], sources.Source]) -> None:
+    def _open(self, path: Path, plan: DataPlan, source: Callable[[Any, Path], Source]) -> None:
         """Connect and open the source; nothing stays behind when that fails."""
         self.path = path
         self.plan = plan
@@ -101,52 +105,50 @@ class DuckDBEngine:
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         with self.faults(reads=True):
-            combinations = self._by_codes(tuple(columns), reading) or self._by_texts(tuple(columns), reading)
-            values, codes, counts = combinations
+            counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)
+            values, codes, counts = self._by_codes(counting) or self._by_texts(counting)
             rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
         return Counted(tuple(columns), values, codes, counts, rows)
 
-    def _by_texts(self, columns: tuple[str, ...], reading: Reading) -> Combinations:
+    def _by_texts(self, counting: Counting) -> Combinations:
         """Texts of each column, codes and rows of each combination, for columns of any kind."""
-        counting = TextCounting(self.source.table, columns, reading, self.plan.strip)
-        self._run(counting.group())
+        self._run(counting.group_by_texts())
         values = tuple(self._texts(statement) for statement in counting.texts())
         arrays = self._connection.execute(counting.codes()).fetchnumpy()
-        self._run(counting.forget())
-        codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(columns))]
+        self._run("DROP TABLE combinations")
+        codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(counting.columns))]
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
         return values, matrix, np.asarray(arrays["n"], np.int64)
 
-    def _by_codes(self, columns: tuple[str, ...], reading: Reading) -> Combinations | None:
+    def _by_codes(self, counting: Counting) -> Combinations | None:
         """The same where the columns lie in dictionaries and have few texts; None where not."""
-        kinds = self._dictionaries() if columns else {}
-        looking = Looking(self.source.table, columns, reading, self.plan.strip)
-        if not kinds or max(self._run(looking.sampled())[0]) > MAX_TEXTS:
+        kinds = self._dictionaries() if counting.columns else {}
+        if not kinds or max(self._run(counting.sampled())[0]) > MAX_TEXTS:
             return None
-        texts = in_order(self._run(looking.whole())[0])
+        texts = in_order(self._run(counting.whole())[0])
         if texts is None:
             return None
-        counting = CodeCounting(self.source.table, columns, reading, self.plan.strip, texts, kinds)
-        for statement in counting.types():
+        coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, texts, kinds)
+        for statement in coding.types():
             self._run(statement)
-        arrays = self._connection.execute(counting.group()).fetchnumpy()
-        keys = [arrays[f"k{word}"] for word in range(counting.packing.words)]
+        arrays = self._connection.execute(coding.group_by_codes()).fetchnumpy()
+        keys = [arrays[f"k{word}"] for word in range(coding.packing.words)]
         if any(np.ma.is_masked(word) for word in keys):
             raise EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")
         packed = np.array([np.asarray(word, np.uint64) for word in keys])
-        return texts, counting.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
+        return texts, coding.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         with self.faults(reads=True):
-            found = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
-        return tuple(int(row[0]) for row in found)
+            rows = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
+        return tuple(int(row[0]) for row in rows)
 
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "DuckDBEngine":
         if target is None:
             raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
         with self.faults():
             kinds = self._dictionaries()
-            application = Application(self.source, recoding, handling, reading, self.plan.strip, self.partition, kinds)
+            application = Application(recoding, handling, self.source, reading, self.plan.strip, self.partition, kinds)
             if isinstance(recoding, LevelRecoding) and streams(application):
                 self._stream(Stream(application, recoding), target)
             else:
@@ -168,7 +170,7 @@ class DuckDBEngine:
 
     def _dictionaries(self) -> dict[str, str]:
         """The types of columns that lie in dictionaries: those of Parquet files."""
-        if not self.path.name or sources.format_of(self.path, self.plan) != "parquet":
+        if not self.path.name or format_of(self.path, self.plan) != "parquet":
             return {}
         return {row[0]: row[1] for row in self._run(f"DESCRIBE SELECT * FROM {self.source.table} AS s")}
 
@@ -179,13 +181,21 @@ class DuckDBEngine:
         """All rows as a frame of texts, with whichever library for frames is installed."""
         texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):
-            return _framed(self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s"))
+            rows = self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s")
+            polars = ("polars",) if find_spec("pyarrow") else ()  # which DuckDB makes by way of Arrow
+            return rows.pl() if installed(*polars, "pandas") == "polars" else rows.df()
 
-    def first(self, limit: int) -> list[tuple[str | None, ...]]:
-        """So many rows from the top, as texts; None is the missing value."""
+    def first_rows(self, limit: int) -> list[Row]:
+        """So many rows from the top, by column, as texts; None is the missing value."""
         texts = sql.listed(as_text(column, self.plan.strip) for column in self.columns)
         with self.faults(reads=True):
-            return self._run(f"SELECT {texts} FROM {self.source.table} AS s LIMIT {int(limit)}")
+            rows = self._run(f"SELECT {texts} FROM {self.source.table} AS s LIMIT {int(limit)}")
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+
+    def ask(self, statement: str) -> list[tuple[Any, ...]]:
+        """The answer to a question about the rows."""
+        with self.faults(reads=True):
+            return self._run(statement)
 
     def stream(self) -> Any:
         """All rows as a stream of Arrow batches."""
@@ -193,7 +203,7 @@ class DuckDBEngine:
             return self._connection.sql(f"SELECT * FROM {self.source.table}").to_arrow_reader()
 
     def fingerprint(self) -> str:
-        return sources.fingerprint(self.path)
+        return fingerprint(self.path)
 
     def close(self) -> None:
         self._connection.close()
@@ -241,16 +251,6 @@ def _scratch(plan: DataPlan) -> Scratch:
         ) from None
 
 
-def _framed(relation: Any) -> Any:
-    from importlib.util import find_spec
-
-    if find_spec("polars") and find_spec("pyarrow"):
-        return relation.pl()
-    if find_spec("pandas"):
-        return relation.df()
-    raise missing_extra("a library for frames", "frames")
-
-
 def connect(scratch: Path, memory_bytes: int = 0) -> Any:
     """A connection that neither looks for extensions nor leaves anything behind.
 
@@ -287,19 +287,15 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
     """
     text = str(error).replace(str(source), "")
     line = re.search(r"[Ll]ine: ?(\d+)", text)
-    where = f" in line {line[1]}" if line else ""
     if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():
         return wrong_encoding(encoding)
     if "Expected Number of Columns" in text:
-        return DataError(
-            f"a row has too many or too few fields{where}.", "Mend the file, or give its separator and quote.", "ragged"
-        )
+        return ragged(line and line[1])
     if "quote" in text.lower() and line:
-        return DataError(f"a quote is not closed{where}.", "Mend the file, or give its quote.", "quotes")
+        return open_quote(line[1])
     if line:
-        return DataError(
-            f"the file cannot be read{where}.", "Mend the file, or give its separator and quote.", "unreadable"
-        )
+        do = "Mend the file, or give its separator and quote."
+        return DataError(f"the file cannot be read in line {line[1]}.", do, "unreadable")
     if source is not None and isinstance(error, _faults_of_data()) and not any(word in text for word in DISK):
         return damaged(source)
     if "No space left" in text or "Cannot open file" in text or type(error).__name__ == "IOException":

@@ -1,49 +1,113 @@
-"""Writing frames to files: through DuckDB, so that a frame's file looks like a file's file."""
+"""How DuckDB writes files, and columns of codes of any length written with nothing but DuckDB and NumPy."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.engine import DuckDBEngine, connect, explained
-from sfumato.engines.frames.engine import FrameEngine
+from sfumato.errors import EngineError
+
+Cell = str | int | float | None
+Chunk = Mapping[str, npt.NDArray[Any]]
+# Beyond this many rows the codes wait on disk instead of in memory.
+_ROWS_IN_MEMORY = 20_000_000
+_MAX_ENUMERATED = 256
 
 
-def write_frame(engine: FrameEngine, target: Path, separator: str) -> DuckDBEngine:
-    """Write the rows of a frame to a CSV or Parquet file; the answer reads the file.
+def copy_statement(select: str, target: Path, separator: str, partition: Sequence[str] = ()) -> str:
+    """The statement that writes a release, in the format of the file's ending."""
+    if target.suffix == ".parquet":
+        by = sql.listed(map(sql.name, partition))
+        form = "FORMAT parquet, COMPRESSION zstd" + (f", PARTITION_BY ({by})" if by else "")
+    else:
+        form = f"FORMAT csv, HEADER, DELIMITER {sql.text(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
+    return f"COPY ({select}) TO {sql.text(str(target))} ({form})"
+
+
+def write_coded(
+    categories: Mapping[str, Sequence[Cell]],
+    chunks: Iterable[Chunk],
+    path: Path,
+    format_: Literal["csv", "parquet"],
+    separator: str,
+    rows: int,
+) -> None:
+    """Write columns, given as codes into their categories, in order; the file appears whole or not at all.
 
     Raises:
         EngineError: The file cannot be written.
     """
     import duckdb
 
-    connection = connect(target.parent)
+    part = path.with_name(f".{path.name}.part")
     try:
-        connection.register("frame_rows", _arrays(engine))
-        names = sql.listed(f"c{place} AS {sql.name(column)}" for place, column in enumerate(engine.columns))
-        form = "FORMAT parquet, COMPRESSION zstd"
-        if target.suffix == ".csv":
-            form = f"FORMAT csv, HEADER, DELIMITER {sql.text(separator)}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"
-        connection.execute(f"COPY (SELECT {names} FROM frame_rows) TO {sql.text(str(target))} ({form})").fetchall()
-    except duckdb.Error as error:
-        raise explained(error, "utf-8") from None
+        with _connection(rows) as connection:
+            _collect(connection, categories, chunks)
+            connection.execute(_copy(categories, part, format_, separator)).fetchall()
+        part.replace(path)
+    except (OSError, duckdb.IOException):
+        raise EngineError(
+            f"the file {path.name} cannot be written.", "Check the folder, its rights and the free space.", "unwritable"
+        ) from None
     finally:
-        connection.close()
-    return DuckDBEngine.of_published(target, engine.columns, separator)
+        part.unlink(missing_ok=True)
 
 
-def _arrays(engine: FrameEngine) -> dict[str, Any]:
-    """The columns as arrays: numbers as they are, everything else as texts."""
-    return {f"c{place}": _array(engine, column) for place, column in enumerate(engine.columns)}
+@contextmanager
+def _connection(rows: int) -> Iterator[Any]:
+    import duckdb
+
+    with TemporaryDirectory() as folder:
+        place = ":memory:" if rows <= _ROWS_IN_MEMORY else str(Path(folder) / "codes.duckdb")
+        with duckdb.connect(place, config={"temp_directory": folder}) as connection:
+            yield connection
 
 
-def _array(engine: FrameEngine, column: str) -> Any:
-    values = engine.series(column)
-    kind = values.dtype
-    if values.null_count() or not (kind.is_integer() or kind.is_float()):
-        return np.array(engine.texts(column), object)
-    if isinstance(kind, nw.Float16 | nw.Float32):
-        return np.array(engine.texts(column), np.float64)
-    return np.asarray(values.to_numpy())
+def _collect(connection: Any, categories: Mapping[str, Sequence[Cell]], chunks: Iterable[Chunk]) -> None:
+    columns = ", ".join(f"c{place} {_code_type(values)}" for place, values in enumerate(categories.values()))
+    connection.execute(f"CREATE TABLE codes ({columns})").fetchall()
+    for chunk in chunks:
+        arrays = {f"c{place}": np.ascontiguousarray(chunk[name]) for place, name in enumerate(categories)}
+        connection.register("chunk", arrays)
+        connection.execute("INSERT INTO codes SELECT * FROM chunk").fetchall()
+        connection.unregister("chunk")
+
+
+def _copy(categories: Mapping[str, Sequence[Cell]], part: Path, format_: str, separator: str) -> str:
+    value = _enumerated if format_ == "parquet" else _value
+    columns = ", ".join(
+        f"{value(values, f'c{place}')} AS {sql.name(name)}" for place, (name, values) in enumerate(categories.items())
+    )
+    options = "FORMAT parquet" if format_ == "parquet" else f"FORMAT csv, HEADER, DELIMITER {sql.text(separator)}"
+    return f"COPY (SELECT {columns} FROM codes) TO {sql.text(str(part))} ({options})"
+
+
+def _value(values: Sequence[Cell], code: str) -> str:
+    literals = ", ".join(_literal(value) for value in values)
+    return f"([{literals}]::{_value_type(values)}[])[{code}::INTEGER + 1]"
+
+
+def _enumerated(values: Sequence[Cell], code: str) -> str:
+    """The value of a code; few texts go as an enumeration, which lands as text in Parquet in half the time."""
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) < len(values) or len(texts) > _MAX_ENUMERATED:
+        return _value(values, code)
+    return f"{_value(values, code)}::ENUM ({', '.join(sql.text(value) for value in texts)})"
+
+
+def _code_type(values: Sequence[Cell]) -> str:
+    return "UTINYINT" if len(values) <= 2**8 else "USMALLINT" if len(values) <= 2**16 else "UINTEGER"
+
+
+def _value_type(values: Sequence[Cell]) -> str:
+    kinds = {type(value) for value in values if value is not None}
+    return "BIGINT" if kinds == {int} else "DOUBLE" if kinds and kinds <= {int, float} else "VARCHAR"
+
+
+def _literal(value: Cell) -> str:
+    return "NULL" if value is None else sql.text(value) if isinstance(value, str) else repr(value)

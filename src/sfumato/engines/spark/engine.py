@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import functions as F  # noqa: N812
+
 from sfumato.engines.arrow_counts import arrow, counted
 from sfumato.engines.engine import Reading
-from sfumato.engines.files import sources
-from sfumato.engines.spark.publishing import Publishing, key_of, present, text_of
+from sfumato.engines.files import fingerprint
+from sfumato.engines.spark.apply import Application
+from sfumato.engines.spark.count import key_of, present, text_of
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
@@ -51,8 +54,6 @@ class SparkEngine:
         return self.source.columns
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
-        from pyspark.sql import functions as F  # noqa: N812
-
         with faults(self.plan.encoding):
             rows = present(self.source.frame, self.source, reading, self.plan.strip)
             keys = [self._key(column).alias(f"k{place}") for place, column in enumerate(columns)]
@@ -63,8 +64,6 @@ class SparkEngine:
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         """Numbers of rows, where they have some: rows of a frame have none."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         if self.source.number is None:
             return ()
         place = self.columns.index(column)
@@ -74,12 +73,12 @@ class SparkEngine:
         return tuple(int(row[0]) for row in found)
 
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "SparkEngine":
-        publishing = Publishing(self.source, recoding, handling, reading, self.plan.strip)
+        application = Application(recoding, handling, self.source, reading, self.plan.strip)
         with faults(self.plan.encoding):
-            frame = publishing.frame()
+            frame = application.frame()
             if self.path is None or target is None:
                 return self._handed_over(frame)
-            return self._written(frame, target, publishing.columns)
+            return self._written(frame, target, application.columns)
 
     def _handed_over(self, frame: Any) -> "SparkEngine":
         """The published rows as a frame, kept so that the rows which are handed over are those that were recounted."""
@@ -107,9 +106,7 @@ class SparkEngine:
     def fingerprint(self) -> str:
         """SHA-256 of files; of a frame, one of its columns and of sums of the rows' hashes, whatever their order."""
         if self.path is not None and "://" not in str(self.path):
-            return sources.fingerprint(Path(self.path))
-        from pyspark.sql import functions as F  # noqa: N812
-
+            return fingerprint(Path(self.path))
         names = self.source.frame.columns
         hashed = F.xxhash64(*names)
         sums = [F.count(F.lit(1)), F.sum(hashed.cast("decimal(20,0)")), F.bit_xor(F.xxhash64(hashed, *names))]
@@ -124,7 +121,5 @@ class SparkEngine:
             self._kept = None
 
     def _key(self, column: str) -> Any:
-        from pyspark.sql import functions as F  # noqa: N812
-
         place = self.columns.index(column)
         return key_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)

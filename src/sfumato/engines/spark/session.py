@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sfumato.engines.files.csv_files import wrong_encoding
-from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
+from sfumato.delimited import ragged, wrong_encoding
+from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
 # A session that is started for us: nothing of it is reachable from outside this machine.
@@ -23,10 +23,8 @@ CHOSEN = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER")
 
 def session(plan: DataPlan) -> Any:
     """The session that is running, or a new one: on the cluster that the surroundings name, else on this machine."""
-    try:
+    with extra_part("pyspark", "spark"):
         from pyspark.sql import SparkSession
-    except ImportError:
-        raise missing_extra("pyspark", "spark") from None
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -91,9 +89,7 @@ def explained(error: Exception, encoding: str) -> SfumatoError:
     """Our error for one of Spark's, without a word of its text."""
     text = str(error)
     if "MALFORMED_RECORD" in text or "MALFORMED_CSV" in text:
-        return DataError(
-            "a row has too many or too few fields.", "Mend the file, or give its separator and quote.", "ragged"
-        )
+        return ragged()
     if "CharConversionException" in text or "MalformedInputException" in text or "MALFORMED_CHARACTER" in text:
         return wrong_encoding(encoding)
     if "No space left" in text or "Disk quota" in text:

@@ -7,10 +7,11 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.files import sources
-from sfumato.engines.files.csv_files import head_of
+from pyspark.sql import functions as F  # noqa: N812
+
+from sfumato.engines.files import files_in, format_of, head_of
 from sfumato.engines.names import check_names
-from sfumato.engines.values import no_text
+from sfumato.engines.texts import no_text
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
 
@@ -66,7 +67,7 @@ def of_frame(frame: Any) -> SparkSource:
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
     """The source for files; a path may be an address that Spark's file systems know (s3a://, hdfs://)."""
     folder = "://" in path or Path(path).is_dir()
-    form = plan.format or ("parquet" if folder else sources.format_of(Path(path), plan))
+    form = plan.format or ("parquet" if folder else format_of(Path(path), plan))
     if form == "parquet":
         return _parquet(spark, path)
     if form == "csv":
@@ -109,8 +110,6 @@ def _by_file(frame: Any, columns: Sequence[str]) -> Any:
     """The rows of Parquet files numbered through the files in the order of their names."""
     from urllib.parse import unquote
 
-    from pyspark.sql import functions as F  # noqa: N812
-
     located = frame.select("*", F.col("_metadata.file_path"), F.col("_metadata.row_index"))
     rows = located.toDF(*_places(columns), "sfumato_file", "sfumato_index")
     lengths = rows.groupBy("sfumato_file").agg((F.max("sfumato_index") + 1).alias("n")).collect()
@@ -125,9 +124,7 @@ def _by_file(frame: Any, columns: Sequence[str]) -> Any:
 
 
 def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkSource:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    files = sources.files_in(path, "csv")
+    files = files_in(path, "csv")
     head = head_of(files, plan, names)
     read = _read_csv(spark, files, head.columns, head.separator, plan)
     places = _places(head.columns)

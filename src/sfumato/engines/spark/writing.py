@@ -5,7 +5,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.spark.publishing import text_of
+from pyspark.sql import functions as F  # noqa: N812
+
+from sfumato.engines.spark.count import text_of
 
 
 def write(frame: Any, target: Path, separator: str) -> None:
@@ -32,8 +34,6 @@ def write(frame: Any, target: Path, separator: str) -> None:
 
 def _write_texts(frame: Any, parts: Path, separator: str) -> None:
     """Every value as the text that it has on all engines."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     fields = frame.schema.fields
     places = [f"s{place}" for place in range(len(fields))]
     texts = [text_of(F.col(place), field.dataType, False) for place, field in zip(places, fields, strict=True)]

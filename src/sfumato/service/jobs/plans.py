@@ -5,7 +5,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.files.sources import SUFFIXES
+from sfumato.engines.files import SUFFIXES
 from sfumato.errors import PlanError
 from sfumato.service.http.problems import RefusedError
 from sfumato.shapes.files import parsed

@@ -1,14 +1,14 @@
 """Cells as they come: named columns of plain values, read from a CSV file or handed over by an engine."""
 
-import csv
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from sfumato.delimited import Dialect, read_lines
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
 
@@ -88,31 +88,9 @@ def read_columns(path: Path, separator: str | None = None) -> Columns:
     Raises:
         DataError: The file cannot be read, is not UTF-8, or has rows of unequal length.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            head = file.readline()
-            file.seek(0)
-            rows = [row for row in csv.reader(file, delimiter=separator or _separator(head)) if row]
-    except OSError as error:
-        raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
-    except UnicodeDecodeError:
-        raise DataError(f"{path.name} is not UTF-8.", "Save it as UTF-8.", "encoding") from None
-    if len(rows) < 2:
+    header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, Dialect(separator))] or [[]]
+    if not rows:
         raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
-    return _columns(path.name, rows)
-
-
-def _separator(head: str) -> str:
-    return max(",;\t|", key=head.count)
-
-
-def _columns(name: str, rows: Sequence[Sequence[str]]) -> Columns:
-    header = [text.strip() for text in rows[0]]
-    ragged = [place for place, row in enumerate(rows[1:], 1) if len(row) != len(header)]
-    if ragged:
-        raise DataError(
-            f"{name}: row {ragged[0]} has another number of fields than the header.", code="ragged", rows=ragged
-        )
     if len(set(header)) < len(header):
-        raise DataError(f"{name}: a column name stands twice in the header.", "Rename one.", "duplicate-column")
-    return Columns({column: tuple(row[place].strip() for row in rows[1:]) for place, column in enumerate(header)})
+        raise DataError(f"{path.name}: a column name stands twice in the header.", "Rename one.", "duplicate-columns")
+    return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))

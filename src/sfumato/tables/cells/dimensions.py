@@ -1,12 +1,12 @@
 """Dimensions: the tree of codes that each column, or chain of level columns, of a table spans."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from sfumato.errors import DataError, PlanError
+from sfumato.delimited import open_text, read_lines
+from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.tables.cells.columns import Columns
 
 Code = tuple[str, ...]
@@ -100,8 +100,10 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
         PlanError: The file cannot be read or is no tree.
         DataError: The table has a code that the file does not.
     """
-    lines = _lines(path)
-    parents = _hrc(lines, path.name) if path.suffix.lower() == ".hrc" else _child_parent(lines, path.name)
+    try:
+        parents = (_hrc if path.suffix.lower() == ".hrc" else _child_parent)(path)
+    except (DataError, EngineError) as error:
+        raise PlanError(f"the hierarchy {path.name}: {error.what}", error.do, "hierarchy") from None
     below: dict[Code, Code] = {(child,): (parent or total,) for child, parent in parents.items() if child != total}
     below |= {parent: (total,) for parent in below.values() if parent not in below and parent != (total,)}
     _check_tree(below, total, path.name)
@@ -117,18 +119,10 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
     return Tree(name, (total,), below)
 
 
-def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        raise PlanError(
-            f"the hierarchy {path.name} cannot be read.", "Check the path; it must be UTF-8.", "hierarchy"
-        ) from None
-    return [line for line in text.splitlines() if line.strip()]
-
-
-def _hrc(lines: Sequence[str], name: str) -> dict[str, str]:
+def _hrc(path: Path) -> dict[str, str]:
     """Codes with their depth as the number of leading @."""
+    with open_text(path) as stream:
+        lines = [line for line in stream.read().splitlines() if line.strip()]
     above: list[str] = []
     parents: dict[str, str] = {}
     for line in lines:
@@ -137,20 +131,19 @@ def _hrc(lines: Sequence[str], name: str) -> dict[str, str]:
         code = bare[depth:].strip()
         if depth > len(above) or not code or code in parents:
             raise PlanError(
-                f'the hierarchy {name} is no tree at "{bare}".', "Check the @ signs and double codes.", "hierarchy"
+                f'the hierarchy {path.name} is no tree at "{bare}".', "Check the @ signs and double codes.", "hierarchy"
             )
         parents[code] = above[depth - 1] if depth else ""
         above = [*above[:depth], code]
     return parents
 
 
-def _child_parent(lines: Sequence[str], name: str) -> dict[str, str]:
-    separator = ";" if ";" in lines[0] else ","
-    rows = [[field.strip() for field in row] for row in csv.reader(lines, delimiter=separator)]
+def _child_parent(path: Path) -> dict[str, str]:
+    rows = [[field.strip() for field in line.fields] for line in read_lines(path)]
     if rows and [field.lower() for field in rows[0]] == ["child", "parent"]:
         rows = rows[1:]
     if any(len(row) != 2 for row in rows) or len({row[0] for row in rows}) < len(rows):
-        raise PlanError(f"the hierarchy {name} needs one line child,parent for each code.", code="hierarchy")
+        raise PlanError(f"the hierarchy {path.name} needs one line child,parent for each code.", code="hierarchy")
     return dict(rows)
 
 

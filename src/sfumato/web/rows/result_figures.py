@@ -1,13 +1,13 @@
 """What the result step shows of a release: figures, rows before and after, and the nodes of the lattice."""
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.duckdb.preview import Row
+from sfumato.delimited import Dialect, read_lines
+from sfumato.engines.duckdb.engine import Row
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.report.measure_sections import forcing_sentences
 from sfumato.texts.words import Words
@@ -73,8 +73,7 @@ class Point:
 
 def points(folder: Path, rows: int) -> list[Point]:
     """The nodes of an exhaustive search that publish something, those that none beats marked."""
-    with (folder / "nodes.csv").open(encoding="utf-8", newline="") as stream:
-        table = list(csv.reader(stream, delimiter=";"))
+    table = [line.fields for line in read_lines(folder / "nodes.csv", Dialect(";"))]
     head, place = table[0], table[0].index("loss")
     lost = head.index("suppressed_rows")
     found = [

@@ -1,8 +1,6 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
 import asyncio
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +8,8 @@ from typing import Any
 
 from nicegui import events, ui
 
+from sfumato.delimited import likely_separator, parse_lines, read_lines
+from sfumato.errors import DataError
 from sfumato.service.jobs.store import Job
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import Words
@@ -77,12 +77,11 @@ class _TableArea:
         self._text.value = decoded(await event.file.read())
 
     def _separator(self) -> str:
-        head = str(self._text.value or "").partition("\n")[0]
-        return max(",;\t|", key=head.count)
+        return likely_separator(str(self._text.value or "").partition("\n")[0])
 
     def _read(self) -> None:
         """Offer the columns of the table at hand, and guess what they are."""
-        lines = list(csv.reader(io.StringIO(str(self._text.value or "").strip()), delimiter=self._separator()))
+        lines = _fields(str(self._text.value or "").strip())
         names = [name for name in (lines[0] if lines else []) if name]
         value, dimensions = guessed(names, lines[1:])
         self._value.set_options(names, value=value)
@@ -213,10 +212,17 @@ def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, b
     ]
 
 
+def _fields(text: str) -> list[list[str]]:
+    """The fields of each line; of a text that is not yet a table, those of the header."""
+    try:
+        return [line.fields for line in parse_lines(text)]
+    except DataError:
+        return [line.fields for line in parse_lines(text.partition("\n")[0].replace('"', ""))]
+
+
 def _show_cells(path: Path, words: Words) -> None:
     """The published table, masked cells marked with why."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        lines = list(csv.reader(stream))
+    lines = [line.fields for line in read_lines(path)]
     first = len(lines[0]) - len(ENDINGS)
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
     case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.engines.arrow_counts import arrow, counted
 from sfumato.engines.databases.address import Address
-from sfumato.engines.databases.postgresql_table import connect, describe, faults
+from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import EngineError

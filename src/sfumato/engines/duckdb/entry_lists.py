@@ -1,4 +1,4 @@
-"""Picking: an expression that gives, for a row's value of a column, the entry that belongs to it.
+"""Lists of entries: an expression that gives, for a row's value of a column, the entry that belongs to it.
 
 Three ways, the quickest that the column allows. A whole number is its own place in a list. A text of a column that lies
 in dictionaries is looked for in the list of all texts: DuckDB does that once for each entry of a dictionary, not for
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sfumato.engines import sql
+from sfumato.microdata.counts.packing import Packing
 
 INTEGERS = frozenset({"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"})
 # A list is gone through for every entry of a dictionary, or for every row of a part that has none.
@@ -79,15 +80,14 @@ class Picker:
         absent = [entry for entry, text in zip(entries, self.texts, strict=True) if text is None]
         if not present:
             return f"CAST({absent[0]} AS {kind})"
-        found = self._found(present, kind)
-        if not absent:
-            return found
-        return f"CASE WHEN {self.text} IS NULL THEN CAST({absent[0]} AS {kind}) ELSE {found} END"
+        entry = self._entry(present, kind)
+        return f"CASE WHEN {self.text} IS NULL THEN CAST({absent[0]} AS {kind}) ELSE {entry} END" if absent else entry
 
-    def _found(self, present: Sequence[str], kind: str) -> str:
+    def _entry(self, present: Sequence[str], kind: str) -> str:
+        """The entry for a value that is not missing."""
         if self._numbers is not None:
-            held = {int(text): entry for text, entry in zip(self._present, present, strict=True)}
-            entries = sql.listed(held.get(number, "NULL") for number in self._numbers)
+            by_number = {int(text): entry for text, entry in zip(self._present, present, strict=True)}
+            entries = sql.listed(by_number.get(number, "NULL") for number in self._numbers)
             least, number = self._numbers.start, f"CAST(s.{self.raw} AS BIGINT)"
             # A place below the first would be counted from the end of the list.
             picked = f"(CAST([{entries}] AS {kind}[]))[{number} - ({least}) + 1]"
@@ -97,3 +97,12 @@ class Picker:
         else:
             place = f"enum_code(TRY_CAST({self.text} AS {self.type_name})) + 1"
         return f"(CAST([{sql.listed(present)}] AS {kind}[]))[{place}]"
+
+
+def packed(packing: Packing, parts: Sequence[str]) -> list[str]:
+    """The words of a packed key, from the shifted code of each column; a column whose code is 0 may have none."""
+    words: list[list[str]] = [[] for _ in range(packing.words)]
+    for place, part in enumerate(parts):
+        if part:
+            words[int(packing.word[place])].append(part)
+    return [f"({' | '.join(word) or 'CAST(0 AS UBIGINT)'})" for word in words]

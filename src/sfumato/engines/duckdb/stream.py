@@ -1,7 +1,7 @@
 """Full-domain recodings written in one stream: expressions instead of joins, so that rows keep their order for nothing.
 
 A join may hand rows on in any order, and sorting them again is what costs memory and time. So each value is found in a
-list of its column's values, and its place picks the label from another (see picking.py). Whether a row is hidden is a
+list of its column's values, and its place picks the label from another (entry_lists.py). Whether a row is hidden is a
 bit in a mask of all combinations of labels; where these are too many, or the numbers of classes are published, the
 packed label codes of a row are cast to an enumeration of all classes, kept ones first. A value or class that is not
 known is never published as it is: the row is left out, or the recount sees the difference.
@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.picking import MAX_TEXTS, Picker
-from sfumato.engines.duckdb.statements import Application, as_text, format_of_target, required
+from sfumato.engines.duckdb.apply import Application, as_text, required
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
+from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, LevelRecoding
 
@@ -76,11 +77,7 @@ class Stream:
                            f"{sql.name(application.handling.class_column)}")  # fmt: skip
         shown = " WHERE NOT s.sfumato_hidden" if self._drops else ""
         select = f"SELECT {sql.listed(columns)} FROM {self._rows()} AS s{shown}"
-        return f"COPY ({select}) TO {sql.text(str(target))} ({format_of_target(application, target)})"
-
-    @property
-    def _stars(self) -> bool:
-        return bool(self.recoding.suppressed.any()) and self.application.handling.suppressed == "star"
+        return copy_statement(select, target, application.source.separator, application.partition)
 
     @property
     def _drops(self) -> bool:
@@ -135,13 +132,13 @@ class Stream:
 
     def _class(self) -> str:
         packing = self.application.packing
-        words: list[list[str]] = [[] for _ in range(packing.words)]
-        for place in range(len(self.recoding.columns)):
-            if len(self.recoding.labels[place]) == 1:
-                continue  # its code is 0 in every class
-            shifted = [str(code << int(packing.shift[place])) for code in self._codes(place)]
-            words[int(packing.word[place])].append(self._pickers[place].picked(shifted, "UBIGINT"))
-        key = self._joined([f"({' | '.join(parts) or 'CAST(0 AS UBIGINT)'})" for parts in words])
+        parts = [
+            self._pickers[place].picked([str(code << int(packing.shift[place])) for code in codes], "UBIGINT")
+            if len(self.recoding.labels[place]) > 1
+            else ""  # its code is 0 in every class
+            for place, codes in enumerate(map(self._codes, range(len(self.recoding.columns))))
+        ]
+        key = self._joined(packed(packing, parts))
         return f"CAST(enum_code(TRY_CAST({key} AS classes_of_rows)) AS BIGINT)"
 
     def _codes(self, place: int) -> list[int]:
@@ -158,7 +155,7 @@ class Stream:
         recoding, handling = self.recoding, self.application.handling
         text = as_text(column, self.application.strip)
         raw = text if self.application.strip else f"s.{sql.name(column)}"
-        stars = self._stars
+        stars = self.application.stars
         if column in handling.withheld_columns:
             return sql.text(STAR)
         if column in recoding.columns:

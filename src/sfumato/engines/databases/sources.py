@@ -9,9 +9,8 @@ from sfumato.engines import sql
 from sfumato.engines.databases.address import Address
 from sfumato.engines.engine import Reading
 from sfumato.engines.names import check_names
-from sfumato.engines.texts import WHITE_SPACE
-from sfumato.engines.values import no_text
-from sfumato.errors import DataError, EngineError, SfumatoError, missing_extra
+from sfumato.engines.texts import WHITE_SPACE, no_text
+from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
 
 FLOATS = ("real", "double precision")
 # Types without a text that is the same on every engine, besides lists.
@@ -101,10 +100,8 @@ def connect(address: Address) -> Any:
     Raises:
         EngineError: The database cannot be reached.
     """
-    try:
+    with extra_part("adbc-driver-postgresql", "postgresql"):
         import adbc_driver_postgresql.dbapi as driver
-    except ImportError:
-        raise missing_extra("adbc-driver-postgresql", "postgresql") from None
     with faults():
         return driver.connect(address.uri)
 
@@ -135,10 +132,8 @@ def describe(cursor: Any, address: Address, strip: bool = False) -> Table:
 @contextmanager
 def faults() -> Iterator[None]:
     """Turns the driver's errors into ours; their texts may hold values of rows and are not passed on."""
-    try:
+    with extra_part("adbc-driver-manager", "postgresql"):
         from adbc_driver_manager import Error
-    except ImportError:
-        raise missing_extra("adbc-driver-manager", "postgresql") from None
     try:
         yield
     except SfumatoError:

@@ -1,49 +1,31 @@
 """Sources: where rows may lie, each as a table expression that DuckDB reads; nothing is downloaded for any of them."""
 
-import hashlib
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from glob import glob
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.delimited import damaged, empty, encoding_of, open_text
 from sfumato.engines import sql
-from sfumato.engines.files.csv_files import csv_table, damaged, file_list, head_of, native, other_columns
+from sfumato.engines.duckdb.values import with_one_text
+from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
-from sfumato.engines.texts import as_text
-from sfumato.engines.values import no_text, with_one_text
-from sfumato.errors import DataError, PlanError, missing_extra
+from sfumato.engines.texts import as_text, no_text
+from sfumato.errors import PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".data": "csv",
-    ".gz": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".xlsx": "excel",
-    ".xls": "excel",
-    ".xlsb": "excel",
-    ".ods": "excel",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-    ".db": "sqlite",
-    ".duckdb": "duckdb",
-    ".ddb": "duckdb",
-}
 # The column of a row's number.
 ROW = "sfumato_row"
 # Parquet's name for a row's place in its file.
 PLACE = "file_row_number"
 # Types of JSON values that are no texts; everything else is read as the text that stands in the file.
 JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
+# Encodings that DuckDB reads by itself; files in others are rewritten as UTF-8 first.
+NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +51,6 @@ class Source:
         return self.numbered or f"(SELECT row_number() OVER () AS {ROW}, * FROM {self.table} AS s)"
 
 
-def format_of(path: Path, data: DataPlan) -> str:
-    """The format of a file: as the plan says, or by its ending."""
-    if data.format is not None:
-        return data.format
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES and (path.is_dir() or not path.exists()):
-        suffix = files_of(path)[0].suffix.lower()
-    if suffix not in SUFFIXES:
-        raise PlanError(
-            f'data.format: the ending "{path.suffix}" tells no format.',
-            f"Give one of {', '.join(sorted(set(SUFFIXES.values())))}.",
-            "format",
-        )
-    return SUFFIXES[suffix]
-
-
 def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
     """A source for a file.
 
@@ -103,42 +69,6 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         "duckdb": _duckdb,
     }[format_of(path, data)]
     return opener(connection, path, data, names, scratch)
-
-
-def files_of(path: Path) -> list[Path]:
-    """The files behind a path, which may be a file, a folder or a pattern with `*`, in the order of their names.
-
-    Raises:
-        DataError: There is none.
-    """
-    places = [path] if path.exists() else [Path(place) for place in glob(str(path), recursive=True)]  # noqa: PTH207
-    found = {file for place in places for file in ([place] if place.is_file() else _files_within(place))}
-    if not found:
-        raise DataError(
-            f"there is no file {path.name}.", "Check the path; in a plan it starts from the plan.", "no-file"
-        )
-    return sorted(found)
-
-
-def _files_within(folder: Path) -> list[Path]:
-    return [file for file in folder.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
-
-
-def files_in(path: Path, form: str) -> list[Path]:
-    """The files of a format behind a path; of a folder, those whose ending tells that format, or else all."""
-    found = files_of(path)
-    told = [file for file in found if SUFFIXES.get(file.suffix.lower()) == form] if path.is_dir() else []
-    return told or found
-
-
-def fingerprint(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder or pattern in the order of their names."""
-    digest = hashlib.sha256()
-    for file in files_of(path):
-        with file.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
 
 
 def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
@@ -177,15 +107,16 @@ def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _
     """Records are looked through as a whole: a text stays a text, also where it looks like a date."""
     files = file_list(files_in(path, "json"))
     whole = f"sample_size=-1, maximum_sample_files={2**31 - 1}, union_by_name=true"
-    found = _kinds(connection, f"read_json({files}, format='auto', {whole})")
-    for name, kind in found:
+    table = f"read_json({files}, format='auto', {whole})"
+    kinds = _kinds(connection, table)
+    for name, kind in kinds:
         if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
             raise no_text(name)
-    found = _narrowed(connection, f"read_json({files}, format='auto', {whole})", found)
-    kinds = sql.listed(
-        f"{sql.text(name)}: {sql.text(kind if kind in JSON_KINDS else 'VARCHAR')}" for name, kind in found
+    narrowed = sql.listed(
+        f"{sql.text(name)}: {sql.text(kind if kind in JSON_KINDS else 'VARCHAR')}"
+        for name, kind in _narrowed(connection, table, kinds)
     )
-    return _described(connection, f"read_json({files}, format='auto', columns={{{kinds}}})")
+    return _described(connection, f"read_json({files}, format='auto', columns={{{narrowed}}})")
 
 
 def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -210,10 +141,8 @@ def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
 
 
 def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    try:
+    with extra_part("adbc-driver-sqlite", "sqlite"):
         import adbc_driver_sqlite.dbapi as driver
-    except ImportError:
-        raise missing_extra("adbc-driver-sqlite", "sqlite") from None
     try:
         with driver.connect(path.resolve().as_uri()) as database, database.cursor() as cursor:
             cursor.execute(
@@ -241,10 +170,8 @@ def _sqlite_values(cursor: Any, table: str) -> str:
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
-    try:
+    with extra_part("python-calamine", "excel"):
         import python_calamine
-    except ImportError:
-        raise missing_extra("python-calamine", "excel") from None
     try:
         book = python_calamine.CalamineWorkbook.from_path(str(path))
         sheet = book.get_sheet_by_name(_chosen(data.table, book.sheet_names, first=True))
@@ -252,7 +179,7 @@ def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _
     except (python_calamine.CalamineError, OSError):
         raise damaged(path) from None
     if not cells:
-        raise DataError("the sheet is empty.", "It needs a header and rows.", "empty")
+        raise empty(path.name)
     columns = tuple(str(name) for name in cells[0])
     check_names(columns)
     texts = {name: _cells(name, [row[place] for row in cells[1:]]) for place, name in enumerate(columns)}
@@ -272,8 +199,6 @@ def _whole(value: Any) -> Any:
 
 
 def _chosen(wanted: str | None, tables: Sequence[str], first: bool = False) -> str:
-    from sfumato.errors import did_you_mean
-
     if wanted is None and (len(tables) == 1 or (first and tables)):
         return tables[0]
     if wanted is None:
@@ -295,3 +220,47 @@ def _described(connection: Any, table: str) -> Source:
     columns = tuple(name for name, _ in described)
     check_names(columns)
     return Source(with_one_text(table, described), columns)
+
+
+def csv_table(
+    files: Sequence[Path],
+    columns: Sequence[str],
+    separator: str,
+    quote: str = '"',
+    encoding: str = "utf-8",
+    header: bool = True,
+    published: bool = False,
+) -> str:
+    """The table expression for CSV files, every value a text.
+
+    Args:
+        published: Whether Sfumato wrote the file, so that an empty field in quotes is an empty text, not missing.
+    """
+    kinds = sql.listed(f"{sql.text(column)}: 'VARCHAR'" for column in columns)
+    return (
+        f"read_csv({file_list(files)}, auto_detect=false, header={str(header).lower()}, "
+        f"delim={sql.text(separator)}, quote={sql.text(quote)}, escape={sql.text(quote)}, nullstr='', "
+        f"encoding={sql.text(encoding)}, "
+        f"allow_quoted_nulls={str(not published).lower()}, strict_mode=true, null_padding=false, columns={{{kinds}}})"
+    )
+
+
+def file_list(files: Sequence[Path]) -> str:
+    """Files for DuckDB, which would take `*`, `?` and `[` in their names for patterns."""
+    return f"[{sql.listed(sql.text(escape(str(file))) for file in files)}]"
+
+
+def native(files: Sequence[Path], data: DataPlan, scratch: Path) -> tuple[Sequence[Path], str]:
+    """The files, and the name of their encoding, in an encoding that DuckDB reads."""
+    encoding = encoding_of(data.encoding)
+    if encoding in NATIVE_ENCODINGS:
+        return files, NATIVE_ENCODINGS[encoding]
+    copies = [scratch / f"source{place}.csv" for place in range(len(files))]
+    for file, copy in zip(files, copies, strict=True):
+        _rewrite(file, copy, data.encoding)
+    return copies, "utf-8"
+
+
+def _rewrite(path: Path, target: Path, encoding: str) -> None:
+    with open_text(path, encoding) as stream, target.open("w", encoding="utf-8", newline="") as copy:
+        shutil.copyfileobj(stream, copy, 1 << 20)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines.duckdb.counting import SAMPLED_ROWS
+from sfumato.engines.duckdb.count import SAMPLED_ROWS, Counting
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.duckdb.picking import MAX_TEXTS
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.engine import Reading
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
@@ -43,6 +43,10 @@ def tables(draw: st.DrawFn) -> pa.Table:
     return pa.table(columns)
 
 
+def counting(engine: DuckDBEngine, columns: tuple[str, ...], reading: Reading | None = None) -> Counting:
+    return Counting(engine.source.table, columns, reading or Reading(), engine.plan.strip)
+
+
 def combinations(found) -> Counter:
     texts, codes, counts = found
     rows = Counter()
@@ -59,8 +63,8 @@ def test_both_ways_count_the_same(tmp_path_factory, table, strip, drops, diction
     engine = DuckDBEngine(path, DataPlan(strip=strip))
     columns = tuple(table.column_names)
     reading = Reading(("?", ""), columns[:2] if drops else ())
-    by_texts = engine._by_texts(columns, reading)
-    by_codes = engine._by_codes(columns, reading)
+    by_texts = engine._by_texts(counting(engine, columns, reading))
+    by_codes = engine._by_codes(counting(engine, columns, reading))
     engine.close()
     if not len(by_texts[2]):
         assert by_codes is None
@@ -80,8 +84,8 @@ def test_more_columns_than_one_word_holds(tmp_path) -> None:
     random = np.random.default_rng(3)
     columns = {f"c{place}": random.integers(0, 1_000, 5_000).astype(str) for place in range(9)}
     engine = written(tmp_path / "wide.parquet", columns)
-    by_codes = engine._by_codes(tuple(columns), Reading())
-    assert combinations(by_codes) == combinations(engine._by_texts(tuple(columns), Reading()))
+    by_codes = engine._by_codes(counting(engine, tuple(columns)))
+    assert combinations(by_codes) == combinations(engine._by_texts(counting(engine, tuple(columns))))
     engine.close()
 
 
@@ -90,7 +94,7 @@ def test_too_many_texts_are_counted_as_texts(tmp_path, first) -> None:
     """Also where the first rows, by which it is guessed, do not tell."""
     values = np.array(["same"] * first + [f"text {place}" for place in range(MAX_TEXTS + 500)], object)
     engine = written(tmp_path / "many.parquet", {"x": values, "y": np.arange(len(values)) % 2})
-    assert engine._by_codes(("x", "y"), Reading()) is None
+    assert engine._by_codes(counting(engine, ("x", "y"))) is None
     assert engine.count(("x", "y"), Reading()).counts.sum() == len(values)
     engine.close()
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.engines import sql
-from sfumato.errors import DataError
+from sfumato.engines.texts import no_text
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 # Types whose values are published as they are.
@@ -58,13 +58,3 @@ def _shortest(number: str) -> str:
     written = [f"CAST(format('{{:.{digits}g}}', {wide}) AS DOUBLE)" for digits in range(6, 10)]
     cases = " ".join(f"WHEN CAST({short} AS FLOAT) = {number} THEN {short}" for short in written[:-1])
     return f"CASE {cases} ELSE {written[-1]} END"
-
-
-def no_text(name: str) -> DataError:
-    """The error for a column whose values have no text that is the same on every engine."""
-    return DataError(
-        f'column "{name}" holds values that have no text: bytes, lists, records, durations or the like.',
-        "Leave the column out, or turn its values into texts or numbers.",
-        "no-text",
-        column=name,
-    )

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.picking import Picker
-from sfumato.engines.duckdb.statements import Application, as_text, filtered, format_of_target
+from sfumato.engines.duckdb.apply import Application, as_text, filtered
+from sfumato.engines.duckdb.entry_lists import Picker, packed
+from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 
@@ -58,16 +59,12 @@ class Joining:
         codes, hidden = recoding.classes[:, place], recoding.suppressed
         labels = recoding.labels[place]
         shown = {text: None for code in np.unique(codes[~hidden]).tolist() if (text := labels[code]) is not None}
-        if self._stars or not shown:
+        if self.application.stars or not shown:
             shown[STAR] = None
         places = {text: at for at, text in enumerate(shown)}
         found = np.array([MISSING if text is None else places.get(text, MISSING) for text in labels], np.int32)[codes]
-        found[hidden] = places[STAR] if self._stars else MISSING
+        found[hidden] = places[STAR] if self.application.stars else MISSING
         return list(shown), found
-
-    @property
-    def _stars(self) -> bool:
-        return self.application.handling.suppressed == "star" and bool(self.application.recoding.suppressed.any())
 
     def classes(self) -> Iterator[str]:
         """Make the table of classes from what was loaded, labels as enumerations."""
@@ -110,11 +107,8 @@ class Joining:
             f" AS {sql.name(column)}"
             for place, (column, value) in enumerate(self._columns.items())
         )
-        return f"COPY (SELECT {written} FROM {rows}) TO {sql.text(str(self.target))} ({self._format})"
-
-    @property
-    def _format(self) -> str:
-        return format_of_target(self.application, self.target)
+        separator, partition = self.application.source.separator, self.application.partition
+        return copy_statement(f"SELECT {written} FROM {rows}", self.target, separator, partition)
 
     @cached_property
     def _columns(self) -> dict[str, str]:
@@ -140,7 +134,7 @@ class Joining:
             return sql.text(STAR)
         if column in recoding.columns:
             place = recoding.columns.index(column)
-            return raw if recoding.identical[place] and not self._stars else f"c.p{place}"
+            return raw if recoding.identical[place] and not self.application.stars else f"c.p{place}"
         if column in handling.veiled_columns:
             return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, strip)} END"
         return raw
@@ -173,11 +167,10 @@ class Joining:
     def _column_joins(self) -> str:
         if self.application.picks:
             return ""
-        columns = [
+        return "".join(
             f" JOIN d{place} ON {as_text(column, self.application.strip)} IS NOT DISTINCT FROM d{place}.text"
             for place, column in enumerate(self.application.recoding.columns)
-        ]
-        return "".join(columns)
+        )
 
     @cached_property
     def _pickers(self) -> tuple[Picker, ...]:
@@ -187,17 +180,15 @@ class Joining:
     def _keys(self) -> list[str]:
         """The packed codes of a row."""
         packing = self.application.packing
-        parts: list[list[str]] = [[] for _ in range(packing.words)]
-        for place in range(len(self.application.recoding.columns)):
-            shift = int(packing.shift[place])
-            part = f"(d{place}.code << {shift})"
-            if self._pickers:
-                # A value whose rows are dropped has no code: such a row finds no class.
-                codes = self.application.key_codes(place)
-                entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in codes]
-                part = self._pickers[place].picked(entries, "UBIGINT")
-            parts[int(packing.word[place])].append(part)
-        return [f"({' | '.join(part)})" for part in parts]
+        return packed(packing, [self._code(place, int(shift)) for place, shift in enumerate(packing.shift)])
+
+    def _code(self, place: int, shift: int) -> str:
+        """The shifted code of a row's value; one whose rows are dropped has none: such a row finds no class."""
+        if not self._pickers:
+            return f"(d{place}.code << {shift})"
+        codes = self.application.key_codes(place)
+        entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in codes]
+        return self._pickers[place].picked(entries, "UBIGINT")
 
 
 def _hash(seed: int) -> str:

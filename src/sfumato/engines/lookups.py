@@ -1,18 +1,15 @@
-"""The statements with which DuckDB finds rows and publishes them."""
+"""Lookups: a recoding as arrays that an engine joins to its rows, the same for every engine.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+Each quasi-identifier's text is looked up in a table of its own, which gives a code; the codes of a row, packed as in
+packing.py, are looked up in the table of classes.
+"""
+
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines import sql
-from sfumato.engines.duckdb.picking import MAX_TEXTS, Picker
-from sfumato.engines.engine import Reading
-from sfumato.engines.files.sources import Source
-from sfumato.engines.texts import WHITE_SPACE
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.recoding.recoding import (
@@ -26,60 +23,21 @@ from sfumato.microdata.recoding.recoding import (
 )
 
 
-def as_text(column: str, strip: bool = False, table: str = "s") -> str:
-    """The text of a column's value."""
-    cast = f"CAST({table}.{sql.name(column)} AS VARCHAR)"
-    return f"nullif(trim({cast}, {sql.text(WHITE_SPACE)}), '')" if strip else cast
-
-
-def required(reading: Reading, strip: bool) -> str:
-    """The test that no required value is missing; empty where none is required."""
-    tests = []
-    for column in reading.required:
-        value = as_text(column, strip)
-        tests.append(f"{value} IS NOT NULL")
-        if reading.missing:
-            tests.append(f"{value} NOT IN ({sql.listed(map(sql.text, reading.missing))})")
-    return " AND ".join(tests)
-
-
-def filtered(reading: Reading, strip: bool) -> str:
-    """The clause that drops rows in which a required value is missing; empty where none is required."""
-    test = required(reading, strip)
-    return f" WHERE {test}" if test else ""
-
-
-def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: bool) -> str:
-    """Find the first rows that hold one of some texts."""
-    numbers = f"SELECT row_number() OVER () AS place, {as_text(column, strip)} AS value FROM {table} AS s"
-    wanted = sql.listed(map(sql.text, texts))
-    return f"SELECT place FROM ({numbers}) WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
-
-
 @dataclass(frozen=True, slots=True)
-class Application:
-    """A recoding to be applied to the rows of a source.
+class Lookups:
+    """The tables of a recoding."""
 
-    Each quasi-identifier's text is looked up in a table of its own, which gives a code, or picked from a list where the
-    columns lie in dictionaries (picking.py); the codes of a row, packed as in packing.py, are looked up in the table of
-    classes.
-
-    Attributes:
-        kinds: DuckDB's types of columns that lie in dictionaries, as those of Parquet do.
-    """
-
-    source: Source
     recoding: Recoding
     handling: Handling
-    reading: Reading
-    strip: bool = False
-    partition: tuple[str, ...] = ()
-    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def published_columns(self) -> tuple[str, ...]:
-        more = (self.handling.class_column,) if self.handling.class_column else ()
-        return (*self.source.columns, *more)
+    def stars(self) -> bool:
+        """Whether some rows are published as `*`."""
+        return self.handling.suppressed == "star" and bool(self.recoding.suppressed.any())
+
+    def with_class_column(self, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """The names of the columns in the release."""
+        return columns if self.handling.class_column is None else (*columns, self.handling.class_column)
 
     @property
     def packing(self) -> Packing:
@@ -90,19 +48,6 @@ class Application:
     @property
     def division(self) -> Division | None:
         return self.recoding.division if isinstance(self.recoding, ClassRecoding) else None
-
-    @property
-    def picks(self) -> bool:
-        """Whether codes are picked from lists instead of being joined."""
-        return bool(self.kinds) and all(len(coding.texts) <= MAX_TEXTS for coding in self.recoding.codings)
-
-    def pickers(self) -> tuple[Picker, ...]:
-        """What picks entries for the values of each quasi-identifier."""
-        pairs = enumerate(zip(self.recoding.columns, self.recoding.codings, strict=True))
-        return tuple(
-            Picker(f"texts{place}", as_text(name, self.strip), coding.texts, self.kinds.get(name, ""), sql.name(name))
-            for place, (name, coding) in pairs
-        )
 
     def column_lookup(self, place: int) -> dict[str, Any]:
         """Text and code of each value of a column whose rows are not dropped."""
@@ -172,12 +117,3 @@ def _shares(recoding: ClassRecoding, division: Division) -> tuple[Any, Any, dict
         "value": np.concatenate([none, division.codes]),
     }
     return places, owners, bounds
-
-
-def format_of_target(application: Application, target: Path) -> str:
-    """How a file is written."""
-    if target.suffix == ".parquet":
-        by = sql.listed(map(sql.name, application.partition))
-        return "FORMAT parquet, COMPRESSION zstd" + (f", PARTITION_BY ({by})" if by else "")
-    separator = sql.text(application.source.separator)
-    return f"FORMAT csv, HEADER, DELIMITER {separator}, QUOTE '\"', ESCAPE '\"', NULLSTR ''"

@@ -1,14 +1,50 @@
-"""Values of frames: of types that have texts, and published with nothing beside them that the caller's frame holds."""
+"""Frames as they come and go: of which kind, of types that have texts, and published with nothing beside the values."""
 
+from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
 
-from sfumato.engines.values import no_text
+from sfumato.engines.texts import no_text
+from sfumato.errors import DataError, missing_extra
 
 # Types without a text that is the same on every engine.
 TEXTLESS = (nw.Binary, nw.List, nw.Array, nw.Struct, nw.Duration)
 FLOATS = (nw.Float16, nw.Float32, nw.Float64)
+
+
+def eager(frame: Any) -> "nw.DataFrame[Any]":
+    """A frame of any kind, collected where it is lazy.
+
+    Raises:
+        DataError: This is no frame.
+    """
+    try:
+        known = nw.from_native(frame)
+    except TypeError:
+        kind = type(frame).__name__
+        raise DataError(
+            f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
+        ) from None
+    return known.collect() if isinstance(known, nw.LazyFrame) else known
+
+
+def installed(*names: str) -> str:
+    """The first of some libraries for frames that is installed.
+
+    Raises:
+        EngineError: None is.
+    """
+    name = next((name for name in names if find_spec(name)), None)
+    if name is None:
+        raise missing_extra("a library for frames", "frames")
+    return name
+
+
+def frame_of(columns: Mapping[str, list[Any]], backend: Any) -> Any:
+    """Columns as a frame of some library."""
+    return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
 def check_kinds(frame: "nw.DataFrame[Any]") -> None:

@@ -1,0 +1,218 @@
+"""The one reader of delimited files: encoding, separator, quotes, header, gzip, and what can be wrong with them.
+
+Small files (tables, hierarchies, records) are read here; of large ones the head is, and an engine reads the rows by the
+dialect that was decided here.
+"""
+
+import codecs
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from sfumato.errors import DataError, EngineError, PlanError
+
+SEPARATORS = ",;\t|"
+# A field may be as long as a text is; Python's own limit is 128 KiB.
+csv.field_size_limit(1 << 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a delimited file is written.
+
+    Attributes:
+        separator: What stands between fields; found out from the first record when None.
+        strip: Whether white space around names is taken off.
+    """
+
+    separator: str | None = None
+    quote: str = '"'
+    encoding: str = "utf-8"
+    header: bool = True
+    strip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first record of a file tells: its columns' names and their separator."""
+
+    columns: tuple[str, ...]
+    separator: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record, and the number of the line at which it ends."""
+
+    number: int
+    fields: list[str]
+
+
+def check_separator(separator: str | None) -> None:
+    """Refuse what cannot stand between fields; None is found out from the header.
+
+    Raises:
+        PlanError: It is not one character, or one that has another meaning.
+    """
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+        raise PlanError(
+            "the separator must be one character, neither a quote nor a line break.",
+            "For example ; or , or a tab.",
+            "separator",
+        )
+
+
+def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
+    """The head of a file; `names` are the columns' names when it has no header.
+
+    Raises:
+        DataError: The file is empty or not in its encoding, or has other columns than are named.
+    """
+    with open_text(path, dialect.encoding) as stream:
+        record = first_record(stream, dialect.quote)
+    if not record.strip():
+        raise empty(path.name)
+    separator = dialect.separator or likely_separator(record)
+    fields = next(csv.reader([record.rstrip("\r\n")], delimiter=separator, quotechar=dialect.quote))
+    columns = [name.strip() for name in fields] if dialect.strip else fields
+    if not dialect.header and len(names) != len(fields):
+        raise DataError(
+            f"the file has {len(fields)} columns and no header, the plan names {len(names)}.",
+            "Name them all, in order.",
+            "columns",
+        )
+    return Head(tuple(columns if dialect.header else names), separator)
+
+
+def read_lines(path: Path, dialect: Dialect | None = None) -> list[Line]:
+    """All records of a file that has lines of one width; empty lines are none.
+
+    Raises:
+        DataError: It is not in its encoding, a quote is not closed, or a line has another width.
+        EngineError: The system refuses to read it.
+    """
+    known = dialect or Dialect()
+    with open_text(path, known.encoding) as stream:
+        return list(_lines(stream, known, path.name))
+
+
+def parse_lines(text: str, dialect: Dialect | None = None) -> list[Line]:
+    """The same for a text at hand."""
+    return list(_lines(io.StringIO(text), dialect or Dialect(), "the text"))
+
+
+def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
+    separator = dialect.separator or likely_separator(first_record(stream, dialect.quote))
+    stream.seek(0)
+    reader = csv.reader(stream, delimiter=separator, quotechar=dialect.quote, strict=True)
+    width = 0
+    try:
+        for fields in reader:
+            width = width or len(fields)
+            if fields and len(fields) != width:
+                raise ragged(reader.line_num, name)
+            if fields:
+                yield Line(reader.line_num, fields)
+    except csv.Error:
+        raise open_quote(reader.line_num, name) from None
+
+
+@contextmanager
+def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
+    """A text file to be read, unpacked where its name ends in .gz; a mark at its start is taken off.
+
+    Raises:
+        PlanError: The encoding is none.
+        DataError: The file is not there, is damaged or not in that encoding.
+        EngineError: The system refuses.
+    """
+    name = encoding_of(encoding)
+    unpacking = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with unpacking(path, "rt", encoding="utf-8-sig" if name == "utf-8" else encoding, newline="") as stream:
+            yield stream
+    except UnicodeError:
+        raise wrong_encoding(encoding) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise damaged(path) from None
+    except OSError as error:
+        kind = DataError if isinstance(error, FileNotFoundError) else EngineError
+        what = f"the file {path.name} cannot be read: {error.strerror}."
+        raise kind(what, "Check the path and its rights.", "unreadable") from None
+
+
+def encoding_of(name: str) -> str:
+    """The encoding of a name.
+
+    Raises:
+        PlanError: It is none for texts.
+    """
+    try:
+        known = codecs.lookup(name)
+        "".encode(name)  # base64 and the like are codecs, but of bytes
+    except (LookupError, ValueError):
+        raise PlanError(
+            f'data.encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
+        ) from None
+    return known.name
+
+
+def first_record(stream: IO[str], quote: str = '"') -> str:
+    """The first record of an open file, line breaks within quotes included."""
+    record = stream.readline()
+    while record.count(quote) % 2 and (line := stream.readline()):
+        record += line
+    return record
+
+
+def likely_separator(record: str) -> str:
+    """The separator that occurs most often in the first record of a file.
+
+    >>> likely_separator("name;age, in years;sex")
+    ';'
+    """
+    return max(SEPARATORS, key=record.count)
+
+
+def empty(name: str) -> DataError:
+    """The error for a file with nothing in it."""
+    return DataError(f"the file {name} is empty.", "It needs a header and rows.", "empty")
+
+
+def ragged(line: int | str | None = None, name: str = "") -> DataError:
+    """The error for a row that has not as many fields as the first one; `line` where it is known."""
+    return DataError(
+        f"a row has too many or too few fields{_where(line, name)}.",
+        "Mend the file, or give its separator and quote.",
+        "ragged",
+    )
+
+
+def open_quote(line: int | str, name: str = "") -> DataError:
+    """The error for a quote that is not closed, or closed before the field ends."""
+    return DataError(f"a quote is not closed{_where(line, name)}.", "Mend the file, or give its quote.", "quotes")
+
+
+def _where(line: int | str | None, name: str) -> str:
+    return (f" in line {line}" if line else "") + (f" of {name}" if name else "")
+
+
+def damaged(path: Path) -> DataError:
+    """The error for a file that is broken, or of another format."""
+    return DataError(
+        f"the file {path.name} cannot be read: it is damaged, or of another format.",
+        "Mend the file, or say what it is: data.format.",
+        "unreadable",
+    )
+
+
+def wrong_encoding(encoding: str) -> DataError:
+    """The error for text that is not in the encoding it should be in."""
+    do = "Save it as UTF-8, or say which encoding it has: data.encoding, for example latin-1."
+    return DataError(f"the file is not {encoding.upper()}.", do, "encoding")

@@ -1,0 +1,76 @@
+"""What DuckDB applies a recoding with: the texts of values, the rows that stay, and the lists of their entries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sfumato.engines import sql
+from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker
+from sfumato.engines.duckdb.sources import Source
+from sfumato.engines.engine import Reading
+from sfumato.engines.lookups import Lookups
+from sfumato.engines.texts import WHITE_SPACE
+
+
+def as_text(column: str, strip: bool = False, table: str = "s") -> str:
+    """The text of a column's value."""
+    cast = f"CAST({table}.{sql.name(column)} AS VARCHAR)"
+    return f"nullif(trim({cast}, {sql.text(WHITE_SPACE)}), '')" if strip else cast
+
+
+def required(reading: Reading, strip: bool) -> str:
+    """The test that no required value is missing; empty where none is required."""
+    tests = []
+    for column in reading.required:
+        value = as_text(column, strip)
+        tests.append(f"{value} IS NOT NULL")
+        if reading.missing:
+            tests.append(f"{value} NOT IN ({sql.listed(map(sql.text, reading.missing))})")
+    return " AND ".join(tests)
+
+
+def filtered(reading: Reading, strip: bool) -> str:
+    """The clause that drops rows in which a required value is missing; empty where none is required."""
+    test = required(reading, strip)
+    return f" WHERE {test}" if test else ""
+
+
+def locating(table: str, column: str, texts: Sequence[str], limit: int, strip: bool) -> str:
+    """Find the first rows that hold one of some texts."""
+    numbers = f"SELECT row_number() OVER () AS place, {as_text(column, strip)} AS value FROM {table} AS s"
+    wanted = sql.listed(map(sql.text, texts))
+    return f"SELECT place FROM ({numbers}) WHERE value IN ({wanted}) ORDER BY place LIMIT {int(limit)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Application(Lookups):
+    """A recoding to be applied to the rows of a source.
+
+    Where the columns lie in dictionaries, codes are picked from lists (entry_lists.py) instead of being looked up.
+
+    Attributes:
+        kinds: DuckDB's types of columns that lie in dictionaries, as those of Parquet do.
+    """
+
+    source: Source
+    reading: Reading
+    strip: bool = False
+    partition: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def published_columns(self) -> tuple[str, ...]:
+        """The names of the columns in the release."""
+        return self.with_class_column(self.source.columns)
+
+    @property
+    def picks(self) -> bool:
+        """Whether codes are picked from lists instead of being joined."""
+        return bool(self.kinds) and all(len(coding.texts) <= MAX_TEXTS for coding in self.recoding.codings)
+
+    def pickers(self) -> tuple[Picker, ...]:
+        """What picks entries for the values of each quasi-identifier."""
+        pairs = enumerate(zip(self.recoding.columns, self.recoding.codings, strict=True))
+        return tuple(
+            Picker(f"texts{place}", as_text(name, self.strip), coding.texts, self.kinds.get(name, ""), sql.name(name))
+            for place, (name, coding) in pairs
+        )

@@ -1,0 +1,98 @@
+"""Files: which lie behind a path, what format they have, their fingerprint, and the head that CSV files share."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from glob import glob
+from pathlib import Path
+
+from sfumato.delimited import Head, read_head
+from sfumato.engines.names import check_names
+from sfumato.errors import DataError, PlanError
+from sfumato.microdata.data_plan import DataPlan
+
+FORMATS = {
+    "csv": (".csv", ".tsv", ".txt", ".data", ".gz"),
+    "parquet": (".parquet", ".pq"),
+    "json": (".json", ".jsonl", ".ndjson"),
+    "excel": (".xlsx", ".xls", ".xlsb", ".ods"),
+    "sqlite": (".sqlite", ".sqlite3", ".db"),
+    "duckdb": (".duckdb", ".ddb"),
+}
+SUFFIXES = {suffix: form for form, suffixes in FORMATS.items() for suffix in suffixes}
+
+
+def format_of(path: Path, data: DataPlan) -> str:
+    """The format of a file: as the plan says, or by its ending."""
+    if data.format is not None:
+        return data.format
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES and (path.is_dir() or not path.exists()):
+        suffix = files_of(path)[0].suffix.lower()
+    if suffix not in SUFFIXES:
+        raise PlanError(
+            f'data.format: the ending "{path.suffix}" tells no format.',
+            f"Give one of {', '.join(sorted(FORMATS))}.",
+            "format",
+        )
+    return SUFFIXES[suffix]
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files behind a path, which may be a file, a folder or a pattern with `*`, in the order of their names.
+
+    Raises:
+        DataError: There is none.
+    """
+    places = [path] if path.exists() else [Path(place) for place in glob(str(path), recursive=True)]  # noqa: PTH207
+    files = {file for place in places for file in ([place] if place.is_file() else _files_within(place))}
+    if not files:
+        raise DataError(
+            f"there is no file {path.name}.", "Check the path; in a plan it starts from the plan.", "no-file"
+        )
+    return sorted(files)
+
+
+def _files_within(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file() and not file.name.startswith((".", "_"))]
+
+
+def files_in(path: Path, form: str) -> list[Path]:
+    """The files of a format behind a path; of a folder, those whose ending tells that format, or else all."""
+    files = files_of(path)
+    fitting = [file for file in files if SUFFIXES.get(file.suffix.lower()) == form] if path.is_dir() else []
+    return fitting or files
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a file, or of all files of a folder or pattern in the order of their names."""
+    digest = hashlib.sha256()
+    for file in files_of(path):
+        with file.open("rb") as stream:
+            hashlib.file_digest(stream, lambda: digest)
+    return digest.hexdigest()
+
+
+def head_of(files: Sequence[Path], data: DataPlan, names: Sequence[str]) -> Head:
+    """The head that all files of a source share; `names` are the columns' names when they have no header.
+
+    Fields go to columns by their place, so a file with another header would lend its values to the wrong columns.
+
+    Raises:
+        DataError: A file has another head.
+    """
+    head = read_head(files[0], data.dialect, names)
+    check_names(head.columns)
+    for file in files[1:]:
+        if read_head(file, replace(data.dialect, separator=head.separator), names) != head:
+            raise other_columns(file, files[0])
+    return head
+
+
+def other_columns(file: Path, first: Path) -> DataError:
+    """The error for one of several files that has other columns than the first one."""
+    return DataError(
+        f"the file {file.name} has not the columns of {first.name}: names, order and types must be the same.",
+        "Give all files the same columns, or release them one by one.",
+        "different-columns",
+    )

@@ -1,1 +1,0 @@
-"""Reading files: formats, encodings, separators, headers."""

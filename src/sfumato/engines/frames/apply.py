@@ -1,0 +1,136 @@
+"""How rows of a frame are published: each finds its class, and a frame of the same kind is made of the labels."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.frames.count import Coded, Codes
+from sfumato.engines.frames.sources import bare, plain_values, worded
+from sfumato.engines.order import shared_out, shuffled
+from sfumato.errors import DataError
+from sfumato.microdata.counts.frequencies import DROPPED
+from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.recoding.recoding import (
+    STAR,
+    ClassRecoding,
+    Division,
+    Handling,
+    LevelRecoding,
+    Recoding,
+    numbered,
+)
+
+# Places of rows, from 0.
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """A recoding to be applied to the rows of a frame; `coded` gives a column's distinct texts and places."""
+
+    recoding: Recoding
+    handling: Handling
+    frame: "nw.DataFrame[Any]"
+    coded: Callable[[str], Coded]
+
+    def published(self, rows: Rows) -> "nw.DataFrame[Any]":
+        """The release of some rows."""
+        classes, rows = self._classes(rows)
+        suppressed = self.recoding.suppressed[classes]
+        if self.handling.suppressed == "drop":
+            classes, rows, suppressed = classes[~suppressed], rows[~suppressed], suppressed[~suppressed]
+        if self.handling.shuffle_seed is not None:
+            order = shuffled((rows + 1).tolist(), self.handling.shuffle_seed)
+            classes, rows, suppressed = classes[order], rows[order], suppressed[order]
+        return self._frame_of(classes, rows, suppressed)
+
+    def _classes(self, rows: Rows) -> tuple[Codes, Rows]:
+        """The class of each row that is not dropped, and those rows."""
+        recoding = self.recoding
+        columns = []
+        for place, column in enumerate(recoding.columns):
+            texts, codes = self.coded(column)
+            places = recoding.codings[place].places
+            lookup = np.array([places.get(text, DROPPED) for text in texts], np.int32)
+            columns.append(lookup[codes[rows]] if len(texts) else np.zeros(0, np.int32))
+        codes = np.column_stack(columns)
+        kept = (codes != DROPPED).all(axis=1)
+        codes, rows = codes[kept], rows[kept]
+        classes = _class_of(recoding, codes)
+        if isinstance(recoding, ClassRecoding) and recoding.division is not None:
+            combinations = recoding.combinations
+            owners = _matched(codes, combinations, np.arange(len(combinations), dtype=np.int32))
+            self._divide(recoding.division, owners, rows, classes)
+        return classes, rows
+
+    def _divide(self, division: Division, places: Codes, rows: Rows, classes: Codes) -> None:
+        """Give the rows of divided combinations the classes of their shares."""
+        parted = np.flatnonzero(np.isin(places, division.combinations))
+        values = self._values(division, rows[parted])
+        classes[parted] = shared_out(division, places[parted], values, (rows[parted] + 1).tolist())
+
+    def _values(self, division: Division, rows: Rows) -> npt.NDArray[np.int64]:
+        """The code of each row's value in the column by which rows are divided apart; -1 for one not known."""
+        if division.column is None:
+            return np.zeros(len(rows), np.int64)
+        texts, codes = self.coded(division.column)
+        lookup = [division.spellings.get(text, -1) for text in texts]
+        return np.array(lookup, np.int64)[codes[rows]]
+
+    def _frame_of(self, classes: Codes, rows: Rows, suppressed: npt.NDArray[np.bool_]) -> "nw.DataFrame[Any]":
+        recoding, handling = self.recoding, self.handling
+        frame = plain_values(self.frame[rows.tolist()])
+        new: dict[str, list[Any]] = {column: self._texts_of(column, rows) for column in worded(self.frame)}
+        for place, column in enumerate(recoding.columns):
+            if recoding.identical[place] and not suppressed.any():
+                continue
+            labels = np.array([*recoding.labels[place], STAR], object)
+            new[column] = labels[np.where(suppressed, len(labels) - 1, recoding.classes[classes, place])].tolist()
+        for column in handling.withheld_columns:
+            new[column] = [STAR] * len(rows)
+        for column in handling.veiled_columns if suppressed.any() else ():
+            texts, codes = self.coded(column)
+            new[column] = [STAR if hide else texts[code] for hide, code in zip(suppressed, codes[rows], strict=True)]
+        backend = nw.get_native_namespace(frame)
+        series = [nw.new_series(column, values, nw.String, backend=backend) for column, values in new.items()]
+        if handling.class_column is not None:
+            numbers = numbered(recoding)[classes].tolist()
+            series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
+        return bare(frame.with_columns(*series) if series else frame)
+
+    def _texts_of(self, column: str, rows: Rows) -> list[str | None]:
+        texts, codes = self.coded(column)
+        return [texts[code] for code in codes[rows].tolist()]
+
+
+def _class_of(recoding: Recoding, codes: Codes) -> Codes:
+    """The class of each row, from its value codes."""
+    if isinstance(recoding, LevelRecoding):
+        columns = [recoding.label_codes(place)[codes[:, place]] for place in range(len(recoding.columns))]
+        return _matched(np.column_stack(columns), recoding.classes, np.arange(len(recoding.classes), dtype=np.int32))
+    return _matched(codes, recoding.combinations, recoding.owners)
+
+
+def _matched(codes: Codes, keys: Codes, answers: Codes) -> Codes:
+    """For each row of codes the answer of the equal row among the keys."""
+    sizes = [
+        int(max(keys[:, place].max(initial=0), codes[:, place].max(initial=0))) + 1 for place in range(codes.shape[1])
+    ]
+    packing = packing_of(sizes)
+    places = dict(zip(_keys(packing.pack(keys)), answers.tolist(), strict=True))
+    matches = [places.get(key, DROPPED) for key in _keys(packing.pack(codes))]
+    if DROPPED in matches:
+        raise DataError(
+            "some rows hold a combination that the recoding does not know.",
+            "Make a new release for these data.",
+            "unknown-combination",
+        )
+    return np.array(matches, np.int32)
+
+
+def _keys(packed: npt.NDArray[np.uint64]) -> Iterable[Any]:
+    return packed[0].tolist() if len(packed) == 1 else map(tuple, packed.T.tolist())

@@ -1,0 +1,63 @@
+"""What is counted in a frame: distinct texts, the place of each row's text among them, and rows grouped by these."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.packing import packing_of
+
+Codes = npt.NDArray[np.int32]
+# A column's distinct texts and, for each row, the place of its text.
+Coded = tuple[tuple[str | None, ...], Codes]
+# Types of which equal values have the same text; other values are told apart by their texts.
+SAME_TEXT = {str, int, bool, float, date, datetime}
+
+
+def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray[np.int64], rows: int) -> Counted:
+    """The distinct combinations of columns among the rows to be kept, out of so many."""
+    occurring = [_occurring(*entry, keep) for entry in coded]
+    codes = np.column_stack([codes for _, codes in occurring]) if coded else np.zeros((0, 0), np.int32)
+    values = tuple(texts for texts, _ in occurring)
+    codes = codes[packing_of([max(len(texts), 1) for texts in values]).order(codes)]
+    first = np.ones(len(codes), bool)
+    first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    starts = np.flatnonzero(first)
+    counts = np.diff(np.append(starts, len(codes))).astype(np.int64)
+    return Counted(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
+
+
+def _occurring(texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64]) -> Coded:
+    """The texts that occur in some rows, and for each of these rows the place of its text."""
+    codes = codes[rows]
+    occurs = np.bincount(codes, minlength=len(texts)) > 0
+    if occurs.all():
+        return texts, codes
+    places = (np.cumsum(occurs) - 1).astype(np.int32)
+    return tuple(text for text, there in zip(texts, occurs.tolist(), strict=True) if there), places[codes]
+
+
+def factorize(values: list[Any], written: Callable[[Any], str | None]) -> Coded:
+    """Distinct texts of a list of values, and the place of each value's text."""
+    places: dict[Any, int] = {}
+    codes = np.fromiter(
+        (places.setdefault(value, len(places)) for value in _distinguishable(values, written)), np.int32, len(values)
+    )
+    firsts = np.empty(len(places), np.int64)
+    firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    texts: dict[str | None, int] = {}
+    recode = np.fromiter(
+        (texts.setdefault(written(values[row]), len(texts)) for row in firsts.tolist()), np.int32, len(places)
+    )
+    return tuple(texts), recode[codes] if len(codes) else codes
+
+
+def _distinguishable(values: list[Any], written: Callable[[Any], str | None]) -> Iterable[Any]:
+    """The values in a form in which they are equal only when their texts are."""
+    kinds = set(map(type, values)) - {type(None)}
+    if not kinds <= SAME_TEXT:
+        return map(written, values)
+    return values if len(kinds) <= 1 else zip(map(type, values), values, strict=True)

@@ -1,0 +1,71 @@
+"""What Spark counts by: the key and the text of a value, and the rows in which no required value is missing."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from sfumato.engines.engine import Reading
+from sfumato.engines.spark.sources import SparkSource
+from sfumato.engines.texts import WHITE_SPACE
+
+
+def is_float(kind: Any) -> bool:
+    """Whether a type is one of floating numbers: their text is Python's, so they are grouped and joined as numbers."""
+    return str(kind.typeName()) in ("float", "double")
+
+
+def key_of(column: Any, kind: Any, strip: bool) -> Any:
+    """What a column's values are grouped and looked up by: their text, or the number itself; null for NaN."""
+    if is_float(kind):
+        return F.when(~F.isnan(column), column + F.lit(0.0).cast(kind))  # -0.0 is 0.0
+    text = _in_utc(column) if str(kind.typeName()) == "timestamp" else column.cast("string")
+    return stripped(text) if strip else text
+
+
+def stripped(text: Any) -> Any:
+    """A text without white space at its ends; null where nothing is left."""
+    bare = F.trim(text, F.lit(WHITE_SPACE))
+    return F.when(bare != "", bare)
+
+
+def _in_utc(column: Any) -> Any:
+    """The text of a moment, which Spark would write in the zone of its session."""
+    seconds = (F.unix_micros(column).cast("decimal(20,0)") / 1_000_000).cast("decimal(18,6)")
+    since = F.make_dt_interval(F.lit(0), F.lit(0), F.lit(0), seconds)
+    moment = F.lit("1970-01-01 00:00:00").cast("timestamp_ntz") + since
+    return F.concat(moment.cast("string"), F.lit("+00"))
+
+
+def text_of(column: Any, kind: Any, strip: bool) -> Any:
+    """The text of a column's values."""
+    key = key_of(column, kind, strip)
+    if not is_float(kind):
+        return key
+    return F.udf(_writer(str(kind.typeName()) == "float"), "string", useArrow=False)(key)
+
+
+def _writer(single: bool) -> Callable[[float | None], str | None]:
+    """What writes a number as texts.py does; sent by value, since the executors need not have Sfumato."""
+
+    def written(number: float | None) -> str | None:
+        import struct
+
+        for digits in range(6, 9) if single and number is not None else ():
+            near = float(f"{number:.{digits}g}")
+            if struct.unpack("f", struct.pack("f", near))[0] == number:
+                return repr(near)
+        return None if number is None else repr(float(f"{number:.9g}") if single else number)
+
+    return written
+
+
+def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> Any:
+    """The rows in which no required value is missing."""
+    for column in reading.required:
+        place = source.columns.index(column)
+        text = text_of(F.col(f"s{place}"), source.kind(place), strip)
+        frame = frame.where(text.isNotNull())
+        if reading.missing:
+            frame = frame.where(~text.isin(*reading.missing))
+    return frame
