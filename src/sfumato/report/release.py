@@ -29,9 +29,19 @@ def text(report: Report) -> str:
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
         *_nodes(report),
+        *_lost(report),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
+
+
+def _lost(report: Report) -> list[str]:
+    """The columns of which little is left, and what would keep them."""
+    return [
+        f"  LOST          {entry['column']}: {entry['share_lost']:.0%} lost, {entry['labels']:,} labels left of "
+        f"{entry['values']:,} values. {entry['remedy']}".rstrip()
+        for entry in report.details.get("lost_columns", ())
+    ]
 
 
 def _nodes(report: Report) -> list[str]:
