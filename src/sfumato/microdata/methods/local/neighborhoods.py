@@ -24,7 +24,8 @@ def neighborhoods(sweep: Sweep, plan: Plan) -> Iterator[Ints]:
     problem = sweep.problem
     yield partition(plan, sweep.table, problem.k, problem.deadline)
     if problem.sizes_alone:
-        yield _clustered(sweep, partition(plan, sweep.table, max(BLOCK_ROWS, 4 * problem.k), problem.deadline))
+        least = min(max(BLOCK_ROWS, 4 * problem.k), sweep.table.rows)
+        yield _clustered(sweep, partition(plan, sweep.table, least, problem.deadline))
 
 
 def _clustered(sweep: Sweep, blocks: Ints) -> Ints:

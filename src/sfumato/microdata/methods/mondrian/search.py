@@ -25,6 +25,7 @@ from sfumato.microdata.losses.coverage import aggregated, mean_loss
 from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
 from sfumato.microdata.methods.full_domain import greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
+from sfumato.microdata.methods.full_domain.near_least import near_least
 from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
@@ -100,9 +101,10 @@ def _node_of_less_loss(
     if best is None or not problem.offers(best) or best.loss >= result.loss * LESS:
         return None
     remark = f"One level for each column loses {best.loss:.6g}, less than the classes of Mondrian ({result.loss:.6g})."
-    return full_domain.result_of(
-        problem, "loss-metric", Solution(best, False, walk.checked, problem.size, remarks=(remark, *result.remarks))
-    )
+    solution = Solution(best, False, walk.checked, problem.size, remarks=(remark, *result.remarks))
+    if method.hide_minimality:
+        solution = near_least(problem, solution, plan.seed)
+    return full_domain.result_of(problem, "loss-metric", solution)
 
 
 def _least_of_nodes(problem: Problem) -> float:
