@@ -87,7 +87,7 @@ def _fate(report: Report, name: str) -> str:
     if name in optimality.published(report):
         return optimality.ALIKE
     if name not in report.levels:
-        return "Generalized class by class, only as far as each class needs."
+        return "Generalized class by class."
     level = report.levels[name]
     return "Published as it is." if level == 0 else f"Generalized to level {level} of its hierarchy."
 

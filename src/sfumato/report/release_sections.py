@@ -105,7 +105,7 @@ def _fate(words: Words, name: str, report: Report, plan: Plan, before_after: Col
         return f"Published at level {report.levels[name]}."
     if name in optimality.published(report):
         return optimality.fate(optimality.published(report)[name], before_after.before if before_after else None)
-    return "Generalized class by class, only as far as each class needs." + count
+    return "Generalized class by class." + count
 
 
 def risk(words: Words, report: Report, evidence: Evidence | None) -> str:
