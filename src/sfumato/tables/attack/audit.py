@@ -201,6 +201,12 @@ class _Attack:
         known = self.scale.bounds(self.publication.bounds.within(ranges).rows(cells))
         bounds = Bounds(known.low - self.center[cells], known.high - self.center[cells])
         sides = Bounds(self.sides[rows] - self.rounding, self.sides[rows] + self.rounding)
+        if self.values is not None:
+            # A total that is rounded is taken for what it is: the true values are always possible.
+            own = np.where(
+                np.abs(self.sides[rows]) <= self.knowledge.rounding / self.knowledge.step, 0.0, self.sides[rows]
+            )
+            sides = Bounds(np.minimum(sides.low, own), np.maximum(sides.high, own))
         matrix = self.matrix[rows][:, cells]
         unit = 1.0 if self.knowledge.integer else _unit(bounds, sides)
         program = Program(matrix, _divided(bounds, unit), _divided(sides, unit), self.knowledge.integer)
