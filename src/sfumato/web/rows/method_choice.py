@@ -129,7 +129,7 @@ def taken_over(method: Values, name: str) -> Values:
     """The options of a method that another one knows as well.
 
     >>> taken_over({"name": "optimal", "loss": "height", "time_limit": 5, "suppression": 0.1}, "samarati")
-    {'name': 'samarati', 'loss': 'height', 'suppression': 0.1}
+    {'name': 'samarati', 'loss': 'height', 'time_limit': 5, 'suppression': 0.1}
     >>> taken_over({"name": "optimal", "loss": "height", "suppression": 0.1}, "k-optimize")
     {'name': 'k-optimize'}
     """
