@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.methods.full_domain.problem import Judgment
 from sfumato.microdata.verdict import Promise
 
@@ -73,8 +74,10 @@ class Report:
         classes: The published classes; suppressed rows are in none of them.
         risk, utility: Figures by name, as keys or attributes.
         star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
+        withheld_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
+        disclosure: What the rows tell besides what was promised.
     """
 
     version: str
@@ -97,7 +100,9 @@ class Report:
     candidates: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    disclosure: Disclosure = field(default_factory=Disclosure)
     star_rows: bool = False
+    withheld_columns: tuple[str, ...] = ()
 
     @property
     def published_rows(self) -> int:
@@ -123,6 +128,7 @@ class Report:
             "published_rows": self.published_rows,
             "classes": _plain(self.classes),
             "models": [promise.to_dict() for promise in self.models],
+            "disclosure": self.disclosure.to_dict(),
             "risk": {name: dict(figures) for name, figures in self.risk.items()},
             "utility": dict(self.utility),
             "nodes": dict(self.nodes),
@@ -131,6 +137,7 @@ class Report:
             "seed": self.seed,
             "input_sha256": self.input_sha256,
             "remarks": list(self.remarks),
+            "withheld_columns": list(self.withheld_columns),
             **self._candidates(),
             **self.details,
         }

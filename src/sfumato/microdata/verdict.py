@@ -8,6 +8,7 @@ too: who is in no other class must be one of them.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +16,15 @@ import numpy.typing as npt
 from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
-from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
-from sfumato.microdata.models.model import Model, of_release
+from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
+from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.model import Model, for_readers, of_release
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
 STAR = "*"
+# What a promise was really compared with, as the report says it; nothing, where only the unknown raw table would do.
+Compared = Literal["both", "raw", "published", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,18 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Published rows as classes: those that tell something, and the suppressed rows as one class."""
+    """Published rows as classes, and what promises compare them with.
+
+    Attributes:
+        visible: Those that tell something; suppressed: the star rows as one class.
+        shown: All rows whose sensitive values are published.
+        raw: The raw table, where it is known.
+    """
 
     visible: Classes
     suppressed: Classes
-    whole: Classes
+    shown: Classes
+    raw: Classes | None
 
 
 def judge(
@@ -108,7 +119,7 @@ def judge(
     visible = published.visible
     if missing_matches:
         visible = Classes(_matched(counted, quasi_identifiers, missing, star_rows), {})
-    promises = tuple(_promise(model, visible, published.suppressed, published.whole) for model in models)
+    promises = tuple(_promise(model, replace(published, visible=visible)) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -117,7 +128,19 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
+        tuple(filter(None, (_unchecked(*pair, persons is not None) for pair in zip(models, promises, strict=True)))),
     )
+
+
+def _unchecked(model: Model, promise: Promise, known_list: bool) -> str | None:
+    """That a promise cannot be checked by the rows alone; None where it can."""
+    if promise.parameters.get("against") == "nothing":
+        what = f'of "{promise.column}" is promised against the raw table alone'
+    elif isinstance(model, DeltaPresence) and not known_list:
+        what = "is about a list of persons"
+    else:
+        return None
+    return f"{promise.model} {what}, which these rows do not tell: verify the release folder."
 
 
 def judge_plan(
@@ -140,15 +163,28 @@ def judge_plan(
     )
 
 
-def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes) -> Promise:
-    if of_release(model):
-        holds = model.keeps(visible.sizes)
-    else:
-        holds = not model.failing(visible, whole).any() if len(visible.sizes) else True
-    if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
-        holds = holds and not model.failing(suppressed, whole).any()
-    reached = model.reached(visible, whole)
-    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters_of(model))
+def _promise(model: Model, published: Published) -> Promise:
+    """One promise, held against everything that it is compared with and that is known."""
+    wholes = _compared(model, published)
+    visible, suppressed = published.visible, published.suppressed
+    holds = bool(wholes)
+    for whole in wholes.values():
+        if of_release(model):
+            holds &= model.keeps(visible.sizes)
+        elif len(visible.sizes):
+            holds &= not model.failing(visible, whole).any()
+        if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
+            holds &= not model.failing(suppressed, whole).any()
+    reached = max((model.reached(visible, whole) for whole in wholes.values()), default=math.inf)
+    compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
+    parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
+    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters)
+
+
+def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
+    """What a promise is compared with and that is known; one that does not compare takes the values of either."""
+    known: dict[Compared, Classes] = {} if published.raw is None else {"raw": published.raw}
+    return known | {"published": published.shown} if for_readers(model) or not (known or model.compares) else known
 
 
 def parameters_of(model: Model) -> dict[str, object]:
@@ -189,26 +225,18 @@ def classes_of(
     visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
     if veiled:
         suppressed = Classes(sizes[hidden], {})
-    whole = _reference(reference, contents) if reference is not None else _together(all_classes, visible, suppressed)
+    shown_rows = reference_of(all_classes if suppressed.sensitive else visible, all_classes)
+    raw = None if reference is None else _reference(reference, contents)
     if persons is not None:
         combinations = _texts_of(counted, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
-    return Published(visible, suppressed, whole)
-
-
-def _together(all_classes: Classes, visible: Classes, suppressed: Classes) -> Classes:
-    """All rows whose sensitive values are published, as what promises compare with."""
-    shown = all_classes if suppressed.sensitive else visible
-    return Classes(
-        shown.sizes,
-        {name: replace(old, texts=all_classes.sensitive[name].texts) for name, old in shown.sensitive.items()},
-    )
+    return Published(visible, suppressed, shown_rows, raw)
 
 
 def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes:
     """The raw table, knowing also values that are published though it lacks them."""
     wider = {
-        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={})
+        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}, order_memo={})
         for name, new in contents.items()
     }
     return Classes(reference.sizes, {**reference.sensitive, **wider})

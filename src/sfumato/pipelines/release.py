@@ -14,6 +14,7 @@ from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
+from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up
 from sfumato.microdata.methods.result import Result
@@ -26,7 +27,8 @@ from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import frequency_table, reading_of, recount, unnamed
+from sfumato.pipelines.counting import frequency_table, published_reading, recount, unnamed
+from sfumato.pipelines.disclosure import disclosure
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
 
@@ -83,7 +85,6 @@ class _Run:
         self.source = source
         self.tell = tell
         self.seconds: dict[str, float] = {}
-        self.reading = reading_of(plan)
 
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
@@ -99,7 +100,7 @@ class _Run:
             with self._stage("search"):
                 result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
             self.plan = replace(self.plan, method=result.method or self.plan.method)
-            promise_table = table.holding(self.plan.promise_columns)
+            promise_table = table.holding(self.plan.checked_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
             target, folder = self._target(workspace)
             if folder is not None:
@@ -107,20 +108,25 @@ class _Run:
             prediction = predict(promise_table, result.recoding, handling, self.plan)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             with self._stage("apply"):
-                published = self.source.apply(result.recoding, handling, self.reading, target)
+                published = self.source.apply(
+                    result.recoding, handling, published_reading(self.plan, self.source), target
+                )
             undo.callback(published.close)
             with self._stage("verify"):
+                recounted = recount(published, prediction)
                 verdict = judge_plan(
-                    typed(recount(published, prediction), self.plan)[0],
+                    typed(recounted, self.plan)[0],
                     self.plan,
                     promise_table.whole,
                     persons_by_label(promise_table, result.recoding),
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
+            self.tell("measure", 0, 1)
+            disclosed = disclosure(published, recounted, self.plan)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, figures_of)
+            report = self._report(table, result, verdict, figures_of, disclosed)
             undo.pop_all()
         recoding = result.recoding
         return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
@@ -149,7 +155,9 @@ class _Run:
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
 
-    def _report(self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures) -> ReleaseReport:
+    def _report(
+        self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures, disclosed: Disclosure
+    ) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
         average = float(kept.mean()) if len(kept) else 0.0
@@ -172,18 +180,39 @@ class _Run:
             seed=self.plan.seed,
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
-            remarks=(*result.remarks, *unnamed(self.plan, table)),
+            remarks=(*result.remarks, *unnamed(self.plan, table), *_matching_remark(measures)),
             details=result.details,
+            disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
+            withheld_columns=self.plan.named("identifier"),
         )
+
+
+def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
+    """What each text of a column is published as; one that means missing stays as it is."""
+    values = table.sensitive_values[name]
+    return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
+
+
+def _matching_remark(measures: Measures) -> tuple[str, ...]:
+    """What a reader of the risks should know where missing values match anything."""
+    matching = measures.risk.get("matching")
+    if matching is None:
+        return ()
+    highest = matching["after"]["highest"]
+    return (
+        "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
+        f"as the plan says, the highest risk after is {highest:.4g}.",
+    )
 
 
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
     """What happens to suppressed rows and other columns, as the plan says."""
     return Handling(
         suppressed=plan.output.suppressed,
-        withheld_columns=plan.named("identifier"),
-        veiled_columns=plan.named("sensitive") if veils(table, recoding, plan) else (),
+        withheld_columns=plan.withheld_columns,
+        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
+        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.publish is not None},
         class_column=plan.output.class_column,
         shuffle_seed=plan.seed if plan.output.order == "shuffle" else None,
     )

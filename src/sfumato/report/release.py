@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
-from sfumato.report import optimality, release_sections
+from sfumato.report import optimality, release_sections, sentences
 from sfumato.report.before_after import Evidence
 from sfumato.report.html_parts import page, paragraph
 from sfumato.texts.words import words_in
@@ -25,9 +25,11 @@ def text(report: Report) -> str:
         f"  rows          {report.published_rows:,} published, {report.suppressed_rows:,} "
         + ("of them as * throughout" if report.star_rows else "suppressed")
         + (f", {report.dropped_rows:,} dropped" if report.dropped_rows else ""),
+        *_withheld(report),
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
         *_nodes(report),
         *_lost(report),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
@@ -42,6 +44,12 @@ def _lost(report: Report) -> list[str]:
         f"{entry['values']:,} values. {entry['remedy']}".rstrip()
         for entry in report.details.get("lost_columns", ())
     ]
+
+
+def _withheld(report: Report) -> list[str]:
+    """How many columns are withheld, and which."""
+    columns = report.withheld_columns
+    return [f"  columns       {len(columns)} withheld (* in every row): {', '.join(columns)}"] if columns else []
 
 
 def _nodes(report: Report) -> list[str]:

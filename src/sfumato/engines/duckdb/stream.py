@@ -32,6 +32,7 @@ def streams(application: Application) -> bool:
     return (
         isinstance(recoding, LevelRecoding)
         and application.handling.shuffle_seed is None
+        and not application.handling.labels
         and len(recoding.classes) <= MAX_CLASSES
         and all(len(coding.texts) <= MAX_TEXTS for coding in recoding.codings)
     )

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.lost_columns import lost_columns
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.top_classes import with_top_classes
 from sfumato.microdata.models.classes import Histogram
+from sfumato.microdata.models.readers_view import without_skew
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.prediction import classes_of, veils
+from sfumato.microdata.recoding.recoding import Recoding
 
 # Methods that do not choose one level a column; each has a folder of its own, whose loops are loaded when it is used.
 FOLDERS = {"mondrian": "mondrian.search", "local": "local.search", "k-optimize": "k_optimize.search", "auto": "auto"}
@@ -37,7 +40,23 @@ def _search(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Res
     folder = FOLDERS.get(plan.method.name, "full_domain.search")
     find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{folder}").search
     result = find(plan, plan.method, table, progress)
-    return replace(result, recoding=with_top_classes(plan, table, result.recoding))
+    recoding = with_top_classes(plan, table, result.recoding)
+    if recoding is not result.recoding:
+        _check_readers_view(plan, table, recoding)
+    return replace(result, recoding=recoding)
+
+
+def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -> None:
+    """Refuse a recoding whose classes, once some are shown as `*`, break a promise against the rows that are left."""
+    if not veils(table, recoding, plan):
+        return
+    suppressed = without_skew(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
+    if (suppressed != recoding.suppressed).any():
+        raise UnattainableError(
+            "Against the rows that are shown the promises do not hold.",
+            "Drop suppressed rows instead of showing them as *, or promise against: raw.",
+            "reader",
+        )
 
 
 def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:

@@ -10,8 +10,10 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import ColumnType
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
+from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note
 
 CELL = "text-align:left;padding-right:1.5em"
@@ -29,6 +31,7 @@ class ColumnPlan:
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
     min_level: Annotated[int, Note(minimum=0)] = 0
     max_level: Annotated[int | None, Note(minimum=0)] = None
+    publish: Annotated[PublishPlan | None, Note("what a column that is no quasi-identifier is published as")] = None
 
     def __post_init__(self) -> None:
         if self.role != "quasi-identifier" and self.hierarchy is not None:
@@ -37,6 +40,8 @@ class ColumnPlan:
             raise ValueError(
                 f"weight, min_level and max_level belong to a quasi-identifier, this column is {self.role}."
             )
+        if self.publish is not None and self.role not in ("sensitive", "insensitive"):
+            raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
 
@@ -104,15 +109,37 @@ class Plan:
         return self.named("quasi-identifier")
 
     @property
+    def subset(self) -> Subset | None:
+        """The rows that alone are published, where a promise hides who is among them."""
+        return next((model.subset for model in self.privacy if isinstance(model, DeltaPresence)), None)
+
+    @property
+    def withheld_columns(self) -> tuple[str, ...]:
+        """The columns that are `*` in every row: identifiers, and what marks the rows that are published."""
+        marked = None if self.subset is None else self.subset.column
+        return tuple(name for name, column in self.columns.items() if column.role == "identifier" or name == marked)
+
+    @property
+    def shown_sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that are published."""
+        return tuple(name for name in self.named("sensitive") if name not in self.withheld_columns)
+
+    @property
     def promise_columns(self) -> tuple[str, ...]:
         """The columns that some model judges and that the loss looks at, in the plan's order."""
         names = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
         return tuple(name for name in self.columns if name in names)
 
     @property
+    def checked_columns(self) -> tuple[str, ...]:
+        """The columns whose published values are foretold and counted again: those of promises, and changed ones."""
+        names = {*self.promise_columns, *(name for name, column in self.columns.items() if column.publish is not None)}
+        return tuple(name for name in self.columns if name in names)
+
+    @property
     def value_columns(self) -> tuple[str, ...]:
-        """The columns that are judged, and the one that utility is measured by, in the plan's order."""
-        names = {*self.promise_columns, self.utility.target}
+        """The columns that are checked, and the one that utility is measured by, in the plan's order."""
+        names = {*self.checked_columns, self.utility.target}
         return tuple(name for name in self.columns if name in names)
 
     def at(self, folder: Path) -> "Plan":

@@ -6,7 +6,7 @@ recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -30,6 +30,7 @@ class Handling:
         suppressed: Suppressed rows are dropped, or published with `*` in every quasi-identifier.
         withheld_columns: Columns that are `*` in every row (identifiers).
         veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would betray them.
+        labels: For each column that is published as something else, what each of its texts is published as.
         class_column: Name of a further column with the number of each row's class.
         shuffle_seed: Where given, rows are published in an order drawn from it.
     """
@@ -37,6 +38,7 @@ class Handling:
     suppressed: Literal["drop", "star"] = "drop"
     withheld_columns: tuple[str, ...] = ()
     veiled_columns: tuple[str, ...] = ()
+    labels: Mapping[str, Mapping[str | None, str | None]] = field(default_factory=dict)
     class_column: str | None = None
     shuffle_seed: int | None = None
 

@@ -65,7 +65,8 @@ def _lowest(problem: Problem, judgments: Judgments) -> int | None:
     def some(height: int) -> bool:
         return any(node.holds for node in _height(problem, judgments, height))
 
-    if problem.limit > 0 and not problem.prunes_suppression:
+    monotone = all(model.monotone_generalization for model in problem.models)
+    if not monotone or (problem.limit > 0 and not problem.prunes_suppression):
         return next((height for height in range(low, high + 1) if some(height)), None)
     if not some(high):
         return None
