@@ -235,14 +235,14 @@ def test_files_and_frames_get_the_same_release(method, tmp_path):
 
 
 def test_rows_without_sensitive_columns_are_divided_alike_on_every_engine(tmp_path):
-    frame = pl.DataFrame({"x": [1] * 7 + [2] * 9 + [3] * 30})
+    frame = pl.DataFrame({"x": [1] * 3 + [2] * 13 + [3] * 30})
     plan = plan_of({"x": number()}, 4, mode="relaxed")
     frame.write_csv(tmp_path / "rows.csv")
     release = anonymize(tmp_path / "rows.csv", plan)
     shown = release.data.read_text(encoding="utf-8").split()[1:]
     assert shown == anonymize(frame, plan).data["x"].to_list()
     # 46 rows in halves: 23 | 23, 12 | 11, 6 | 6 | 6 | 5.
-    assert Counter(shown) == {"1": 6, "[1–2]": 6, "[2–3]": 6, "3": 28}
+    assert Counter(shown) == {"[1–2]": 6, "2": 6, "[2–3]": 6, "3": 28}
 
 
 @pytest.mark.parametrize(("method", "values", "k"), [({"mode": "relaxed"}, 4, 40), ({"choice": "random"}, 30, 4)])
@@ -283,21 +283,29 @@ def test_missing_values_beside_others_hide_the_column():
 
 
 def test_loss_is_what_the_classes_cover():
-    # Ages 0..10: [0-4] and [6-10] cover 0.4 each; town: the class of both covers all.
+    # Ages 0..10: [0-4] and [6-10] cover 0.4 each; of four towns a class has two.
+    frame = pl.DataFrame({"age": [0, 4, 6, 10], "town": ["x", "y", "z", "w"]})
+    plan = plan_of({"age": number(), "town": {"role": "quasi-identifier"}}, k=2, aggregate="mean", bounds="own")
+    report = anonymize(frame, plan).report
+    # The town is as wide as the age, and the age stands first.
+    assert dict(report.loss.per_column) == {"age": pytest.approx(0.4), "town": pytest.approx(1 / 3)}
+    assert report.loss.value == pytest.approx((0.4 + 1 / 3) / 2)
+    assert report.details["normalized_certainty_penalty"] == pytest.approx((0.4 + 0.5) / 2)
+
+
+def test_one_level_for_each_column_is_taken_where_it_loses_less():
     frame = pl.DataFrame({"age": [0, 4, 6, 10], "town": ["x", "y", "x", "y"]})
     plan = plan_of({"age": number(), "town": {"role": "quasi-identifier"}}, k=2, aggregate="mean")
     report = anonymize(frame, plan).report
-    # The town is as wide as the age, and the age stands first.
-    assert dict(report.loss.per_column) == {"age": pytest.approx(0.4), "town": 1.0}
-    assert report.loss.value == pytest.approx(0.7)
-    assert report.details["normalized_certainty_penalty"] == pytest.approx(0.7)
+    assert (report.loss.value, dict(report.loss.per_column)) == (0.5, {"age": 1.0, "town": 0.0})
+    assert any("less than the classes of Mondrian" in remark for remark in report.remarks)
 
 
 def test_cut_bounds_leave_no_gap():
     frame = pl.DataFrame({"x": [1, 2, 8, 9]})
-    hierarchy = {"type": "intervals", "start": 0, "end": 10, "widths": [5]}
-    own = anonymize(frame, plan_of({"x": number(hierarchy=hierarchy)})).data["x"].to_list()
-    cut = anonymize(frame, plan_of({"x": number(hierarchy=hierarchy)}, bounds="cut")).data["x"].to_list()
+    hierarchy = {"type": "intervals", "start": 0, "end": 10, "widths": [10]}
+    own = anonymize(frame, plan_of({"x": number(hierarchy=hierarchy)}, bounds="own")).data["x"].to_list()
+    cut = anonymize(frame, plan_of({"x": number(hierarchy=hierarchy)})).data["x"].to_list()
     assert own == ["[1–2]"] * 2 + ["[8–9]"] * 2
     assert cut == ["[0–2]"] * 2 + ["[3–10]"] * 2
 
@@ -335,7 +343,7 @@ def test_quality_on_adult(shared, k, method, most):
     columns["class"] = {"role": "insensitive"}
     columns["age"]["type"] = columns["education_num"]["type"] = "integer"
     data = {"separator": ",", "header": False, "strip": True, "missing": ["?"], "on_missing": "drop"}
-    plan = read_plan(plan_of(columns, k, **method) | {"data": data})
+    plan = read_plan(plan_of(columns, k, bounds="own", **method) | {"data": data})
     table = table_of(shared / "adult.data", plan)
     assert table.rows == 30162
     found = mondrian.search(plan, plan.method, table)

@@ -70,7 +70,8 @@ def _proved(problem: Problem, solution: Solution) -> Solution:
     if not solution.proved_optimal or not problem.limit or not any(map(for_readers, problem.models)):
         return solution
     models = tuple(replace(model, against="raw") if for_readers(model) else model for model in problem.models)  # type: ignore[type-var]
-    least = optimal.search(replace(problem, models=models)).best.loss
+    raw = optimal.search(replace(problem, models=models, time_limit=problem.deadline.left))
+    least = raw.best.loss if raw.bound is None else raw.bound
     if solution.best.loss <= least + NEAR * max(1.0, least):
         return solution
     return replace(solution, proved_optimal=False, bound=least)
