@@ -62,7 +62,8 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     plain = read_mapping(recoding)
     if plain is None:
         raise no_recoding(recoding.name)
-    plan = read_plan(plain.get("plan", {}), recoding.parent)
+    # What this release is drawn from is its own: the secret of the first one must not tell of two.
+    plan = read_plan(plain.get("plan", {}), recoding.parent).with_secret()
     if "division" in plain:
         raise _divided()
     source = replace(plan.data, source=None, separator=None)

@@ -56,7 +56,7 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
-    resolved = _sourced(read_plan(plan), data)
+    resolved = _sourced(read_plan(plan), data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
@@ -169,10 +169,25 @@ class _Run:
             seed=self.plan.seed,
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
-            remarks=(*result.remarks, *unnamed(self.plan, table)),
+            remarks=(*result.remarks, *unnamed(self.plan, table), *order_remarks(self.plan)),
             details=result.details,
             star_rows=self.plan.output.suppressed == "star",
         )
+
+
+def order_remarks(plan: Plan) -> tuple[str, ...]:
+    """What a reader should know of the order in which the rows stand."""
+    if plan.output.order == "keep":
+        return (
+            "The rows stand in the order of the raw file (order: keep): whoever knows that order knows whose row is "
+            "whose. order: shuffle hides it.",
+        )
+    if plan.seed is not None:
+        return (
+            "The plan names its seed: whoever knows it can put the published rows back into the order of the raw file. "
+            "Leave the seed out unless runs must repeat.",
+        )
+    return ()
 
 
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
@@ -182,5 +197,5 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         withheld_columns=plan.named("identifier"),
         veiled_columns=plan.named("sensitive") if veils(table, recoding, plan) else (),
         class_column=plan.output.class_column,
-        shuffle_seed=plan.seed if plan.output.order == "shuffle" else None,
+        order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
     )

@@ -115,7 +115,9 @@ class Release:
         reference = reference_dict(self.plan, self.table, self.recoding) | figures_of(self.report)
         # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was.
         plan = replace(self.plan, data=replace(self.plan.data, source=None, temp_folder=None))
-        return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference}
+        # With a named seed everybody who has the plan can draw the same.
+        secret = {"secret": self.plan.secret} if self.plan.seed is None else {}
+        return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference} | secret
 
     def _write_data(self, stage: Path) -> None:
         """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""

@@ -62,7 +62,6 @@ def suggest_plan(engine: Engine, source: str, **data: Any) -> SuggestedPlan:
         "columns": {name: suggestion.plan() for name, suggestion in _with_quasi_identifier(suggestions).items()},
         "privacy": [{"model": "k-anonymity", "k": min(K, rows)}],
         "method": {"name": "optimal", "loss": "loss-metric", "suppression": SUPPRESSION},
-        "seed": 1,
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
     reasons = {name: suggestion.reason for name, suggestion in suggestions.items()}

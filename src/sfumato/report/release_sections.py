@@ -207,7 +207,7 @@ def origin(words: Words, report: Report, plan: Plan | None) -> str:
         ("classes", f"{report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows"),
         ("rows dropped (missing or invalid values)", f"{report.dropped_rows:,}"),
         ("engine", report.engine),
-        ("seed", str(report.seed)),
+        ("seed", "secret" if report.seed is None else str(report.seed)),
         ("seconds", f"{report.seconds.total:.2f}, of them search {report.seconds.search:.2f}"),
         ("SHA-256 of the data", report.input_sha256),
         ("Sfumato", report.version),

@@ -99,7 +99,7 @@ def report_schema() -> Schema:
         "nodes": _object({"total": COUNT, "checked": COUNT}),
         "seconds": _map(NUMBER),
         "engine": TEXT,
-        "seed": COUNT,
+        "seed": {"anyOf": [COUNT, {"type": "null"}]},
         "input_sha256": SHA256,
         "remarks": _list(TEXT),
     }

@@ -123,7 +123,7 @@ class Joining:
         handling = self.application.handling
         shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
         named = sql.listed(f"{value} AS v{place}" for place, value in enumerate(self._columns.values()))
-        order = "s.sfumato_row" if handling.shuffle_seed is None else _hash(handling.shuffle_seed)
+        order = "s.sfumato_row" if handling.order_key is None else _hash(handling.order_key)
         return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
 
     def _published(self, column: str) -> str:
@@ -161,7 +161,7 @@ class Joining:
             text = as_text(division.column, self.application.strip)
             rows = f"{rows} JOIN valued ON {text} IS NOT DISTINCT FROM valued.text"
         within = sql.listed([*keys, value])
-        rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.seed)})"
+        rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.key)})"
         return f"SELECT s.*, {sql.listed(named)}, {value} AS sfumato_value, {rank} AS sfumato_rank FROM {rows}"
 
     def _column_joins(self) -> str:
@@ -191,5 +191,5 @@ class Joining:
         return self._pickers[place].picked(entries, "UBIGINT")
 
 
-def _hash(seed: int) -> str:
-    return f"md5(concat({sql.text(f'{seed}:')}, s.sfumato_row))"
+def _hash(key: str) -> str:
+    return f"sha256(concat({sql.text(key)}, s.sfumato_row))"

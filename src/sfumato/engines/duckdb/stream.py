@@ -31,7 +31,7 @@ def streams(application: Application) -> bool:
     recoding = application.recoding
     return (
         isinstance(recoding, LevelRecoding)
-        and application.handling.shuffle_seed is None
+        and application.handling.order_key is None
         and len(recoding.classes) <= MAX_CLASSES
         and all(len(coding.texts) <= MAX_TEXTS for coding in recoding.codings)
     )

@@ -43,8 +43,8 @@ class Application:
         suppressed = self.recoding.suppressed[classes]
         if self.handling.suppressed == "drop":
             classes, rows, suppressed = classes[~suppressed], rows[~suppressed], suppressed[~suppressed]
-        if self.handling.shuffle_seed is not None:
-            order = shuffled((rows + 1).tolist(), self.handling.shuffle_seed)
+        if self.handling.order_key is not None:
+            order = shuffled((rows + 1).tolist(), self.handling.order_key)
             classes, rows, suppressed = classes[order], rows[order], suppressed[order]
         return self._frame_of(classes, rows, suppressed)
 

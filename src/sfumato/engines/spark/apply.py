@@ -55,7 +55,7 @@ class Application(Lookups):
 
     @property
     def _shuffles(self) -> bool:
-        return self.handling.shuffle_seed is not None
+        return self.handling.order_key is not None
 
     @property
     def _hides(self) -> bool:
@@ -130,7 +130,7 @@ class Application(Lookups):
         else:
             lookup = self.value_lookup(division)
             rows = self._joined(rows, division.column, lookup["text"], {"sfumato_value": arrow().array(lookup["code"])})
-        within = Window.partitionBy(*self._keys(), "sfumato_value").orderBy(_hash(division.seed))
+        within = Window.partitionBy(*self._keys(), "sfumato_value").orderBy(_hash(division.key))
         return rows.withColumn("sfumato_rank", F.row_number().over(within).cast("long"))
 
     def _keys(self) -> list[Any]:
@@ -169,7 +169,7 @@ class Application(Lookups):
         return rows if self.handling.suppressed == "star" else rows.where("NOT hidden")
 
     def _ordered(self, rows: Any) -> Any:
-        return rows if self.handling.shuffle_seed is None else rows.orderBy(_hash(self.handling.shuffle_seed))
+        return rows if self.handling.order_key is None else rows.orderBy(_hash(self.handling.order_key))
 
     def _published(self) -> list[Any]:
         columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]
@@ -195,5 +195,5 @@ class Application(Lookups):
         return bare
 
 
-def _hash(seed: int) -> Any:
-    return F.md5(F.concat(F.lit(f"{seed}:"), F.col(ROW).cast("string")))
+def _hash(key: str) -> Any:
+    return F.sha2(F.concat(F.lit(key), F.col(ROW).cast("string")), 256)

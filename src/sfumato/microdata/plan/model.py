@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from html import escape
 from pathlib import Path
+from secrets import token_hex
 from typing import Annotated, Any, Literal, get_args
 
 from sfumato.hierarchies.ladder import Hierarchy
@@ -14,6 +16,7 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.shapes.records import Note
 
+SECRET_BYTES = 16
 CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -52,7 +55,7 @@ class OutputPlan:
     """
 
     format: Literal["csv", "parquet"] = "csv"
-    order: Literal["keep", "shuffle"] = "keep"
+    order: Literal["keep", "shuffle"] = "shuffle"
     suppressed: Literal["drop", "star"] = "drop"
     class_column: Annotated[str | None, Note("name of a further column with the number of each row's class")] = None
     partition: Annotated[
@@ -60,8 +63,8 @@ class OutputPlan:
     ] = ()
 
     def __post_init__(self) -> None:
-        if self.partition and (self.format != "parquet" or self.order != "keep"):
-            raise ValueError("partition goes with format: parquet and order: keep.")
+        if self.partition and self.format != "parquet":
+            raise ValueError("partition goes with format: parquet.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class Plan:
     Attributes:
         folder: Where relative paths start.
         text: The plan as it was given, for the record.
+        secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
     """
 
     columns: Mapping[str, ColumnPlan]
@@ -89,11 +93,23 @@ class Plan:
     version: int = 1
     data: DataPlan = field(default_factory=DataPlan)
     method: Method = field(default_factory=Optimal)
-    seed: int = 1
+    seed: int | None = None
     output: OutputPlan = field(default_factory=OutputPlan)
     utility: UtilityPlan = field(default_factory=UtilityPlan)
     folder: Path = field(default_factory=Path)
     text: Mapping[str, Any] = field(default_factory=dict)
+    secret: str = field(default="", repr=False)
+
+    def with_secret(self) -> "Plan":
+        """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
+        return replace(self, secret=token_hex(SECRET_BYTES) if self.seed is None else f"seed {self.seed}")
+
+    @property
+    def drawing_seed(self) -> int:
+        """What generators of random numbers start from: the seed, or a number of 63 bits from the secret."""
+        if self.seed is not None:
+            return self.seed
+        return int.from_bytes(sha256(f"{self.secret}:drawing".encode()).digest()[:8]) >> 1
 
     def named(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the plan's order."""

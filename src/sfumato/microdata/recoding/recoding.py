@@ -31,14 +31,14 @@ class Handling:
         withheld_columns: Columns that are `*` in every row (identifiers).
         veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would betray them.
         class_column: Name of a further column with the number of each row's class.
-        shuffle_seed: Where given, rows are published in an order drawn from it.
+        order_key: Where given, rows are published in the order of its hashes with their numbers.
     """
 
     suppressed: Literal["drop", "star"] = "drop"
     withheld_columns: tuple[str, ...] = ()
     veiled_columns: tuple[str, ...] = ()
     class_column: str | None = None
-    shuffle_seed: int | None = None
+    order_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ class LevelRecoding:
 class Division:
     """Combinations whose rows are divided between classes.
 
-    The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of seed and row
+    The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of key and row
     number; the first go to the class of its first share, the next to that of its second, and so on: the same on
     every engine. Rows of one value are ranked together however it is written: `8` and `08` of an integer column.
 
     Attributes:
-        seed: Of the hash.
+        key: Of the hash.
         column: The sensitive column whose values are divided apart; None where there is none to be judged.
         values: The values of that column, None for missing; a single None without a column.
         spellings: The place in `values` of each text that the column has; nothing without a column.
@@ -100,7 +100,7 @@ class Division:
         codes: The value of each share, as its place in `values`; classes: its class; rows: its rows.
     """
 
-    seed: int
+    key: str
     column: str | None
     values: Labels
     spellings: Mapping[str | None, int]

@@ -48,7 +48,7 @@ def search(plan: Plan, method: Local, table: "FrequencyTable", progress: "Progre
     # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
     # again, and one that mixes levels stands for no combination that the population could be counted by.
     equal_rows = replace(problem, missing_matches=False, table=replace(table, population=None))
-    sweep = Sweep(equal_rows, method.nodes, plan.seed, **({"tell": progress} if progress else {}))
+    sweep = Sweep(equal_rows, method.nodes, plan.drawing_seed, **({"tell": progress} if progress else {}))
     best = _swept(sweep, method)
     node = better_node(problem, best.loss if best else None)
     if node is not None:

@@ -48,7 +48,9 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable) -> "Result":
 
     axes = axes_of(table, plan)
     items = _items(table, method)
-    wish = Wish(_least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.seed, method.bounds == "cut")
+    wish = Wish(
+        _least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut"
+    )
     cutting = _cut(items, axes, wish, plan.privacy)
     columns = _described(axes, cutting)
     sizes = class_sizes(cutting.counts, cutting.starts)
@@ -221,4 +223,5 @@ def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, cl
     values = (None,) * min(width, 1) if items.column is None else table.sensitive_values[items.column]
     spellings = {} if items.column is None else table.spellings[items.column]
     keys = keys[parted]
-    return Division(plan.seed, items.column, values, spellings, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])
+    key = f"{plan.secret}:division:"
+    return Division(key, items.column, values, spellings, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])
