@@ -37,6 +37,11 @@ class Engine(Protocol):
         """The names of all columns, in order."""
         ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the columns."""
+        ...
+
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         """The distinct combinations of some columns."""
         ...

@@ -169,7 +169,7 @@ class _Run:
             seed=self.plan.seed,
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
-            remarks=(*result.remarks, *unnamed(self.plan, table), *order_remarks(self.plan)),
+            remarks=(*self.source.notes, *result.remarks, *unnamed(self.plan, table), *order_remarks(self.plan)),
             details=result.details,
             star_rows=self.plan.output.suppressed == "star",
         )

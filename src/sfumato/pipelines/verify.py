@@ -80,7 +80,7 @@ def _opened(data: Any, separator: str | None) -> Engine:
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
         check_separator(separator)
-        return DuckDBEngine(data, DataPlan(separator=separator))
+        return DuckDBEngine(data, DataPlan(separator=separator, header=True))
     from sfumato.engines.opening import open_frame
 
     return open_frame(data)

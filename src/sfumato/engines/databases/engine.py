@@ -28,6 +28,8 @@ class PostgreSQLEngine:
 
     name = "postgresql"
 
+    notes: tuple[str, ...] = ()
+
     def __init__(self, address: Address, data: DataPlan | None = None) -> None:
         arrow("postgresql")
         self.address = address

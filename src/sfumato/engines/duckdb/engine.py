@@ -103,6 +103,10 @@ class DuckDBEngine:
     def columns(self) -> tuple[str, ...]:
         return self.source.columns
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.source.notes
+
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         with self.faults(reads=True):
             counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)

@@ -25,7 +25,8 @@ class FrameEngine:
 
     name = "frames"
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, notes: tuple[str, ...] = ()) -> None:
+        self.notes = notes
         self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         check_names(self._frame.columns)
         check_kinds(self._frame)

@@ -53,6 +53,10 @@ class SparkEngine:
     def columns(self) -> tuple[str, ...]:
         return self.source.columns
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.source.notes
+
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         with faults(self.plan.encoding):
             rows = present(self.source.frame, self.source, reading, self.plan.strip)

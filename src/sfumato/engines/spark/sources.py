@@ -31,12 +31,14 @@ class SparkSource:
         separator: Of a CSV file, for writing the release alike.
         number: Makes the same rows with their numbers (from 1) in the column `sfumato_row`; None where rows of this
             source have no lasting order.
+        notes: What a reader should know of the columns.
     """
 
     frame: Any
     columns: tuple[str, ...]
     separator: str = ","
     number: Callable[[], Any] | None = None
+    notes: tuple[str, ...] = ()
 
     def numbered(self) -> Any:
         """The rows with their numbers.
@@ -134,7 +136,8 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
     number = (F.monotonically_increasing_id() + 1).alias(ROW)
     # A file whose values may hold line breaks is read by one task: its rows come in the file's order.
     one = len(files) == 1
-    return SparkSource(frame, head.columns, head.separator, (lambda: frame.select("*", number)) if one else None)
+    numbers = (lambda: frame.select("*", number)) if one else None
+    return SparkSource(frame, head.columns, head.separator, numbers, head.notes)
 
 
 def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separator: str, plan: DataPlan) -> Any:
@@ -143,7 +146,7 @@ def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separat
     schema = StructType([StructField(name, StringType()) for name in columns])
     return (
         spark.read.schema(schema)
-        .option("header", str(plan.header).lower())
+        .option("header", str(plan.header is not False).lower())
         .option("sep", separator)
         .option("quote", plan.quote)
         .option("escape", plan.quote)
