@@ -147,7 +147,7 @@ def test_equal_names_are_told_apart_with_a_note(tmp_path) -> None:
     (tmp_path / "rows.csv").write_text("zip,age,zip,zip_2\n1,2,3,4\n1,2,3,4\n")
     plan = PLAN | {
         "data": {"source": str(tmp_path / "rows.csv")},
-        "columns": {name: PLAN["columns"]["age"] for name in ("zip", "age", "zip_2", "zip_3")},
+        "columns": dict.fromkeys(("zip", "age", "zip_2", "zip_3"), PLAN["columns"]["age"]),
     }
     assert DuckDBEngine(tmp_path / "rows.csv").columns == ("zip", "age", "zip_3", "zip_2")
     release = anonymize(tmp_path / "rows.csv", plan)
