@@ -11,7 +11,7 @@ from bench.data import best_of, plan, source
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain import exhaustive, optimal
-from sfumato.microdata.methods.full_domain.search import full_domain_problem
+from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
 
@@ -53,7 +53,7 @@ def _searches(path: Path, columns: dict[str, Any], names: list[str], group_by: f
     for share, (bar, java) in BARS.items():
         method = {"name": "optimal", "loss": "loss-metric", "suppression": share}
         resolved, table = _table(path, plan(columns, names, 5, method))
-        wall, cpu = best_of(TIMES, lambda r=resolved, t=table: optimal.search(full_domain_problem(r, r.method, t)))
+        wall, cpu = best_of(TIMES, lambda r=resolved, t=table: optimal.search(problem_of(r, r.method, t)))
         figures = f"{wall * 1000:7.1f}   {cpu * 1000:6.1f}   {bar:3d}   {java:9d}   {wall / group_by:10.1f}"
         print(f"{'':39s} {share:11.0%}   {figures}")
 
@@ -61,8 +61,8 @@ def _searches(path: Path, columns: dict[str, Any], names: list[str], group_by: f
 def _sweep(path: Path, columns: dict[str, Any], names: list[str], group_by: float) -> None:
     method = {"name": "exhaustive", "loss": "loss-metric"}
     resolved, table = _table(path, plan(columns, names, 5, method))
-    nodes = exhaustive.judge_all(full_domain_problem(resolved, resolved.method, table))
-    wall, cpu = best_of(3, lambda: exhaustive.judge_all(full_domain_problem(resolved, resolved.method, table)))
+    nodes = exhaustive.judge_all(problem_of(resolved, resolved.method, table))
+    wall, cpu = best_of(3, lambda: exhaustive.judge_all(problem_of(resolved, resolved.method, table)))
     print(f"all {len(nodes):,} nodes: {wall:.2f} s wall, {cpu:.2f} s CPU (bar 1 s), {wall / group_by:.0f} x group-by")
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.protect import run
 from sfumato.tables.attack.audit import Audit, audit_publication
-from sfumato.tables.attack.publication import Promise, Publication
+from sfumato.tables.attack.publication import Publication
 from sfumato.tables.build.build import build, read_source
-from sfumato.tables.cells.cells import Mask, Status, Table, make_relations, make_table
+from sfumato.tables.cells.cells import Mask, Reach, Status, Table, make_relations, make_table, no_bounds
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.suppression.fast import fast
-from sfumato.tables.suppression.optimal import Suppression, optimal
+from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,19 +47,9 @@ def timed(work: Callable[[], Any]) -> Timed:
 
 def attack(table: Table, masked: Mask) -> Audit:
     """The audit of a pattern."""
-    nothing = np.full(len(table), np.nan)
-    shown = Publication(
-        np.where(masked, np.nan, table.values), nothing, nothing, table.lower, table.upper, table.relations, table.names
-    )
-    low = np.where(table.unsafe, table.values - table.need_down, np.nan)
-    return audit_publication(shown, Promise(low, np.where(table.unsafe, table.values + table.need_up, np.nan)))
-
-
-def whole(table: Table, found: Suppression) -> Mask:
-    """A pattern over all cells of a table."""
-    masked = np.zeros(len(table), bool)
-    masked[make_problem(table).places] = found.masked
-    return masked
+    exact = np.where(masked, np.nan, table.values)
+    shown = Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
+    return audit_publication(shown, table.promise)
 
 
 def instance(name: str) -> Table:
@@ -91,7 +81,7 @@ def measured_instances() -> Iterator[str]:
         limit = SECONDS.get(name, 60.0)
         best, wall, processor = timed(lambda: optimal(problem, limit))  # noqa: B023
         quick, quick_wall, _ = timed(lambda: fast(problem))  # noqa: B023
-        audits = [attack(table, whole(table, found)) for found in (best, quick)]
+        audits = [attack(table, found.over(table)) for found in (best, quick)]
         assert all(audit.passed for audit in audits), name
         secondary = int((best.masked & ~problem.forced).sum())
         gap = "proved" if best.proved else f"{100 * best.gap:.2f} %"
@@ -114,7 +104,7 @@ def grid(rows: int, columns: int, share: float, seed: int) -> Table:
     status[rng.choice(places[1:, 1:].ravel(), int(share * rows * columns), replace=False)] = Status.UNSAFE
     need = np.where(status == Status.UNSAFE, np.ceil(values.ravel() * 0.15), 0.0)
     relations = make_relations([(line, [-1.0] + [1.0] * (len(line) - 1)) for line in lines])
-    return make_table(values.ravel(), relations, status=status, need_down=need, need_up=need)
+    return make_table(values.ravel(), relations, status=status, reach=Reach(need, need))
 
 
 def measured_grids() -> Iterator[str]:
@@ -129,11 +119,11 @@ def measured_grids() -> Iterator[str]:
     for share in (0.05, 0.1):
         table = grid(100, 100, share, 1)
         quick, wall, processor = timed(lambda: fast(make_problem(table)))  # noqa: B023
-        assert attack(table, whole(table, quick)).passed
+        assert attack(table, quick.over(table)).passed
         yield f"| fast, 100×100, {share:.0%} unsafe | audit passed | {wall:.1f} | {processor:.1f} |"
     if INSTANCES.is_dir():
         table = instance("tau_industrycode_size")
-        masked = whole(table, fast(make_problem(table)))
+        masked = fast(make_problem(table)).over(table)
         audit, wall, processor = timed(lambda: attack(table, masked))
         yield f"| audit, tau_industrycode_size ({audit.checked} masked cells) | passed | {wall:.1f} | {processor:.1f} |"
 

@@ -10,8 +10,9 @@ import pytest
 from sfumato.errors import PlanError, PromiseError, SfumatoError
 from sfumato.pipelines.audit import audit
 from sfumato.pipelines.protect import protect, run
-from sfumato.report.tables import html
+from sfumato.report.tables import html, summary
 from sfumato.tables import masking
+from sfumato.tables.cells.cells import Reach
 from sfumato.tables.cells.columns import read_columns
 from sfumato.tables.plan.plan import read_table_plan
 
@@ -90,7 +91,7 @@ def test_nothing_is_left_when_writing_fails(known, make_plan, tmp_path, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sfumato.report.tables.html", full)
+    monkeypatch.setattr("sfumato.pipelines.protect_folder.html", full)
     with pytest.raises(SfumatoError, match="No space left"):
         protected.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
@@ -111,13 +112,14 @@ def test_public_files_show_no_hidden_value(make_city, make_plan, tmp_path):
 
 
 def test_failed_audit_publishes_nothing(known, make_plan, monkeypatch):
-    monkeypatch.setattr(masking, "_optimal", lambda table, *_: masking.fast(masking.make_problem(_unprotected(table))))
+    make = masking.make_problem
+    monkeypatch.setattr(masking, "make_problem", lambda table, **_: make(_unprotected(table)))
     with pytest.raises(PromiseError):
         run(make_plan(), known)
 
 
 def _unprotected(table):
-    return table.with_columns(need_up=table.need_up * 0, need_down=table.need_down * 0)
+    return table.with_columns(reach=Reach(table.reach.down * 0, table.reach.up * 0))
 
 
 def test_holdings_bring_insiders(make_plan):
@@ -215,7 +217,7 @@ def test_table_to_hand_out_tells_no_mask_from_another(tmp_path):
 def test_page_tells_no_digits_of_the_cost(known, make_plan):
     done = run(make_plan(), known)
     done.report["gap"] = 7 / 1234
-    page = html(done)
+    page = html(done, done.report)
     assert "1 %" in page
     assert "0.005" not in page
 
@@ -348,13 +350,5 @@ def test_empty_tables_and_codes_are_refused():
 def test_gap_says_what_is_proved(known, make_plan):
     report = run(make_plan(), known).report
     assert report["bound"] == report["cost"]
-    said = summary_of(report | {"cost": 200, "bound": 50, "gap": 0.75, "proved_optimal": False})
+    said = summary(report | {"cost": 200, "bound": 50, "gap": 0.75, "proved_optimal": False})
     assert "none costs less than 50: at most 75.00 % of the cost can be saved" in said
-
-
-def summary_of(report):
-    from types import SimpleNamespace
-
-    from sfumato.report.tables import summary
-
-    return summary(SimpleNamespace(report=report))

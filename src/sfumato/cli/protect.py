@@ -33,7 +33,7 @@ def command(
     if as_json:
         sys.stdout.write(json.dumps(protected.report, indent=2, ensure_ascii=False) + "\n")
     elif not quiet:
-        sys.stdout.write(summary(protected) + "\n")
+        sys.stdout.write(summary(protected.report) + "\n")
     if not protected.holds:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
     return 0 if protected.holds else 1

@@ -23,13 +23,21 @@ FRAMES = ("polars", "pandas", "pyarrow")
 
 def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
     """Every column of a frame as texts, empty where missing; whole numbers have no decimal point."""
-    eager = frames.eager(frame)
+    eager = _eager(frame)
     return {str(name): _texts(eager[name]) for name in eager.columns}
 
 
 def _texts(column: Any) -> tuple[str, ...]:
     pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
     return tuple("" if missing else _text(value) for value, missing in pairs)
+
+
+def _eager(frame: Any) -> "nw.DataFrame[Any]":
+    try:
+        return frames.eager(frame)
+    except DataError:
+        kind, do = type(frame).__name__, "Give a pandas, Polars or Arrow frame, or a path."
+        raise PlanError(f"a {kind} is no table.", do, "no-frame") from None
 
 
 def _text(value: Any) -> str:
@@ -40,7 +48,7 @@ def _text(value: Any) -> str:
 
 def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
     """The frame with text columns added."""
-    eager = frames.eager(frame)
+    eager = _eager(frame)
     series = [nw.new_series(name, list(texts), nw.String, backend=eager.implementation) for name, texts in new.items()]
     return eager.with_columns(*series).to_native()
 
@@ -48,7 +56,7 @@ def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
 def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
     """Columns as the kind of frame that came in, or as one of those installed when a path did."""
     path = isinstance(like, str | Path)
-    return frames.frame_of(columns, frames.installed(*FRAMES) if path else frames.eager(like).implementation)
+    return frames.frame_of(columns, frames.installed(*FRAMES) if path else _eager(like).implementation)
 
 
 def base_of(
@@ -153,7 +161,7 @@ def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: 
 
 def crosstab_of(frame: Any) -> Crosstab:
     """A crosstab as labels and numbers: pandas keeps row labels in the index, other frames in the first column."""
-    eager = frames.eager(frame)
+    eager = _eager(frame)
     if eager.implementation.is_pandas():
         return Crosstab(
             rows=tuple(frame.index),
@@ -173,7 +181,7 @@ def _matrix(columns: Sequence[Any]) -> np.ndarray[tuple[int, int], np.dtype[np.f
 
 def crosstab_like(frame: Any, cells: Sequence[Sequence[Any]]) -> Any:
     """The crosstab with other cells, given row by row; pandas keeps numbers as such, other frames hold texts."""
-    eager = frames.eager(frame)
+    eager = _eager(frame)
     if eager.implementation.is_pandas():
         result = frame.astype(object)
         for row, entries in enumerate(cells):

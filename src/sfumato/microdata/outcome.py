@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.microdata.methods.full_domain.problem import Judged
+from sfumato.microdata.methods.full_domain.problem import Judgment
 from sfumato.microdata.verdict import Promise
 
 
@@ -93,7 +93,7 @@ class Report:
     engine: str
     seed: int | None
     input_sha256: str
-    candidates: tuple[Judged, ...] = ()
+    candidates: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     star_rows: bool = False
@@ -140,7 +140,7 @@ class Report:
             return {}
         return {"candidates": [self._candidate(node) for node in self.candidates]}
 
-    def _candidate(self, node: Judged) -> dict[str, Any]:
+    def _candidate(self, node: Judgment) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
 

@@ -1,15 +1,17 @@
 """Audit a published table as a stranger would."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
-from sfumato.pipelines.protect import ProtectedTable
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.pipelines.protect import ProtectedTable, columns_from
+from sfumato.tables.attack.audit import Audit
+from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.published.reading import seen_in
-from sfumato.tables.published.review import Review, _attacked_by, _unvalued, _valued
+from sfumato.tables.published.reading import read_published
+from sfumato.tables.published.review import review
 from sfumato.tables.suppression.installed import check_installed
 
 
@@ -19,7 +21,7 @@ def audit(
     *,
     integer: bool | None = None,
     own_contribution: bool | None = None,
-) -> Review:
+) -> Audit:
     """Attack a published table.
 
     Args:
@@ -40,17 +42,12 @@ def audit(
         table, plan = table.columns, plan or table.plan
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
-    made = _attacked_by(read_table_plan(plan), integer, own_contribution)
-    columns = _columns(table, made)
-    seen = seen_in(columns, made)
-    return _valued(columns, made, seen) if seen.valued else _unvalued(columns, made, seen)
+    attacked = _attacked_by(read_table_plan(plan), integer, own_contribution)
+    columns = table if isinstance(table, Columns) else columns_from(table, attacked)
+    return review(columns, attacked, read_published(columns, attacked))
 
 
-def _columns(table: Any, plan: TablePlan) -> Columns:
-    if isinstance(table, Columns):
-        return table
-    if isinstance(table, str | Path):
-        return read_columns(Path(table), plan.table.separator)
-    from sfumato.engines.tabulation import columns_of
-
-    return Columns(columns_of(table))
+def _attacked_by(plan: TablePlan, integer: bool | None, own_contribution: bool | None) -> TablePlan:
+    attacker = plan.attacker if integer is None else replace(plan.attacker, integer=integer)
+    method = plan.method if own_contribution is None else replace(plan.method, insiders=own_contribution)
+    return replace(plan, attacker=attacker, method=method)

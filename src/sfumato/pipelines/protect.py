@@ -11,7 +11,7 @@ from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.pipelines.protect_folder import write_release
 from sfumato.report.tables import figures, html
 from sfumato.tables.build.build import build, read_source
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
@@ -45,10 +45,10 @@ class ProtectedTable(MaskedTable):
         Raises:
             PlanError: The folder is there already.
         """
-        write_release(self, Path(folder))
+        write_release(self, self.report, Path(folder))
 
     def _repr_html_(self) -> str:
-        return html(self)
+        return html(self, self.report)
 
 
 def protect(
@@ -74,8 +74,9 @@ def protect(
     >>> done.data["n_published"].tolist()
     ['24', '*', '*', '13']
     """
-    made = _plan(plan, parts, table)
-    return run(made, _columns(table, made), like=table)
+    chosen = _plan(plan, parts, table)
+    source = None if _is_plan_file(table) else table
+    return run(chosen, read_source(chosen) if source is None else columns_from(source, chosen), like=table)
 
 
 def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress | None = None) -> ProtectedTable:
@@ -93,7 +94,7 @@ def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress 
     done = _masked(parts, plan, progress)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
-    if not protected.holds and not _bare(plan):
+    if not protected.holds and not plan.method.faithful:
         raise PromiseError(
             f"the attacker still narrows {len(protected.leaks)} masked cells below what is promised.",
             "Widen the protection, or let more cells be masked.",
@@ -122,21 +123,12 @@ def _masked(parts: Sequence[Part], plan: TablePlan, progress: Progress | None) -
     for part in parts:
         share = max(end - time.monotonic(), 0.1) * len(part.table) / left
         left -= len(part.table)
-        done.append(mask_part(part, plan, share, progress))
+        done.append(mask_part(part, plan.method, plan.output.language, share, progress))
     return done
 
 
-def _bare(plan: TablePlan) -> bool:
-    return plan.method.name == "intervals" and not plan.method.repair
-
-
 def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
-    if (
-        plan is None
-        and not parts
-        and isinstance(table, str | Path)
-        and Path(table).suffix in (".yaml", ".yml", ".json")
-    ):
+    if plan is None and not parts and _is_plan_file(table):
         return read_table_plan(table)
     if plan is None:
         inner = {key: parts.pop(key) for key in _TABLE_KEYS if key in parts}
@@ -149,12 +141,13 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
 _TABLE_KEYS = ("value", "group_by", "separator", "frequency", "contributions", "holdings", "tolerance")
 
 
-def _columns(table: Any, plan: TablePlan) -> Columns:
-    if table is None or (isinstance(table, str | Path) and Path(table).suffix in (".yaml", ".yml", ".json")):
-        return read_source(plan)
-    if isinstance(table, str | Path):
-        from sfumato.tables.cells.columns import read_columns
+def _is_plan_file(table: Any) -> bool:
+    return isinstance(table, str | Path) and Path(table).suffix in (".yaml", ".yml", ".json")
 
+
+def columns_from(table: Any, plan: TablePlan) -> Columns:
+    """The columns of a frame, or of a CSV file."""
+    if isinstance(table, str | Path):
         return read_columns(Path(table), plan.table.separator)
     from sfumato.engines.tabulation import columns_of
 

@@ -3,16 +3,18 @@
 import csv
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sfumato.folders import staged, write_text
-from sfumato.report.tables import figures, html
+from sfumato.report.tables import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import table_plan_dict
 from sfumato.tables.protected import MaskedTable
 
 
-def write_release(protected: MaskedTable, folder: Path) -> None:
+def write_release(protected: MaskedTable, report: Mapping[str, Any], folder: Path) -> None:
     """Write the release folder under a temporary name beside it, and rename it when it is whole.
 
     Raises:
@@ -20,17 +22,17 @@ def write_release(protected: MaskedTable, folder: Path) -> None:
         EngineError: The disk refuses.
     """
     with staged(folder) as stage:
-        _fill(protected, stage, folder)
+        _fill(protected, report, stage, folder)
 
 
-def _fill(protected: MaskedTable, stage: Path, folder: Path) -> None:
+def _fill(protected: MaskedTable, report: Mapping[str, Any], stage: Path, folder: Path) -> None:
     import yaml
 
     files = {
         "table.csv": _csv(protected.columns),
         "published.csv": _csv(protected.public),
-        "report.json": json.dumps(figures(protected), indent=2, ensure_ascii=False) + "\n",
-        "report.html": html(protected),
+        "report.json": json.dumps(report, indent=2, ensure_ascii=False) + "\n",
+        "report.html": html(protected, report),
         "plan.yaml": yaml.safe_dump(table_plan_dict(protected.plan, folder), allow_unicode=True, sort_keys=False),
     }
     if protected.holds:

@@ -15,7 +15,7 @@ from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
-from sfumato.microdata.methods.full_domain.warming import warm_up
+from sfumato.microdata.methods.full_domain.warm_up import warm_up
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures

@@ -3,17 +3,15 @@
 import hashlib
 import json
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from sfumato.report.html_parts import page, paragraph, section, table
-from sfumato.tables.attack.audit import Finding
+from sfumato.tables.attack.audit import Audit, Finding
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.protected import MaskedTable
+from sfumato.tables.words import span
 from sfumato.version import __version__
-
-if TYPE_CHECKING:
-    from sfumato.tables.protected import MaskedTable
-    from sfumato.tables.published.review import Review
 
 MOST_ROWS = 500
 HANDOUT = (
@@ -24,14 +22,14 @@ HANDOUT = (
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
-def figures(protected: "MaskedTable") -> dict[str, Any]:
+def figures(protected: MaskedTable) -> dict[str, Any]:
     """The figures of report.json."""
     parts = protected.parts
     primary = sum(int(part.part.table.unsafe.sum()) for part in parts)
     masked = sum(int(part.mask.sum()) for part in parts)
     cost = sum(part.cost for part in parts)
     bound = None if any(part.bound is None for part in parts) else sum(part.bound or 0.0 for part in parts)
-    counts = [part.audit.counts() for part in parts]
+    counts = protected.audit.counts()
     return {
         "version": __version__,
         "method": protected.plan.method.name,
@@ -45,15 +43,11 @@ def figures(protected: "MaskedTable") -> dict[str, Any]:
         "proved_optimal": _gap(cost, bound) == 0.0,
         "gap": _gap(cost, bound),
         "holds": protected.holds,
-        "audit": {key: sum(count.get(key, 0) for count in counts) for key in _keys(counts)},
+        "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [] if protected.holds else [WARNING],
         "input_sha256": _digest(protected.source),
     }
-
-
-def _keys(counts: Sequence[dict[str, int]]) -> list[str]:
-    return list(dict.fromkeys(key for count in counts for key in count))
 
 
 def _gap(cost: float, bound: float | None) -> float | None:
@@ -72,9 +66,8 @@ def _digest(columns: Columns) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def summary(protected: "MaskedTable") -> str:
-    """The outcome in a few lines of text."""
-    report = figures(protected)
+def summary(report: Mapping[str, Any]) -> str:
+    """The figures in a few lines of text."""
     quality = "proved optimal" if report["proved_optimal"] else "not proved optimal"
     lines = [
         f"{report['masked']:,} of {report['cells']:,} cells masked: {report['primary']:,} unsafe by themselves, "
@@ -85,7 +78,7 @@ def summary(protected: "MaskedTable") -> str:
     return "\n".join(lines + report["warnings"])
 
 
-def _saving(report: dict[str, Any]) -> str:
+def _saving(report: Mapping[str, Any]) -> str:
     """How much cheaper the best answer may be, in words; nothing where it is proved or not known."""
     if not report["gap"]:
         return ""
@@ -100,7 +93,7 @@ def audit_line(counts: dict[str, int]) -> str:
     return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(found) + "."
 
 
-def review_lines(review: "Review") -> list[str]:
+def review_lines(review: Audit) -> list[str]:
     """The audit of a published table in lines: counts, leaks with their certificates, what is false or not judged."""
     return [
         audit_line(review.counts()),
@@ -120,16 +113,11 @@ def leak_line(finding: Finding) -> str:
     insider = f", known to the respondent of {finding.insider}" if finding.insider else ""
     because = f"; given away by: {', '.join(finding.certificate[:8])}" if finding.certificate else ""
     more = f" and {len(finding.certificate) - 8} more" if len(finding.certificate) > 8 else ""
-    return f"{finding.name}: {finding.verdict}{insider}, {_range(finding)}{because}{more}"
+    reach = span(finding.lower, finding.upper)
+    return f"{finding.name}: {finding.verdict}{insider}, range {reach}{because}{more}"
 
 
-def _range(finding: Finding) -> str:
-    from sfumato.tables.words import span
-
-    return f"range {span(finding.lower, finding.upper)}"
-
-
-def review_figures(review: "Review") -> dict[str, Any]:
+def review_figures(review: Audit) -> dict[str, Any]:
     """The audit of a published table as JSON."""
     return {
         "holds": review.passed,
@@ -156,9 +144,8 @@ def _finite(value: float) -> float | None:
     return None if abs(value) == float("inf") else value
 
 
-def html(protected: "MaskedTable") -> str:
+def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
     """The whole report as one page; it shows what is published, never a hidden value."""
-    report = figures(protected)
     verdict = "Nobody can compute a masked cell back." if protected.holds else WARNING
     mark = "verdict" if protected.holds else "verdict bad"
     public = protected.external
@@ -184,7 +171,7 @@ def html(protected: "MaskedTable") -> str:
     )
 
 
-def _figure_rows(report: dict[str, Any]) -> list[tuple[str, object]]:
+def _figure_rows(report: Mapping[str, Any]) -> list[tuple[str, object]]:
     # The page is handed out. How many cells are unsafe by themselves narrows which they are, and the cost is often a
     # sum of hidden values, which the digits of the gap would tell as well: these figures stay in report.json.
     names = ("cells", "groups", "masked", "proved_optimal")
@@ -197,9 +184,6 @@ def _rough(gap: float) -> str:
     return f"{math.ceil(100 * gap - 1e-9)} %"
 
 
-def _leaks(protected: "MaskedTable") -> list[str]:
+def _leaks(protected: MaskedTable) -> list[str]:
     rows = [(leak.name, str(leak.verdict), ", ".join(leak.certificate)) for leak in protected.leaks[:MOST_ROWS]]
     return [section("Leaks", table(["cell", "verdict", "given away by"], rows))] if rows else []
-
-
-__all__ = ["figures", "html", "review_figures", "review_lines", "summary"]

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.attack.audit import Finding
+from sfumato.tables.attack.audit import Audit, Finding, joined
 from sfumato.tables.build.ordering import by_codes
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.words import MASK, NAMES, PRIMARY_DASH, lower_end, span, upper_end
+from sfumato.tables.words import MASK, NAMES, PRIMARY_DASH, Case, lower_end, span, upper_end
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,17 @@ class MaskedTable:
     @property
     def holds(self) -> bool:
         """Whether the audit of every group passed."""
-        return all(part.audit.passed for part in self.parts)
+        return self.audit.passed
+
+    @cached_property
+    def audit(self) -> Audit:
+        """What the attacker found in all groups."""
+        return joined(part.audit for part in self.parts)
 
     @property
     def leaks(self) -> tuple[Finding, ...]:
         """The masked cells that the attacker narrows below the promise."""
-        return tuple(finding for part in self.parts for finding in part.audit.leaks)
+        return self.audit.leaks
 
     @cached_property
     def columns(self) -> Columns:
@@ -96,8 +101,8 @@ def _entries(part: Masked) -> list[tuple[str, ...] | None]:
     """For each cell what is published of it; None where its value is."""
     entries: list[tuple[str, ...] | None] = [None] * len(part.mask)
     for cell in np.flatnonzero(part.mask):
-        low, high = float(part.low[cell]), float(part.high[cell])
-        dash = PRIMARY_DASH if part.case[cell] == "primär" else "-"
+        low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
+        dash = PRIMARY_DASH if part.case[cell] == Case.PRIMARY else "-"
         text = span(low, high, dash) if part.texts else MASK
         entries[cell] = (text, lower_end(low), upper_end(high), part.case[cell], part.reason[cell])
     return entries

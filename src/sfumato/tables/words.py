@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 Language = Literal["en", "de"]
@@ -9,23 +10,35 @@ MASK = "*"
 # What the sixth decimal may be off before an end is rounded away from the range: noise of the programs.
 NOISE = 1e-3
 
-_SMALL = {
-    "en": "Small values are masked at the lowest level",
-    "de": "Kleine Werte werden auf der untersten Ebene maskiert",
+
+class Case(StrEnum):
+    """Why a cell is masked, as the case column says; the original counts further cases, `A11` to `C1`."""
+
+    PRIMARY = "primär"
+    UNSAFE = "primary"
+    COMPLEMENT = "secondary"
+
+
+# Every text of a published table, by its key, English and German.
+_TEXTS: dict[str, dict[Language, str]] = {
+    "small": {
+        "en": "Small values are masked at the lowest level",
+        "de": "Kleine Werte werden auf der untersten Ebene maskiert",
+    },
+    "unsafe": {
+        "en": "Too few or too dominant respondents.",
+        "de": "Zu wenige oder zu dominante Auskunftgebende.",
+    },
+    "inference": {
+        "en": "Masked so that nothing can be inferred in {place}.",
+        "de": "Anonymisiert, damit in {place} keine Rückschlüsse gezogen werden können.",
+    },
+    "complement": {
+        "en": "Masked so that other masked cells cannot be computed.",
+        "de": "Anonymisiert, damit andere maskierte Zellen nicht errechnet werden können.",
+    },
+    "total": {"en": "total", "de": "Gesamt"},
 }
-_INFERENCE = {
-    "en": "Masked so that nothing can be inferred in {place}.",
-    "de": "Anonymisiert, damit in {place} keine Rückschlüsse gezogen werden können.",
-}
-_UNSAFE = {
-    "en": "Too few or too dominant respondents.",
-    "de": "Zu wenige oder zu dominante Auskunftgebende.",
-}
-_COMPLEMENT = {
-    "en": "Masked so that other masked cells cannot be computed.",
-    "de": "Anonymisiert, damit andere maskierte Zellen nicht errechnet werden können.",
-}
-_TOTAL = {"en": "total", "de": "Gesamt"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,27 +49,22 @@ class Unit:
     code: str
 
     def text(self, language: Language) -> str:
-        return f"{self.level} {self.code}".strip() or _TOTAL[language]
+        return f"{self.level} {self.code}".strip() or _TEXTS["total"][language]
 
 
-def small(language: Language) -> str:
-    """The reason of a cell of the range rule."""
-    return _SMALL[language]
+def primary(small: bool, language: Language) -> str:
+    """The reason of a primary cell: of the range rule, or of any other."""
+    return _TEXTS["small" if small else "unsafe"][language]
 
 
 def inference(unit: Unit, language: Language) -> str:
     """The reason of a cell that would give others away in a unit."""
-    return _INFERENCE[language].format(place=unit.text(language))
-
-
-def unsafe(language: Language) -> str:
-    """The reason of a primary cell of any other rule."""
-    return _UNSAFE[language]
+    return _TEXTS["inference"][language].format(place=unit.text(language))
 
 
 def complement(language: Language) -> str:
     """The reason of a secondary cell."""
-    return _COMPLEMENT[language]
+    return _TEXTS["complement"][language]
 
 
 def number(value: float) -> str:

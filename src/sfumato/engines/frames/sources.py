@@ -25,7 +25,7 @@ def eager(frame: Any) -> "nw.DataFrame[Any]":
     except TypeError:
         kind = type(frame).__name__
         raise DataError(
-            f"{kind} is no frame.", "Give a pandas, Polars or Arrow frame, a path, or a list of mappings.", "frame"
+            f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
         ) from None
     return known.collect() if isinstance(known, nw.LazyFrame) else known
 

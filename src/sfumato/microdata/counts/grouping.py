@@ -1,6 +1,7 @@
 """Grouping: the classes of a frequency table at any node of its lattice, rolled up from the nearest table at hand."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,14 @@ MAX_STAMP = 1 << 31
 def hash_capacity(rows: int) -> int:
     """How long the hash table of `grouping_kernels.group` is for so many rows: a power of two, at most half full."""
     return 1 << max((2 * rows).bit_length(), 4)
+
+
+def regroup(histogram: Histogram, owner: npt.NDArray[np.signedinteger[Any]], classes: int) -> Histogram:
+    """The histogram of classes, from that of their rows; rows of the class `classes` belong to none."""
+    rows = histogram.starts, histogram.values, histogram.counts
+    starts, values, counts = kernels.regroup(*rows, owner, classes + 1, histogram.size)
+    end = int(starts[classes])
+    return Histogram(starts[: classes + 1], values[:end], counts[:end], histogram.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +98,8 @@ class Grouper:
     def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
         """The classes that were just rolled up."""
         sensitive = {
-            name: self._regrouped(content, len(source.sizes), count)
-            for name, content in source.classes.sensitive.items()
+            name: regroup(histogram, self._owner[: len(source.sizes)], count)
+            for name, histogram in source.classes.sensitive.items()
         }
         return Grouped(node, self._out_keys[:, :count].copy(), Classes(self._out_counts[:count].copy(), sensitive))
 
@@ -113,15 +122,15 @@ class Grouper:
             source.keys, packing.word, packing.shift, packing.mask, low, high, steps.labels, steps.begins, relabeled
         )
         out = (self._out_keys, self._out_counts, self._owner)
-        shift = self._untouched(node)
-        if shift is None or rows < LEAST_IN_RUNS:
+        apart = self._untouched(node)
+        if apart is None or rows < LEAST_IN_RUNS:
             hashed, stamp = self._table(rows, 1)
             return int(grouping_kernels.group(relabeled, source.sizes, hashed, stamp, *out))
-        many, longest = grouping_kernels.runs(relabeled[0], shift)
+        many, longest = grouping_kernels.runs(relabeled[0], apart)
         hashed, stamp = self._table(longest, many)
         keys, counts, owner = out
         return int(
-            grouping_kernels.group_runs(relabeled[0], source.sizes, shift, hashed, stamp, keys[0], counts, owner)
+            grouping_kernels.group_runs(relabeled[0], source.sizes, apart, hashed, stamp, keys[0], counts, owner)
         )
 
     def _table(self, rows: int, stamps: int) -> tuple[Counts, int]:
@@ -135,7 +144,7 @@ class Grouper:
         return self._hashed[: hash_capacity(rows)], first
 
     def _untouched(self, node: Node) -> np.uint64 | None:
-        """From which bit on no key at a node is generalized: None where all are, or where there is no order.
+        """The bits of a key that are generalized in no key at a node: None where all are, or where there is no order.
 
         The raw table is sorted, and classes are numbered as they come. So in all tables at hand, keys that are equal
         in the columns behind the last generalized one stand together.
@@ -143,14 +152,7 @@ class Grouper:
         last = max((column for column, level in enumerate(node) if level), default=-1)
         if not self._sorted or last + 1 == len(node):
             return None
-        return np.uint64(self.packing.shift[last + 1])
-
-    def _regrouped(self, content: Histogram, rows: int, classes: int) -> Histogram:
-        owner = self._owner[:rows]
-        starts, values, counts = kernels.regroup(
-            content.starts, content.values, content.counts, owner, classes, content.size
-        )
-        return Histogram(starts, values, counts, content.size)
+        return ~np.uint64(0) << np.uint64(self.packing.shift[last + 1])
 
     def _stone(self, node: Node) -> Node:
         """A stepping stone below a node, on which other nodes are likely to stand too.

@@ -12,6 +12,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
 _HALF = 32
 _LOW = 0xFFFFFFFF
+_ALL_ONE_RUN = np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -102,44 +103,16 @@ def group(keys, counts, table, stamp, out_keys, out_counts, owner):
         The number of classes, numbered as they come.
     """
     if len(keys) == 1:
-        return _group_words(keys[0], counts, table, stamp, out_keys[0], out_counts, owner)
+        return group_runs(keys[0], counts, _ALL_ONE_RUN, table, stamp, out_keys[0], out_counts, owner)
     return _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner)
 
 
 @njit(cache=True, nogil=True)
-def _group_words(keys, counts, table, stamp, out_keys, out_counts, owner):
-    """As `group`, for combinations that fit in one word: the usual case."""
-    last = np.uint64(len(table) - 1)
-    down = _down(len(table))
-    mark = np.int64(stamp) << _HALF
-    classes = 0
-    for row in range(len(keys)):
-        key = keys[row]
-        slot = (key * _MIX) >> down
-        while True:
-            entry = table[slot]
-            if (entry >> _HALF) != stamp:
-                table[slot] = mark | classes
-                out_keys[classes] = key
-                out_counts[classes] = counts[row]
-                owner[row] = classes
-                classes += 1
-                break
-            found = np.uint64(entry & _LOW)
-            if out_keys[found] == key:
-                out_counts[found] += counts[row]
-                owner[row] = found
-                break
-            slot = (slot + _ONE) & last
-    return classes
-
-
-@njit(cache=True, nogil=True)
-def runs(keys, shift):
-    """How many runs of keys there are that are equal from the bit `shift` on, and how long the longest is."""
+def runs(keys, apart):
+    """How many runs of keys there are that are equal in the bits `apart`, and how long the longest is."""
     many, longest, begin = 0, 0, 0
     for row in range(1, len(keys) + 1):
-        if row == len(keys) or (keys[row] >> shift) != (keys[row - 1] >> shift):
+        if row == len(keys) or (keys[row] ^ keys[row - 1]) & apart:
             many += 1
             longest = max(longest, row - begin)
             begin = row
@@ -147,18 +120,18 @@ def runs(keys, shift):
 
 
 @njit(cache=True, nogil=True)
-def group_runs(keys, counts, shift, table, stamp, out_keys, out_counts, owner):
-    """As `group`, for combinations of one word of which equal ones stand in one run of equal bits from `shift` on.
+def group_runs(keys, counts, apart, table, stamp, out_keys, out_counts, owner):
+    """As `group`, for combinations of one word, the usual case; equal ones stand in one run of equal bits `apart`.
 
     Every run begins with an empty table, which can be as short as the longest run asks for: it stays in the
-    processor's cache. As many stamps are used as there are runs.
+    processor's cache. As many stamps are used as there are runs; without bits in `apart`, all keys are one run.
     """
     last = np.uint64(len(table) - 1)
     down = _down(len(table))
     classes, mark = 0, np.int64(stamp) << _HALF
     for row in range(len(keys)):
         key = keys[row]
-        if row and (key >> shift) != (keys[row - 1] >> shift):
+        if row and (key ^ keys[row - 1]) & apart:
             stamp += 1
             mark = np.int64(stamp) << _HALF
         slot = (key * _MIX) >> down
@@ -171,10 +144,10 @@ def group_runs(keys, counts, shift, table, stamp, out_keys, out_counts, owner):
                 owner[row] = classes
                 classes += 1
                 break
-            found = np.uint64(entry & _LOW)
-            if out_keys[found] == key:
-                out_counts[found] += counts[row]
-                owner[row] = found
+            place = np.uint64(entry & _LOW)
+            if out_keys[place] == key:
+                out_counts[place] += counts[row]
+                owner[row] = place
                 break
             slot = (slot + _ONE) & last
     return classes
@@ -204,15 +177,15 @@ def _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner):
                 owner[row] = classes
                 classes += 1
                 break
-            found = np.uint64(entry & _LOW)
+            place = np.uint64(entry & _LOW)
             same = True
             for at in range(words):
-                if out_keys[at, found] != keys[at, row]:
+                if out_keys[at, place] != keys[at, row]:
                     same = False
                     break
             if same:
-                out_counts[found] += counts[row]
-                owner[row] = found
+                out_counts[place] += counts[row]
+                owner[row] = place
                 break
             slot = (slot + _ONE) & last
     return classes

@@ -12,7 +12,7 @@ ALL = 2**62
 
 
 @dataclass(frozen=True, slots=True)
-class Assessed:
+class Assessment:
     """What the promises say of a table's classes.
 
     Attributes:
@@ -33,7 +33,7 @@ class Assessed:
 
 def assess(
     classes: Classes, whole: Classes, models: Sequence[Model], enough: int = ALL, bounded: bool = True
-) -> Assessed:
+) -> Assessment:
     """Judge classes by all models: first class by class, then those that are left together.
 
     Args:
@@ -53,18 +53,18 @@ def assess(
                 left = enough - int(lost[settled].sum())
                 lost = np.maximum(lost, model.lost(classes, whole, mask, left))
                 if enough < ALL and int(lost.sum()) > enough:
-                    return Assessed(failing, lost)
+                    return Assessment(failing, lost)
     return _together(models, classes.sizes, failing, lost)
 
 
-def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: Counts) -> Assessed:
+def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: Counts) -> Assessment:
     """Judge the classes that are left by the promises about the release as a whole."""
     together = 0
     for model in models:
         if of_release(model):
             together = max(together, model.lost_together(sizes))
             failing = _without_short(model, sizes, failing)
-    return Assessed(failing, lost, together)
+    return Assessment(failing, lost, together)
 
 
 def _without_short(model: ReleaseModel, sizes: Counts, failing: Mask) -> Mask:
@@ -73,6 +73,6 @@ def _without_short(model: ReleaseModel, sizes: Counts, failing: Mask) -> Mask:
     short = model.short(sizes[left])
     if not short.any():
         return failing
-    found = failing.copy()
-    found[left[short]] = True
-    return found
+    more = failing.copy()
+    more[left[short]] = True
+    return more

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.microdata.methods.full_domain.problem import Judged
+from sfumato.microdata.methods.full_domain.problem import Judgment
 from sfumato.microdata.recoding.recoding import Recoding
 
 Progress = Callable[[int, int], None]
@@ -16,7 +16,7 @@ class Result:
 
     Attributes:
         levels: The level of each column, for methods that choose one.
-        nodes: Judged nodes, where the answer includes them; checked and total count them.
+        nodes: Judgment nodes, where the answer includes them; checked and total count them.
         details: More for the report, by name.
     """
 
@@ -28,6 +28,6 @@ class Result:
     checked: int
     total: int
     levels: Mapping[str, int] = field(default_factory=dict)
-    nodes: tuple[Judged, ...] = ()
+    nodes: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)

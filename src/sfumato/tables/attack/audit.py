@@ -12,13 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError, InternalError, missing_extra
-from sfumato.tables.attack.publication import Knowledge, Promise, Publication
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.errors import DataError
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.parts import Knowledge
+from sfumato.tables.programs import Extreme, Program
 
-Ends = tuple[Numbers, Numbers]
 # So few masked cells are attacked together: taking them apart would cost more than it saves.
 FEW = 60
+# What the answers of the programs may be off.
+TOLERANCE = 1e-6
 
 
 class Verdict(StrEnum):
@@ -53,10 +56,12 @@ class Audit:
     Attributes:
         findings: In the order of the cells.
         contradictions: Cells of which the publication says something false, or that contradicts the rest of it.
+        unjudged: Rules of the plan that could not be judged, for want of a column.
     """
 
     findings: tuple[Finding, ...]
     contradictions: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
 
     @property
     def checked(self) -> int:
@@ -83,28 +88,40 @@ class Audit:
         return Audit(self.findings, tuple(dict.fromkeys((*self.contradictions, *names))))
 
     def counts(self) -> dict[str, int]:
-        """The figures of the report."""
+        """Masked cells checked, recovered exactly, narrowed too far, and contradicted by their own table."""
         figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
-        return figures | ({"contradictory": len(self.contradictions)} if self.contradictions else {})
+        return figures | {"contradictory": len(self.contradictions)}
+
+
+def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
+    """The audits of several tables as one."""
+    listed = list(audits)
+    findings = tuple(finding for audit in listed for finding in audit.findings)
+    return Audit(findings, tuple(name for audit in listed for name in audit.contradictions), unjudged)
 
 
 def audit_publication(
-    publication: Publication, promise: Promise, knowledge: Knowledge | None = None, tolerance: float = 1e-6
+    publication: Publication, promise: Bounds, knowledge: Knowledge | None = None, own_values: Numbers | None = None
 ) -> Audit:
     """Attack a publication.
 
-    >>> from sfumato.tables.cells import make_relations
-    >>> nothing = np.full(3, np.nan)
-    >>> publication = Publication(np.array([5.0, np.nan, 3.0]), nothing, nothing, np.zeros(3), np.full(3, np.inf),
+    Args:
+        publication: What is published.
+        promise: What the attacker's range of each cell must contain; not a number where nothing is promised.
+        knowledge: What the attacker has besides.
+        own_values: What the single respondents of cells know, where they attack.
+
+    >>> from sfumato.tables.cells.cells import make_relations, no_bounds
+    >>> publication = Publication(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
     ...     make_relations([([0, 1, 2], [-1, 1, 1])]), ("all", "a", "b"))
-    >>> audit_publication(publication, Promise(nothing, nothing)).findings[0].certificate
+    >>> audit_publication(publication, no_bounds(3)).findings[0].certificate
     ('all', 'b')
     """
-    attack = _Attack(publication, promise, knowledge or Knowledge(), tolerance)
+    attack = _Attack(publication, promise, knowledge or Knowledge(), own_values)
     few = attack.masked.sum() <= FEW and attack.knowledge.alone is None
-    found = attack.run(together=bool(few))
+    audit = attack.run(together=bool(few))
     # A contradiction takes knowledge from its own component only.
-    return attack.run(together=False) if few and found.contradictions else found
+    return attack.run(together=False) if few and audit.contradictions else audit
 
 
 @dataclass
@@ -112,9 +129,9 @@ class _Attack:
     """The attacker at work."""
 
     publication: Publication
-    promise: Promise
+    promise: Bounds
     knowledge: Knowledge
-    tolerance: float
+    own_values: Numbers | None
     matrix: Any = field(init=False)
     masked: Mask = field(init=False)
     sides: Numbers = field(init=False)
@@ -132,10 +149,10 @@ class _Attack:
 
     def run(self, together: bool) -> Audit:
         """All findings, component by component or all cells together."""
-        found = [self.on(cells, rows) for cells, rows in self.components(together)]
-        findings = [finding for part, _ in found for finding in part] + self.exposed()
+        answers = [self.on(cells, rows) for cells, rows in self.components(together)]
+        findings = [finding for part, _ in answers for finding in part] + self.exposed()
         findings.sort(key=lambda finding: finding.cell)
-        return Audit(tuple(findings), tuple(name for _, names in found for name in names))
+        return Audit(tuple(findings), tuple(name for _, names in answers for name in names))
 
     def exposed(self) -> list[Finding]:
         """The cells that something is promised of and that are published all the same."""
@@ -172,7 +189,7 @@ class _Attack:
         findings = [self._finding(place, cells, rows, program) for place in range(len(cells))]
         return self._with_insiders(findings, cells, rows, program), contradicted
 
-    def _without_false_ranges(self, cells: Places, rows: Places) -> "_Program":
+    def _without_false_ranges(self, cells: Places, rows: Places) -> Program:
         """First only promised cells keep their ranges, then none does."""
         for trusted in (~np.isnan(self.promise.low), np.zeros(len(self.masked), bool)):
             program = self._program(cells, rows, trusted)
@@ -184,19 +201,18 @@ class _Attack:
             "contradiction",
         )
 
-    def _program(self, cells: Places, rows: Places, trusted: Mask | None) -> "_Program":
+    def _program(self, cells: Places, rows: Places, trusted: Mask | None) -> Program:
         sides, slack = self.sides[rows], self.slack[rows]
         part = self.matrix[rows][:, cells]
-        return _Program(part, (sides - slack, sides + slack), self._bounds(cells, trusted), self.knowledge.integer)
+        span = Bounds(sides - slack, sides + slack)
+        return Program(part, self._bounds(cells, trusted), span, self.knowledge.integer)
 
-    def _bounds(self, cells: Places, trusted: Mask | None = None) -> Ends:
+    def _bounds(self, cells: Places, trusted: Mask | None = None) -> Bounds:
         published = self.publication
-        use = np.ones(len(cells), bool) if trusted is None else trusted[cells]
-        low = np.where(use, np.fmax(published.floor[cells], published.range_low[cells]), published.floor[cells])
-        high = np.where(use, np.fmin(published.ceiling[cells], published.range_high[cells]), published.ceiling[cells])
-        return low, high
+        ranges = published.ranges if trusted is None else published.ranges.only(trusted)
+        return published.bounds.within(ranges).rows(cells)
 
-    def _finding(self, place: int, cells: Places, rows: Places, program: "_Program") -> Finding:
+    def _finding(self, place: int, cells: Places, rows: Places, program: Program) -> Finding:
         cell = int(cells[place])
         least, most = program.extreme(place, 1.0), program.extreme(place, -1.0)
         verdict = self._verdict(cell, least.value, most.value)
@@ -208,14 +224,14 @@ class _Attack:
         low, high = self.promise.low[cell], self.promise.high[cell]
         scale = abs(lower) if np.isfinite(lower) else 1.0
         # A range of no width tells the value, whatever was promised; how far a range reaches is judged less finely.
-        if upper - lower <= self.tolerance + 1e-10 * scale:
+        if upper - lower <= TOLERANCE + 1e-10 * scale:
             return Verdict.EXACT
         if np.isnan(low):
             return Verdict.SAFE
-        slack = self.tolerance * max(1.0, scale)
+        slack = TOLERANCE * max(1.0, scale)
         return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
 
-    def _certificate(self, cell: int, cells: Places, rows: Places, proofs: Sequence["_Extreme"]) -> tuple[str, ...]:
+    def _certificate(self, cell: int, cells: Places, rows: Places, proofs: Sequence[Extreme]) -> tuple[str, ...]:
         """The published cells, and the masked ones with their ranges, in the combination that bounds a cell."""
         named = np.zeros(len(self.masked), bool)
         for proof in proofs:
@@ -224,98 +240,18 @@ class _Attack:
         named[cell] = False
         return tuple(self.publication.names[other] for other in np.flatnonzero(named))
 
-    def _with_insiders(
-        self, findings: list[Finding], cells: Places, rows: Places, program: "_Program"
-    ) -> list[Finding]:
+    def _with_insiders(self, findings: list[Finding], cells: Places, rows: Places, program: Program) -> list[Finding]:
         """The findings again, now that each single respondent attacks with his own value."""
-        alone, own = self.knowledge.alone, self.knowledge.own_values
+        alone, own = self.knowledge.alone, self.own_values
         if alone is None or own is None:
             return findings
-        result = list(findings)
+        result, bounds = list(findings), self._bounds(cells)
         for insider in np.flatnonzero(alone[cells]):
-            program.fix(int(insider), float(own[cells[insider]]))
+            program.bound(int(insider), own[cells[insider]], own[cells[insider]])
             for place in np.flatnonzero(~np.isnan(self.promise.low[cells])):
                 if place != insider and result[place].verdict is Verdict.SAFE:
-                    found = self._finding(int(place), cells, rows, program)
-                    if found.verdict is not Verdict.SAFE:
-                        result[place] = _by_insider(found, self.publication.names[cells[insider]])
-            program.release(int(insider))
+                    finding = self._finding(int(place), cells, rows, program)
+                    if finding.verdict is not Verdict.SAFE:
+                        result[place] = replace(finding, insider=self.publication.names[cells[insider]])
+            program.bound(int(insider), bounds.low[insider], bounds.high[insider])
         return result
-
-
-def _by_insider(finding: Finding, insider: str) -> Finding:
-    return replace(finding, insider=insider)
-
-
-@dataclass(frozen=True, slots=True)
-class _Extreme:
-    """An extreme value of a cell, with the multipliers of the relations and of the bounds that prove it."""
-
-    value: float
-    relations: Numbers
-    bounds: Numbers
-
-
-class _Program:
-    """The attacker's linear (or integer) program on one component."""
-
-    def __init__(self, matrix: Any, sides: Ends, bounds: Ends, integer: bool) -> None:
-        try:
-            import highspy
-        except ImportError:
-            raise missing_extra("highspy", "tables") from None
-        self._solver = highspy
-        model = highspy.HighsLp()
-        columns = matrix.tocsc()
-        model.num_row_, model.num_col_ = matrix.shape
-        model.col_cost_ = np.zeros(matrix.shape[1])
-        model.col_lower_, model.col_upper_ = bounds
-        model.row_lower_, model.row_upper_ = sides
-        model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        model.a_matrix_.start_ = columns.indptr
-        model.a_matrix_.index_ = columns.indices
-        model.a_matrix_.value_ = columns.data
-        if integer:
-            model.integrality_ = [highspy.HighsVarType.kInteger] * matrix.shape[1]
-        (self._low, self._high), self._integer = bounds, integer
-        self._highs = highspy.Highs()
-        self._highs.setOptionValue("output_flag", False)
-        self._highs.setOptionValue("threads", 1)
-        self._highs.setOptionValue("presolve", "choose" if integer else "off")
-        self._highs.passModel(model)
-
-    def feasible(self) -> bool:
-        """Whether anything agrees with the publication."""
-        self._highs.run()
-        return bool(self._highs.getModelStatus() == self._solver.HighsModelStatus.kOptimal)
-
-    def extreme(self, place: int, direction: float) -> _Extreme:
-        """The least (direction 1) or greatest (-1) value of a cell, and why."""
-        highs, statuses = self._highs, self._solver.HighsModelStatus
-        open_ended = (statuses.kUnbounded, statuses.kUnboundedOrInfeasible)
-        highs.changeColCost(place, direction)
-        highs.run()
-        if highs.getModelStatus() not in (statuses.kOptimal, *open_ended):
-            # A start from the last answer may lead the solver nowhere; from nothing it finds its way.
-            highs.clearSolver()
-            highs.run()
-        status = highs.getModelStatus()
-        highs.changeColCost(place, 0.0)
-        nothing = _Extreme(-direction * np.inf, np.zeros(highs.getNumRow()), np.zeros(highs.getNumCol()))
-        if status in open_ended:
-            return nothing
-        if status != statuses.kOptimal:
-            raise InternalError("the attacker's program was not solved.", code="audit")
-        solution = highs.getSolution()
-        value = float(solution.col_value[place])
-        if self._integer:
-            return replace(nothing, value=value)
-        return _Extreme(value, np.array(solution.row_dual), np.array(solution.col_dual))
-
-    def fix(self, place: int, value: float) -> None:
-        """Let the attacker know a cell."""
-        self._highs.changeColBounds(place, value, value)
-
-    def release(self, place: int) -> None:
-        """Let him forget it."""
-        self._highs.changeColBounds(place, self._low[place], self._high[place])

@@ -1,19 +1,33 @@
 """From a plan and its columns to tables: codes, relations, primary cells, promises, costs."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.tables.build.groups import check_groups
-from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.build.instance_file import instance_part
+from sfumato.tables.cells.cells import Numbers, Places, Status, Statuses, make_table, no_bounds
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_codes, level_tree
-from sfumato.tables.cells.parts import Part, in_group, in_rows
+from sfumato.tables.cells.parts import Part, in_group, in_part
 from sfumato.tables.cells.relations import Key, check, derive, describe
 from sfumato.tables.plan.plan import Dimension, TablePlan
-from sfumato.tables.promises.judging import facts_of, judged
+from sfumato.tables.plan.rules import Facts, Judgment
+from sfumato.tables.promises.resolution import (
+    costs_of,
+    facts_of,
+    judgment_of,
+    knowledge_of,
+    known_bounds,
+    public_bounds,
+    reader_bounds,
+    terms_of,
+    with_parts,
+)
+from sfumato.tables.promises.widths import attainable
 
 Space = tuple[tuple[Tree, ...], list[Key]]
 
@@ -38,9 +52,7 @@ def build(plan: TablePlan, columns: Columns) -> list[Part]:
         DataError: Cells stand twice, parents are missing, values are no numbers, totals do not add up.
     """
     if plan.table.cells is not None:
-        from sfumato.tables.build.given import given_part
-
-        return [given_part(plan, columns)]
+        return [instance_part(plan, columns)]
     space = dimensions_of(plan, columns)
     parts = [_part(plan, columns, space, rows, group) for group, rows in grouped(plan, columns)]
     check_groups(plan, parts)
@@ -105,11 +117,38 @@ def _part(
         check(relations, values, plan.table.tolerance)
     except DataError as error:
         raise in_group(error, group, rows) from None
-    facts = facts_of(plan, own, values, relations)
     names = tuple(describe(trees, key) for key in keys)
-    heights = _heights(trees, keys)
-    table, (floor, ceiling) = in_rows(lambda: judged(plan, facts, relations, names, heights), rows, names)
-    return Part(rows, table, trees, keys, group, floor, ceiling)
+    part = Part(rows, make_table(values, relations, names=names), no_bounds(len(rows)), trees, keys, group)
+    try:
+        return _resolved(plan, part, facts_of(plan.table, own, values, relations))
+    except UnattainableError as error:
+        raise in_part(error, rows, names) from None
+
+
+def _resolved(plan: TablePlan, part: Part, facts: Facts) -> Part:
+    """The part with what the plan says of it: what is known, what must stay open, what masking costs."""
+    relations, values = part.table.relations, facts.values
+    judgment, public = judgment_of(plan, facts), public_bounds(plan, facts)
+    bounds = with_parts(known_bounds(plan, facts, judgment, public), relations, values)
+    table = part.table.with_columns(
+        status=_status(judgment, facts, plan.method.zeros),
+        costs=costs_of(plan.method, facts) * plan.method.level_factor ** _heights(part.trees, part.keys),
+        bounds=bounds,
+        reach=attainable(values, judgment.unsafe, bounds, judgment.reach),
+    )
+    return replace(
+        part,
+        table=table,
+        public=with_parts(reader_bounds(plan, judgment, public), relations, values),
+        knowledge=knowledge_of(plan, facts),
+        terms=terms_of(plan),
+    )
+
+
+def _status(judgment: Judgment, facts: Facts, zeros: bool) -> Statuses:
+    """Empty cells are published unless the plan allows otherwise: that nobody is there is often known anyway."""
+    status = np.where(judgment.published | (facts.empty & (not zeros)), Status.PUBLISH, Status.SAFE)
+    return np.where(judgment.unsafe, Status.UNSAFE, status).astype(np.int8)
 
 
 def _heights(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:

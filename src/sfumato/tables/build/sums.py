@@ -6,8 +6,8 @@ from itertools import takewhile
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import missing_extra
 from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.programs import solver
 
 # Seconds for one search: lines that agree in every entry are found or ruled out at once.
 SECONDS = 5.0
@@ -63,13 +63,9 @@ def _chosen(others: Lines, target: Numbers, allowed: float, sizes: tuple[int, in
     """The fewest lines that add up to the target, by an integer program."""
     if (others >= 0).all() and (others.sum(axis=0) < target - allowed).any():
         return None
-    try:
-        import highspy
-    except ImportError:
-        raise missing_extra("highspy", "tables") from None
-    highs = highspy.Highs()
-    for option, value in {"output_flag": False, "threads": 1, "time_limit": seconds}.items():
-        highs.setOptionValue(option, value)
+    highs = solver(time_limit=seconds)
+    import highspy
+
     size = len(others)
     places = np.arange(size, dtype=np.int32)
     highs.addVars(size, np.zeros(size), np.ones(size))

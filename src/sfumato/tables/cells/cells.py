@@ -11,6 +11,7 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Statuses = npt.NDArray[np.int8]
 
 
 class Status(IntEnum):
@@ -77,6 +78,54 @@ def make_relations(rows: Iterable[tuple[Sequence[int], Sequence[float]]], names:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """Between which values each cell lies; infinite, or not a number, where nothing bounds it."""
+
+    low: Numbers
+    high: Numbers
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def rows(self, places: Places | Mask) -> "Bounds":
+        """The bounds of some cells."""
+        return Bounds(self.low[places], self.high[places])
+
+    def only(self, cells: Mask) -> "Bounds":
+        """The bounds of some cells, none of the others."""
+        return Bounds(np.where(cells, self.low, np.nan), np.where(cells, self.high, np.nan))
+
+    def within(self, other: "Bounds") -> "Bounds":
+        """What both allow."""
+        return Bounds(np.fmax(self.low, other.low), np.fmin(self.high, other.high))
+
+    def equals(self, other: "Bounds") -> bool:
+        """Whether both say the same."""
+        return np.array_equal(self.low, other.low) and np.array_equal(self.high, other.high)
+
+
+def no_bounds(size: int) -> Bounds:
+    """Bounds of cells of which nothing is said.
+
+    >>> no_bounds(2).low.tolist()
+    [nan, nan]
+    """
+    return Bounds(np.full(size, np.nan), np.full(size, np.nan))
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What must stay open: how far below and above its value the attacker's range of an unsafe cell must reach."""
+
+    down: Numbers
+    up: Numbers
+
+    def at(self, cells: Mask) -> "Reach":
+        """The reach of some cells, nothing for the others."""
+        return Reach(np.where(cells, self.down, 0.0), np.where(cells, self.up, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """One table: everything a method or an attacker needs to know about its cells.
 
@@ -84,29 +133,23 @@ class Table:
         values: The true values.
         status: A `Status` for each cell.
         costs: What masking a cell costs.
-        lower: The least value that anyone would hold possible.
-        upper: The greatest such value.
-        need_down: How far below its value the attacker's range of an unsafe cell must reach.
-        need_up: How far above.
+        bounds: What the attacker knows: between which values he holds each cell possible.
+        reach: What must stay open.
         relations: The additive relations.
         names: A name for each cell, for messages and certificates.
-        alone: Cells with a single respondent (holding), who knows the value.
     """
 
     values: Numbers
-    status: npt.NDArray[np.int8]
+    status: Statuses
     costs: Numbers
-    lower: Numbers
-    upper: Numbers
-    need_down: Numbers
-    need_up: Numbers
+    bounds: Bounds
+    reach: Reach
     relations: Relations
     names: tuple[str, ...]
-    alone: Mask
 
     def __post_init__(self) -> None:
-        sizes = {len(column) for column in (self.values, self.status, self.costs, self.lower, self.upper)}
-        if len(sizes | {len(self.names), len(self.need_down), len(self.need_up), len(self.alone)}) != 1:
+        columns = (self.values, self.status, self.costs, self.bounds, self.reach.down, self.names)
+        if len({len(column) for column in columns}) != 1:
             raise ValueError("every column of a table needs one entry for each cell")
 
     def __len__(self) -> int:
@@ -116,6 +159,11 @@ class Table:
     def unsafe(self) -> Mask:
         """Which cells must be masked."""
         return np.asarray(self.status == Status.UNSAFE)
+
+    @property
+    def promise(self) -> Bounds:
+        """The ranges that must stay open: those of the unsafe cells."""
+        return Bounds(self.values - self.reach.down, self.values + self.reach.up).only(self.unsafe)
 
     def with_columns(self, **columns: Any) -> Self:
         """The same table with some columns replaced."""
@@ -133,11 +181,8 @@ def make_table(values: Sequence[float] | Numbers, relations: Relations, **column
     defaults: dict[str, Any] = {
         "status": np.zeros(size, np.int8),
         "costs": np.abs(numbers),
-        "lower": np.full(size, 0.0 if (numbers >= 0).all() else -np.inf),
-        "upper": np.full(size, np.inf),
-        "need_down": np.zeros(size),
-        "need_up": np.zeros(size),
+        "bounds": Bounds(np.full(size, 0.0 if (numbers >= 0).all() else -np.inf), np.full(size, np.inf)),
+        "reach": Reach(np.zeros(size), np.zeros(size)),
         "names": tuple(str(place) for place in range(size)),
-        "alone": np.zeros(size, bool),
     }
     return Table(values=numbers, relations=relations, **(defaults | columns))

@@ -1,62 +1,106 @@
 """One independent table of a source, with its place in it."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from sfumato.errors import DataError, UnattainableError
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Table
+from sfumato.tables.cells.cells import Bounds, Mask, Places, Table
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.relations import Key, finest_of
 
 
 @dataclass(frozen=True, slots=True)
+class Margin:
+    """The most that a rule asks of the range of an unsafe cell, on each side, whatever the cell.
+
+    Attributes:
+        fixed: Whatever its value is.
+        share: As a share of its value.
+        limit: The largest value, without its sign, that the rule calls unsafe.
+    """
+
+    fixed: float = 0.0
+    share: float = 0.0
+    limit: float = math.inf
+
+    def of(self, size: float) -> float:
+        """The reach, where a cell may be so large.
+
+        >>> Margin(share=0.1).of(500), Margin(share=1, limit=10).of(500), Margin(fixed=2).of(math.inf)
+        (50.0, 10, 2)
+        """
+        return max(self.fixed, self.share * min(self.limit, size)) if self.share else self.fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What the attacker knows besides the cells and their bounds.
+
+    Attributes:
+        integer: Whether he knows that all values are whole numbers.
+        alone: Cells with one respondent, each of whom attacks the others with his own value; none where he does not.
+        rounding: How far the published totals may be off their parts.
+    """
+
+    integer: bool = False
+    alone: Mask | None = None
+    rounding: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the rules of a plan make public of the cells that they call unsafe.
+
+    Attributes:
+        span: The range of the only rule, where it is the range rule: every primary cell lies in it.
+        small: Whether all unsafe cells are small ones, by the range rule.
+        margins: The most that each rule asks of a range.
+        zone: The width of the values that a rule on counts calls unsafe.
+    """
+
+    span: tuple[float, float] | None = None
+    small: bool = False
+    margins: tuple[Margin, ...] = ()
+    zone: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """One independent table: the rows of a group.
+    """One independent table: the rows of a group, with what is known of it and what must stay open, resolved.
 
     Attributes:
         rows: The rows of the source that are its cells.
-        table: The cells with their promises.
+        table: The cells with what the strongest attacker knows of each and what must stay open.
         trees: The dimensions; empty for a table given by cells and relations.
         keys: The codes of each cell.
         group: The group's values, for messages.
-        floor: The least value that a reader of the table holds possible for each cell, who is not told which masked
-            cells are primary; the table's own bounds, where not given.
-        ceiling: The greatest such value.
+        public: What a reader knows who is not told which masked cells are primary.
+        knowledge: What the attacker knows besides.
+        terms: What the rules make public.
     """
 
     rows: Places
     table: Table
+    public: Bounds
     trees: tuple[Tree, ...] = ()
     keys: tuple[Key, ...] = ()
     group: tuple[str, ...] = ()
-    floor: Numbers | None = None
-    ceiling: Numbers | None = None
+    knowledge: Knowledge = Knowledge()
+    terms: Terms = Terms()
 
     @property
     def finest(self) -> Mask:
         """Cells that are no total of others."""
         return finest_of(self.table.relations, len(self.table))
 
-    @property
-    def public(self) -> tuple[Numbers, Numbers]:
-        """The bounds that a reader knows."""
-        floor = self.table.lower if self.floor is None else self.floor
-        return floor, self.table.upper if self.ceiling is None else self.ceiling
 
-
-T = TypeVar("T")
-
-
-def in_rows(work: Callable[[], T], rows: Places, names: Sequence[str]) -> T:
-    """What `work` gives; a cell that cannot be protected is named, with its row in the source."""
-    try:
-        return work()
-    except UnattainableError as error:
-        cells = [row - 1 for row in error.rows]
-        what = f"{', '.join(names[cell] for cell in cells[:5])}: {error.what}"
-        name = error.code.partition(".")[2]
-        raise UnattainableError(what, error.do, name, rows=[int(rows[cell]) + 1 for cell in cells]) from None
+def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> UnattainableError:
+    """The same error with the names of the cells that cannot be protected, and their rows in the source."""
+    cells = [row - 1 for row in error.rows]
+    what = f"{', '.join(names[cell] for cell in cells[:5])}: {error.what}" if cells else error.what
+    name = error.code.partition(".")[2]
+    return UnattainableError(what, error.do, name, rows=[int(rows[cell]) + 1 for cell in cells])
 
 
 def in_group(error: DataError, group: tuple[str, ...], rows: Places) -> DataError:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.errors import DataError, PromiseError
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.publication import Promise, Publication
-from sfumato.tables.cells.cells import Mask, Relations, Status, Table, make_table
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Mask, Reach, Relations, Status, Table, make_table, no_bounds
 from sfumato.tables.crosstabs.crosstabs import Crosstab, Derived, Grid, Ratio, Subtotals, ratios_in, relations_of
-from sfumato.tables.promises.judging import with_parts
+from sfumato.tables.promises.resolution import with_parts
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 from sfumato.tables.words import MASK
@@ -102,7 +101,7 @@ def _check_counts(grid: Grid) -> None:
         raise DataError("a cell of the crosstab is not a count.", "Name percentages in derived=.", "not-a-count")
 
 
-def _protected(grid: Grid, small: npt.NDArray[np.bool_], relations: Relations) -> npt.NDArray[np.bool_]:
+def _protected(grid: Grid, small: Mask, relations: Relations) -> Mask:
     """The small cells, and those that must be masked with them; zeros are shown, so a masked cell is at least 1."""
     if not small.any() or not len(relations):
         return small
@@ -112,23 +111,21 @@ def _protected(grid: Grid, small: npt.NDArray[np.bool_], relations: Relations) -
         values,
         relations,
         status=status,
-        lower=np.where(values > 0, 1.0, 0.0),
-        need_down=np.where(unsafe & (values > 1), 1.0, 0.0),
-        need_up=np.where(unsafe, 1.0, 0.0),
+        bounds=Bounds(np.where(values > 0, 1.0, 0.0), np.full(len(values), np.inf)),
+        reach=Reach(np.where(unsafe & (values > 1), 1.0, 0.0), np.where(unsafe, 1.0, 0.0)),
         costs=values + 1.0,
     )
     table = _possible(table)
-    problem = make_problem(table)
-    masked = unsafe.copy()
-    masked[problem.places] |= optimal(problem, SECONDS).masked
+    masked = unsafe | optimal(make_problem(table), SECONDS).over(table)
     _audit(table, masked)
     return masked.reshape(grid.shape)
 
 
 def _possible(table: Table) -> Table:
     """Promises no wider than possible: a total is no less than its masked parts together."""
-    lower = with_parts(table.lower, table.relations)
-    return table.with_columns(lower=lower, need_down=np.minimum(table.need_down, table.values - lower))
+    bounds = with_parts(table.bounds, table.relations, table.values)
+    down = np.minimum(table.reach.down, table.values - bounds.low)
+    return table.with_columns(bounds=bounds, reach=Reach(down, table.reach.up))
 
 
 def _audit(table: Table, masked: Mask) -> None:
@@ -137,16 +134,13 @@ def _audit(table: Table, masked: Mask) -> None:
     Raises:
         PromiseError: He can.
     """
-    nothing = np.full(len(table), np.nan)
     shown = np.where(masked, np.nan, table.values)
-    publication = Publication(shown, nothing, nothing, table.lower, table.upper, table.relations, table.names)
-    low = np.where(table.unsafe, table.values - table.need_down, np.nan)
-    promise = Promise(low, np.where(table.unsafe, table.values + table.need_up, np.nan))
-    if any(table.unsafe[leak.cell] for leak in audit_publication(publication, promise).leaks):
+    publication = Publication(shown, no_bounds(len(table)), table.bounds, table.relations, table.names)
+    if any(table.unsafe[leak.cell] for leak in audit_publication(publication, table.promise).leaks):
         raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
 
 
-def _shown(grid: Grid, masked: npt.NDArray[np.bool_], policy: Policy) -> list[list[Any]]:
+def _shown(grid: Grid, masked: Mask, policy: Policy) -> list[list[Any]]:
     rounded = np.floor(grid / policy.base + 0.5) * policy.base
     return [
         [policy.small if hit else int(value) for value, hit in zip(values, hits, strict=True)]

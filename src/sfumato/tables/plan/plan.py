@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +27,6 @@ from sfumato.shapes.shapes import (
 from sfumato.tables.plan import rules
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
-Cost = Literal["unit", "value", "frequency", "log", "given"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,11 @@ class TableSource:
             raise ValueError("cells and relations go together.")
         if self.cells is not None and (self.source is not None or self.group_by):
             raise ValueError("a table given by cells and relations has no source and no group_by.")
+
+    @property
+    def counts(self) -> bool:
+        """Whether the values are counts of respondents: nothing else says how many there are."""
+        return self.frequency is None and not self.contributions
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,11 @@ class MethodChoice:
     repair: bool = True
     insiders: bool | None = None
     zeros: bool = False
+
+    @property
+    def faithful(self) -> bool:
+        """Whether the original's answer is wanted as it is, faults included."""
+        return self.name == "intervals" and not self.repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +190,7 @@ def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: 
 def _read(value: Any, folder: Path) -> TablePlan:
     if not isinstance(value, Mapping):
         raise PlanError("the plan must be a mapping.", code="faults")
-    made = read(PLAN, value)
-    return _placed(made, folder, value)
-
-
-def _placed(plan: TablePlan, folder: Path, plain: Mapping[str, Any]) -> TablePlan:
-    from dataclasses import replace
-
-    return replace(plan, folder=folder, plain=dict(plain))
+    return replace(read(PLAN, value), folder=folder, plain=dict(value))
 
 
 def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
@@ -207,7 +209,9 @@ def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
         plain["dimensions"] = {
             name: _with_hierarchy(dimension, plan.folder, folder) for name, dimension in plain["dimensions"].items()
         }
-    return plain | {"method": _chosen(plan.method)}
+    # The method with every choice that was left open.
+    method = {key: value for key, value in asdict(plan.method).items() if value is not None}
+    return plain | {"method": method}
 
 
 def _with_hierarchy(dimension: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
@@ -226,11 +230,6 @@ def _moved(path: str, old: Path, new: Path) -> str:
         return str(whole)
 
 
-def _chosen(method: MethodChoice) -> dict[str, Any]:
-    """The method with every choice that was left open."""
-    return {key: value for key, value in asdict(method).items() if value is not None}
-
-
 def table_plan_schema() -> Schema:
     """The JSON Schema of a table plan."""
     schema = PLAN.schema()
@@ -241,13 +240,8 @@ def _make_plan(**entries: Any) -> TablePlan:
     """Columns and language may stand at the top, for they are asked for so often."""
     short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
     if short:
-        output = entries.get("output", Output())
-        entries["output"] = Output(**({"prefix": output.prefix} | _as_dict(output) | short))
+        entries["output"] = replace(entries.get("output", Output()), **short)
     return TablePlan(**entries)
-
-
-def _as_dict(output: Output) -> dict[str, Any]:
-    return {"columns": output.columns, "prefix": output.prefix, "language": output.language}
 
 
 def _make_method(**entries: Any) -> MethodChoice:

@@ -6,13 +6,13 @@ in it; what other cells give away is the methods' job.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
 from sfumato.tables.cells.columns import Columns
 
 # Safety margin, in percent of the value, of rules that imply none themselves.
@@ -80,22 +80,17 @@ class Judgment:
     """What a rule says: unsafe cells, the reach their ranges need, and bounds that the rule itself makes public."""
 
     unsafe: Mask
-    down: Numbers
-    up: Numbers
-    floor: Numbers
-    ceiling: Numbers
+    reach: Reach
+    bounds: Bounds
     waived: Mask
     published: Mask
 
 
-def judge(
-    unsafe: Mask, down: Numbers, up: Numbers, floor: float | None = None, ceiling: float | None = None
-) -> Judgment:
+def judge(unsafe: Mask, down: Numbers, up: Numbers, floor: float = -np.inf, ceiling: float = np.inf) -> Judgment:
     """A judgment without waivers; bounds count for the unsafe cells."""
     none = np.zeros(len(unsafe), bool)
-    low = np.where(unsafe, -np.inf if floor is None else floor, -np.inf)
-    high = np.where(unsafe, np.inf if ceiling is None else ceiling, np.inf)
-    return Judgment(unsafe, np.where(unsafe, down, 0.0), np.where(unsafe, up, 0.0), low, high, none, none)
+    bounds = Bounds(np.where(unsafe, floor, -np.inf), np.where(unsafe, ceiling, np.inf))
+    return Judgment(unsafe, Reach(down, up).at(unsafe), bounds, none, none)
 
 
 class Rule(Protocol):
@@ -224,9 +219,8 @@ class StatusColumn:
 
     def apply(self, facts: Facts) -> Judgment:
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.values)
-        found = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
-        published = _marked(facts.columns, self.column, self.publish)
-        return Judgment(found.unsafe, found.down, found.up, found.floor, found.ceiling, found.waived, published)
+        judgment = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
+        return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,25 +232,29 @@ class Waiver:
     marks: tuple[str, ...] = ("1", "true", "yes", "y", "x")
 
     def apply(self, facts: Facts) -> Judgment:
-        none = np.zeros(len(facts.values))
-        found = judge(none > 0, none, none)
-        waived = _marked(facts.columns, self.column, self.marks)
-        return Judgment(found.unsafe, none, none, found.floor, found.ceiling, waived, found.published)
+        return replace(nothing(len(facts.values)), waived=_marked(facts.columns, self.column, self.marks))
+
+
+def nothing(size: int) -> Judgment:
+    """The judgment of a rule that says nothing of any cell."""
+    none = np.zeros(size)
+    return judge(none > 0, none, none)
 
 
 def combine(judgments: Sequence[Judgment], size: int) -> Judgment:
     """All rules together: unsafe where any says so and no waiver speaks against it; the widest reach counts."""
-    none = np.zeros(size)
-    start = judge(none > 0, none, none)
-    unsafe, waived, published = start.unsafe, start.waived, start.published
-    down, up, floor, ceiling = none, none, start.floor, start.ceiling
-    for found in judgments:
-        unsafe, waived, published = unsafe | found.unsafe, waived | found.waived, published | found.published
-        down, up = np.maximum(down, found.down), np.maximum(up, found.up)
-        floor, ceiling = np.maximum(floor, found.floor), np.minimum(ceiling, found.ceiling)
-    kept = unsafe & ~waived
-    low, high = np.where(kept, floor, -np.inf), np.where(kept, ceiling, np.inf)
-    return Judgment(kept, np.where(kept, down, 0.0), np.where(kept, up, 0.0), low, high, waived, published & ~kept)
+    one = nothing(size)
+    for other in judgments:
+        one = Judgment(
+            one.unsafe | other.unsafe,
+            Reach(np.maximum(one.reach.down, other.reach.down), np.maximum(one.reach.up, other.reach.up)),
+            one.bounds.within(other.bounds),
+            one.waived | other.waived,
+            one.published | other.published,
+        )
+    kept = one.unsafe & ~one.waived
+    bounds = Bounds(np.where(kept, one.bounds.low, -np.inf), np.where(kept, one.bounds.high, np.inf))
+    return Judgment(kept, one.reach.at(kept), bounds, one.waived, one.published & ~kept)
 
 
 def _inhabited(facts: Facts) -> Mask:

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.plan.rules import Facts, Frequency, Range, Rule, Waiver, ZeroUnsafe
 from sfumato.tables.promises.widths import step_of
 
-Bounds = tuple[Numbers, Numbers]
 
-
-def told_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:
+def case_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:
     """Bounds of the cells, where the case of each masked one is known; infinite where a rule says nothing of values.
 
     A rule on contributions, holdings or marks bounds no value. The bounds that the range rule gives its primary cells
@@ -31,7 +29,7 @@ def told_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:
             ceiling[unsafe & (facts.values == 0)] = 0.0
             if (facts.values >= 0).all():
                 _raise(floor, ~unsafe & (facts.values > 0), step)
-    return floor, ceiling
+    return Bounds(floor, ceiling)
 
 
 def _raise(floor: Numbers, cells: Mask, least: float) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
 
 # More decimals than these are noise of sums, not the precision of a table.
 MOST_DECIMALS = 4
@@ -23,13 +23,7 @@ def step_of(values: Numbers) -> float:
     return float(10.0**-MOST_DECIMALS)
 
 
-def reach(
-    values: Numbers,
-    unsafe: Mask,
-    bounds: tuple[Numbers, Numbers],
-    wished: tuple[Numbers, Numbers],
-    spared: Mask | None = None,
-) -> tuple[Numbers, Numbers]:
+def attainable(values: Numbers, unsafe: Mask, bounds: Bounds, wished: Reach, spared: Mask | None = None) -> Reach:
     """How far below and above its value the range of each unsafe cell must reach, within what is possible at all.
 
     A promise that no second value of the table's precision satisfies is widened by one step, on every side that has
@@ -38,17 +32,16 @@ def reach(
     Raises:
         UnattainableError: The bounds that everyone knows leave an unsafe cell a single value.
     """
-    lower, upper = bounds
-    room_down, room_up = np.maximum(values - lower, 0.0), np.maximum(upper - values, 0.0)
-    down, up = np.clip(wished[0], 0.0, room_down), np.clip(wished[1], 0.0, room_up)
-    least = step_of(values) * (1 - 1e-9)
+    room = Reach(np.maximum(values - bounds.low, 0.0), np.maximum(bounds.high - values, 0.0))
+    down, up = np.clip(wished.down, 0.0, room.down), np.clip(wished.up, 0.0, room.up)
+    step = step_of(values)
+    least = step * (1 - 1e-9)
     thin = unsafe & (down < least) & (up < least)
     if spared is not None:
         thin &= ~spared
-    _refuse(thin & (room_down < least) & (room_up < least))
-    step = step_of(values)
-    down = np.where(thin & (room_down >= least), step, down)
-    return np.minimum(down, room_down), np.minimum(np.where(thin & (room_up >= least), step, up), room_up)
+    _refuse(thin & (room.down < least) & (room.up < least))
+    down, up = np.where(thin & (room.down >= least), step, down), np.where(thin & (room.up >= least), step, up)
+    return Reach(np.minimum(down, room.down), np.minimum(up, room.up))
 
 
 def _refuse(hopeless: Mask) -> None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.promises.widths import step_of
-from sfumato.tables.words import NAMES
+from sfumato.tables.words import NAMES, PRIMARY_DASH, Case
 
 # The marks that stand for a masked cell; anything else must be a number or a range.
 MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})
@@ -24,27 +24,25 @@ _STRICT = {"<", ">", "unter", "über"}
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Reading:
     """What a file shows of each row.
 
     Attributes:
         exact: The published value; not a number where masked.
-        low: The lower end of a published range; not a number where there is none.
-        high: The upper end.
+        ranges: The published range; not a number where there is none.
         case: The case of a masked cell, where the file tells.
-        told: Whether the file tells cases.
+        cases: Whether the file tells cases.
         valued: Whether the true values stand beside.
     """
 
     exact: Numbers
-    low: Numbers
-    high: Numbers
+    ranges: Bounds
     case: tuple[str, ...]
-    told: bool
+    cases: bool
     valued: bool
 
 
-def seen_in(columns: Columns, plan: TablePlan) -> Seen:
+def read_published(columns: Columns, plan: TablePlan) -> Reading:
     """What a published table shows.
 
     Raises:
@@ -55,19 +53,19 @@ def seen_in(columns: Columns, plan: TablePlan) -> Seen:
     style = next((names for names in NAMES.values() if prefix + names[0] in columns), None)
     if style is None:
         texts = columns.text(plan.table.value)
-        cases = tuple("primary" if "–" in text else "" for text in texts)
-        return Seen(*read_texts(texts, plan.table.value), cases, told=False, valued=False)
+        marks = tuple(Case.PRIMARY if PRIMARY_DASH in text else "" for text in texts)
+        return Reading(*read_texts(texts, plan.table.value), marks, cases=False, valued=False)
     names = [prefix + ending for ending in style]
-    exact, low, high = read_texts(columns.text(names[0]), names[0])
+    exact, ranges = read_texts(columns.text(names[0]), names[0])
     if names[1] in columns and names[2] in columns:
-        low, high = np.fmax(low, columns.optional(names[1])), np.fmin(high, columns.optional(names[2]))
-    told = names[3] in columns
-    cases = columns.text(names[3]) if told else ("",) * len(exact)
-    return Seen(exact, low, high, cases, told, valued=plan.table.value in columns)
+        ranges = ranges.within(Bounds(columns.optional(names[1]), columns.optional(names[2])))
+    cases = names[3] in columns
+    marks = columns.text(names[3]) if cases else ("",) * len(exact)
+    return Reading(exact, ranges, marks, cases, valued=plan.table.value in columns)
 
 
-def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Numbers, Numbers]:
-    """Values, lower and upper ends.
+def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
+    """Values and ranges.
 
     Raises:
         DataError: A text is neither a number, a range nor a mask; `rows` says where.
@@ -87,7 +85,7 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Numbers, N
             values=[texts[place - 1] for place in wrong],
         )
     low, high = (np.array([span[end] for span in spans if span is not None], np.float64) for end in (0, 1))
-    return exact, low, high
+    return exact, Bounds(low, high)
 
 
 def _span(text: str, step: float) -> tuple[float, float] | None:

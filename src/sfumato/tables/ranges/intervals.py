@@ -13,14 +13,14 @@ from typing import Literal
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.build.ordering import ordered
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.parts import Part
-from sfumato.tables.words import Unit
+from sfumato.tables.words import Case, Unit
 
 # The original's own constants: cells above this follow their total, and a range of case B starts at least here.
 FOLLOWING_ABOVE = 3
 LEAST_OF_CASE_B = 1
-PRIMARY = "primär"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,16 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranges:
+class Answer:
     """What the original publishes: ranges, cases, and the unit that each reason names."""
 
-    low: Numbers
-    high: Numbers
+    ranges: Bounds
     case: tuple[str, ...]
     about: tuple[Unit | None, ...]
 
     @property
     def masked(self) -> Mask:
-        return np.asarray(~np.isnan(self.low))
+        return np.asarray(~np.isnan(self.ranges.low))
 
 
 def steps_of(part: Part) -> Steps:
@@ -72,19 +71,12 @@ def steps_of(part: Part) -> Steps:
     depth = np.array([tree.height(key[0]) for key in part.keys], np.int64)
     level = len(tree.levels) + 1 - depth
     units = tuple(_unit(tree.levels, int(place), key[0]) for place, key in zip(level, part.keys, strict=True))
-    codes = tuple(_ordered(unit.code) for unit in units)
+    codes = tuple(ordered(unit.code) for unit in units)
     return Steps(part.table.values, level, _parts(part, level, len(tree.levels)), codes, units)
 
 
 def _unit(levels: Sequence[str], level: int, code: Sequence[str]) -> Unit:
     return Unit("", "") if level > len(levels) else Unit(levels[level - 1], code[len(levels) - level])
-
-
-def _ordered(code: str) -> tuple[float, str]:
-    try:
-        return float(code), code
-    except ValueError:
-        return np.inf, code
 
 
 def _parts(part: Part, level: Places, count: int) -> tuple[tuple[tuple[int, Places], ...], ...]:
@@ -96,7 +88,7 @@ def _parts(part: Part, level: Places, count: int) -> tuple[tuple[tuple[int, Plac
     return tuple(tuple(step) for step in steps)
 
 
-def mask(steps: Steps, low: float, high: float, prefer: Literal["min", "max"]) -> Ranges:
+def mask(steps: Steps, low: float, high: float, prefer: Literal["min", "max"]) -> Answer:
     """The original's answer."""
     state = _State(steps, low, high, prefer)
     state.primary()
@@ -104,7 +96,7 @@ def mask(steps: Steps, low: float, high: float, prefer: Literal["min", "max"]) -
         state.secondary(step)
     for step in range(len(steps.parts) - 1, 0, -1):
         state.tertiary(step)
-    return Ranges(state.low, state.high, tuple(state.case), tuple(state.about))
+    return Answer(Bounds(state.low, state.high), tuple(state.case), tuple(state.about))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +131,12 @@ class _State:
     def primary(self) -> None:
         values = self.steps.values
         for cell in np.flatnonzero((self.steps.level == 1) & (values >= self.least) & (values <= self.most)):
-            self.low[cell], self.high[cell], self.case[cell] = self.least, self.most, PRIMARY
+            self.low[cell], self.high[cell], self.case[cell] = self.least, self.most, Case.PRIMARY
 
     def secondary(self, step: int) -> None:
         """Bottom up; all units are computed on the state before the step."""
-        found = [self._secondary(step, upper, lower) for upper, lower in self.steps.parts[step - 1]]
-        self._mark([mark for mark in found if mark is not None])
+        marks = [self._secondary(step, upper, lower) for upper, lower in self.steps.parts[step - 1]]
+        self._mark([mark for mark in marks if mark is not None])
 
     def _secondary(self, step: int, upper: int, lower: Places) -> _Mark | None:
         masked = lower[~np.isnan(self.low[lower])]

@@ -4,50 +4,15 @@ Deviations y from the true values satisfy M·y = 0 and stay within the capacitie
 deviation of a cell is a linear program; its dual names the cells that would have to be masked to move it further.
 """
 
-from typing import Any
-
 import numpy as np
 
-from sfumato.errors import InternalError, missing_extra
-from sfumato.tables.cells.cells import Numbers
+from sfumato.errors import InternalError
+from sfumato.tables.cells.cells import Bounds, Numbers
+from sfumato.tables.programs import linear_program
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # Small capacity given to unmasked cells when a cut is sought: of all equally violated cuts it picks a sparse one.
 WHISPER = 1e-4
-
-
-def solver() -> Any:
-    """A silent HiGHS instance."""
-    try:
-        import highspy
-    except ImportError:
-        raise missing_extra("highspy", "tables") from None
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    # One thread each: waiting workers would only steal time, and all instances of a process must agree.
-    highs.setOptionValue("threads", 1)
-    return highs
-
-
-def linear_program(matrix: Any, costs: Numbers, lower: Numbers, upper: Numbers) -> Any:
-    """A HiGHS instance for: minimize costs·y, matrix·y = 0, lower ≤ y ≤ upper."""
-    highs = solver()
-    import highspy
-
-    highs.setOptionValue("presolve", "off")
-    model = highspy.HighsLp()
-    columns = matrix.tocsc()
-    model.num_row_, model.num_col_ = matrix.shape
-    model.col_cost_, model.col_lower_, model.col_upper_ = costs, lower, upper
-    model.row_lower_ = model.row_upper_ = np.zeros(matrix.shape[0])
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
-        columns.indptr,
-        columns.indices,
-        columns.data,
-    )
-    highs.passModel(model)
-    return highs
 
 
 class Attackers:
@@ -63,7 +28,7 @@ class Attackers:
         self._shares = np.zeros(problem.size)
         zeros = np.zeros(problem.size)
         self._all = np.arange(problem.size, dtype=np.int32)
-        self._highs = linear_program(problem.matrix, zeros, zeros, zeros)
+        self._highs = linear_program(problem.matrix, zeros, Bounds(zeros, zeros))
 
     def open(self, shares: Numbers) -> None:
         """Open each cell by a share of its capacity."""

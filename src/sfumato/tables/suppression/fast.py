@@ -16,4 +16,4 @@ def fast(problem: Problem) -> Suppression:
     masked = problem.forced.copy()
     for part in problem.components():
         masked[np.searchsorted(problem.places, part.places)] = PatternSearch(part).complete(part.forced)
-    return Suppression(masked, problem.cost_of(masked), 0.0)
+    return Suppression(masked, problem.cost_of(masked), 0.0, problem.places)

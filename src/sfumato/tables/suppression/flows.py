@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.suppression.attack_programs import linear_program
+from sfumato.tables.cells.cells import Bounds, Numbers, Places
+from sfumato.tables.programs import linear_program
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # A flow may exceed the room by this share: the tolerance of the linear programs.
@@ -51,7 +51,7 @@ class FlowFinder:
         self._all = np.arange(2 * self._size, dtype=np.int32)
         both = hstack([problem.matrix, -problem.matrix])
         room = np.concatenate([self._up, self._down])
-        self._highs = linear_program(both, np.concatenate([prices, prices]), np.zeros(2 * self._size), room)
+        self._highs = linear_program(both, np.concatenate([prices, prices]), Bounds(np.zeros(len(room)), room))
 
     def open(self, shares: Numbers) -> None:
         """Open each cell by a share of its capacity (1 for a masked cell, 0 for a published one)."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.suppression.attack_programs import solver
+from sfumato.tables.programs import solver
 from sfumato.tables.suppression.problem import Problem, Threat
 
 

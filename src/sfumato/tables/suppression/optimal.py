@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import Mask, Numbers, Places, Table
 from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
 from sfumato.tables.suppression.master import Bridges, Cut, Master, capacity_cut, relation_cuts
 from sfumato.tables.suppression.parallel_attacks import Guards
@@ -28,11 +28,25 @@ SMALL = 2000
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """A protected pattern, its cost, and the least cost that any pattern can have."""
+    """A protected pattern, its cost, and the least cost that any pattern can have.
+
+    Attributes:
+        masked: Which cells of the problem are masked.
+        cost: What that costs.
+        bound: The least that any pattern costs.
+        places: The cells' places in the table.
+    """
 
     masked: Mask
     cost: float
     bound: float
+    places: Places
+
+    def over(self, table: Table) -> Mask:
+        """The pattern over all cells of the table."""
+        mask = np.zeros(len(table), bool)
+        mask[self.places] = self.masked
+        return mask
 
     @property
     def proved(self) -> bool:
@@ -54,14 +68,15 @@ def optimal(problem: Problem, seconds: float = 60.0, progress: Progress | None =
     end = time.monotonic() + seconds
     parts = list(problem.components())
     weight = sum(part.size for part in parts)
-    found: list[Suppression] = []
+    answers: list[Suppression] = []
     for part in parts:
         share = max(end - time.monotonic(), 0.1) * part.size / max(weight, 1)
         weight -= part.size
         answer = _Search(part, time.monotonic() + share, progress).run()
         masked[np.searchsorted(problem.places, part.places)] = answer.masked
-        found.append(answer)
-    return Suppression(masked, problem.cost_of(masked), float(sum(answer.bound for answer in found)))
+        answers.append(answer)
+    bound = float(sum(answer.bound for answer in answers))
+    return Suppression(masked, problem.cost_of(masked), bound, problem.places)
 
 
 class _Search:
@@ -94,7 +109,7 @@ class _Search:
             pass
         assert self._best is not None
         cost = self._problem.cost_of(self._best)
-        return Suppression(self._best, cost, min(self._master.bound, cost))
+        return Suppression(self._best, cost, min(self._master.bound, cost), self._problem.places)
 
     def _round(self) -> bool:
         """One turn: cuts for the linear program until it has no more to learn, then one for the integer program."""

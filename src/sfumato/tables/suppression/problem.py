@@ -107,13 +107,13 @@ class Problem:
         )
 
 
-def make_problem(table: Table, forced: Mask | None = None, insiders: bool = False) -> Problem:
+def make_problem(table: Table, forced: Mask | None = None, alone: Mask | None = None) -> Problem:
     """The problem of a table.
 
     Args:
         table: The table with its promises.
         forced: Cells that are masked in any case, besides the unsafe ones.
-        insiders: Whether the single respondent of a cell attacks the others.
+        alone: Cells whose single respondent attacks the others.
     """
     fixed = table.unsafe if forced is None else table.unsafe | forced
     places = np.flatnonzero((table.status != Status.PUBLISH) | fixed)
@@ -121,11 +121,11 @@ def make_problem(table: Table, forced: Mask | None = None, insiders: bool = Fals
     return Problem(
         matrix=matrix,
         costs=np.where(fixed, 0.0, table.costs)[places],
-        up=(table.upper - table.values)[places],
-        down=(table.values - table.lower)[places],
+        up=(table.bounds.high - table.values)[places],
+        down=(table.values - table.bounds.low)[places],
         forced=fixed[places],
         threats=_threats(table, places),
-        alone=(table.alone if insiders else np.zeros(len(table), bool))[places],
+        alone=(np.zeros(len(table), bool) if alone is None else alone)[places],
         places=places,
     )
 
@@ -141,7 +141,7 @@ def _threats(table: Table, places: Places) -> tuple[Threat, ...]:
     for new, place in enumerate(places):
         if table.status[place] != Status.UNSAFE:
             continue
-        for sign, need in ((1, table.need_up[place]), (-1, table.need_down[place])):
+        for sign, need in ((1, table.reach.up[place]), (-1, table.reach.down[place])):
             if need > 0:
                 threats.append(Threat(new, sign, float(need)))
     return tuple(threats)

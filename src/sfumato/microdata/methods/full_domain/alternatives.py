@@ -6,8 +6,8 @@ from typing import Any
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.problem import Judged, Problem
-from sfumato.microdata.methods.full_domain.search import full_domain_problem
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.plan.methods import FullDomain, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
@@ -45,7 +45,7 @@ def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple
     method = plan.method
     if not isinstance(method, FullDomain) or not isinstance(recoding, LevelRecoding):
         return ()
-    problem = full_domain_problem(plan, method, table)
+    problem = problem_of(plan, method, table)
     if len(table.counts) > MOST_COMBINATIONS:
         return ()
     found = _neighbors(problem, recoding)
@@ -60,8 +60,8 @@ def _neighbors(problem: Problem, recoding: LevelRecoding) -> list[Alternative]:
     found = []
     for column, level in enumerate(node):
         if level > problem.lowest[column]:
-            judged = problem.judge((*node[:column], level - 1, *node[column + 1 :]))
-            found.append(_alternative(problem, judged, changed=problem.table.columns[column]))
+            judgment = problem.judge((*node[:column], level - 1, *node[column + 1 :]))
+            found.append(_alternative(problem, judgment, changed=problem.table.columns[column]))
     return found
 
 
@@ -79,6 +79,6 @@ def _budgets(table: FrequencyTable, problem: Problem) -> list[Alternative]:
     return found
 
 
-def _alternative(problem: Problem, judged: Judged, **more: Any) -> Alternative:
-    levels = dict(zip(problem.table.columns, judged.node, strict=True))
-    return Alternative(levels, judged.loss, judged.suppressed_rows, **more)
+def _alternative(problem: Problem, judgment: Judgment, **more: Any) -> Alternative:
+    levels = dict(zip(problem.table.columns, judgment.node, strict=True))
+    return Alternative(levels, judgment.loss, judgment.suppressed_rows, **more)

@@ -8,30 +8,30 @@ from collections.abc import Iterator
 
 from sfumato.microdata.counts.grouping import Grouped, Node
 from sfumato.microdata.losses.loss import Sweepable, Swept, Terms
-from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem, Sizes
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Sizes, Solution
 from sfumato.microdata.methods.full_domain.sweep import by_height, sweep
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 
-def judge_all(problem: Problem) -> tuple[Judged, ...]:
+def judge_all(problem: Problem) -> tuple[Judgment, ...]:
     """Every node judged, in the order of their levels."""
     loss = problem.loss
     if problem.sizes_alone and isinstance(loss, Sweepable):
-        judged = _swept(problem, loss)
+        judgments = _swept(problem, loss)
     else:
-        judged = _one_by_one(problem)
-    return tuple(judged[node] for node in problem.nodes())
+        judgments = _one_by_one(problem)
+    return tuple(judgments[node] for node in problem.nodes())
 
 
-def _swept(problem: Problem, loss: Sweepable) -> dict[Node, Judged]:
-    judged: dict[Node, Judged] = {}
+def _swept(problem: Problem, loss: Sweepable) -> dict[Node, Judgment]:
+    judgments: dict[Node, Judgment] = {}
     for swept in sweep(problem.grouper, by_height(problem.nodes()), problem.k, loss.charges()):
-        judged.update((node.node, node) for node in _judged(problem, loss, swept))
-        problem.progress(len(judged), problem.size)
-    return judged
+        judgments.update((node.node, node) for node in _judgments(problem, loss, swept))
+        problem.progress(len(judgments), problem.size)
+    return judgments
 
 
-def _judged(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judged]:
+def _judgments(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judgment]:
     """The nodes of a height as a search sees them."""
     generalization, suppression = loss.swept_terms(swept)
     figures = (swept.suppressed_rows, swept.classes, swept.smallest, swept.largest)
@@ -48,23 +48,23 @@ def _judged(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judged]
         value = loss.value(terms.total)
         holds = suppressed <= problem.limit and kept > 0
         classes = (suppressed, suppressed, kept, smallest, largest, holds)
-        yield Judged(tuple(levels), terms, value, *classes, before=Sizes(*sizes))
+        yield Judgment(tuple(levels), terms, value, *classes, before=Sizes(*sizes))
 
 
-def _one_by_one(problem: Problem) -> dict[Node, Judged]:
-    judged: dict[Node, Judged] = {}
+def _one_by_one(problem: Problem) -> dict[Node, Judgment]:
+    judgments: dict[Node, Judgment] = {}
     below: dict[Node, Grouped] = {}
     for nodes in by_height(problem.nodes()):
         here = {}
         for node in nodes:
             here[node] = problem.grouper.rolled(_smallest(problem, below, node), node)
-            judged[node] = problem.judged(here[node])
+            judgments[node] = problem.judge_classes(here[node])
         below = here
-        problem.progress(len(judged), problem.size)
-    return judged
+        problem.progress(len(judgments), problem.size)
+    return judgments
 
 
-def search(problem: Problem) -> Found:
+def search(problem: Problem) -> Solution:
     """The best of all nodes.
 
     Raises:
@@ -74,7 +74,7 @@ def search(problem: Problem) -> Found:
     best = problem.best(nodes)
     if best is None:
         raise unattainable(problem)
-    return Found(best, True, len(nodes), problem.size, nodes)
+    return Solution(best, True, len(nodes), problem.size, nodes)
 
 
 def _smallest(problem: Problem, below: dict[Node, Grouped], node: Node) -> Grouped:

@@ -10,13 +10,13 @@ with most values instead). Both stop at a node that no single step improves; a b
 from collections.abc import Sequence
 
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem
+from sfumato.microdata.methods.full_domain.problem import Judgment, Judgments, Problem, Solution
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 REMARK = "Greedy search: no single step improves this result, but a better one may exist; method optimal proves."
 
 
-def search(problem: Problem) -> Found:
+def search(problem: Problem) -> Solution:
     """A good node.
 
     Raises:
@@ -26,7 +26,7 @@ def search(problem: Problem) -> Found:
     best = walk.up() if problem.upwards else walk.down()
     if best is None:
         raise unattainable(problem)
-    return Found(best, False, walk.checked, problem.size, remarks=(REMARK,))
+    return Solution(best, False, walk.checked, problem.size, remarks=(REMARK,))
 
 
 class Walk:
@@ -34,54 +34,40 @@ class Walk:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._judged: dict[Node, Judged] = {}
+        self._judgments = Judgments(problem)
 
     @property
     def checked(self) -> int:
-        return len(self._judged)
+        return len(self._judgments)
 
-    def down(self, start: Node | None = None) -> Judged | None:
+    def down(self, start: Node | None = None) -> Judgment | None:
         """From a node that may be released to one that no finer neighbor improves; None where the start may not be."""
-        best = self._judge(start or self.problem.highest)
+        best = self._judgments[start or self.problem.highest]
         if not best.holds:
             return None
         while True:
-            finer = [self._judge(node) for node in self._neighbors(best.node, -1)]
+            finer = [self._judgments[node] for node in self.problem.neighbors(best.node, -1)]
             next_best = self.problem.best([best, *finer])
             if next_best is None or next_best is best:
                 return best
             best = next_best
 
-    def up(self) -> Judged | None:
+    def up(self) -> Judgment | None:
         """From the lowest levels to a node that may be released, then down again; None where the way leads nowhere."""
-        here = self._judge(self.problem.lowest)
+        here = self._judgments[self.problem.lowest]
         while not here.holds:
-            coarser = [self._judge(node) for node in self._neighbors(here.node, 1)]
+            coarser = [self._judgments[node] for node in self.problem.neighbors(here.node, 1)]
             if not coarser:
                 return None
             here = _most_worth(here, coarser)
         return self.down(here.node)
 
-    def _judge(self, node: Node) -> Judged:
-        if node not in self._judged:
-            self._judged[node] = self.problem.judge(node)
-        return self._judged[node]
 
-    def _neighbors(self, node: Node, by: int) -> list[Node]:
-        """The nodes one step up (1) or down (-1)."""
-        bounds = zip(self.problem.lowest, self.problem.highest, strict=True)
-        return [
-            (*node[:column], level + by, *node[column + 1 :])
-            for column, (level, (low, high)) in enumerate(zip(node, bounds, strict=True))
-            if low <= level + by <= high
-        ]
-
-
-def _most_worth(before: Judged, steps: Sequence[Judged]) -> Judged:
+def _most_worth(before: Judgment, steps: Sequence[Judgment]) -> Judgment:
     return max(steps, key=lambda after: _worth(before, after))
 
 
-def _worth(before: Judged, after: Judged) -> tuple[bool, float, float]:
+def _worth(before: Judgment, after: Judgment) -> tuple[bool, float, float]:
     """Whether a step reaches its aim, and the rows that it saves for what generalization costs more."""
     saved = before.suppressed_rows - after.suppressed_rows
     cost = max(after.terms.generalization - before.terms.generalization, 1e-12)

@@ -21,38 +21,38 @@ import numpy as np
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.losses.marginal import Marginal
-from sfumato.microdata.methods.full_domain import bounded
-from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem
-from sfumato.microdata.methods.full_domain.screening import screened
+from sfumato.microdata.methods.full_domain import best_first
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.models.classes import Floats, Mask
 
 # How far up the open part of the lattice the next node is taken: 0 its finest node, 1 its coarsest.
 WHERE = 0.8
-# Larger lattices are searched choice by choice (bounded.py), where a level's cost is known before it is tried.
+# Larger lattices are searched choice by choice (best_first.py), where a level's cost is known before it is tried.
 MAX_MARKED = 500_000
-# Larger lattices are never written down: bounded.py searches them within the time limit.
+# Larger lattices are never written down: best_first.py searches them within the time limit.
 MAX_NODES = 10_000_000
 TIE = 1e-9
 
 
-def search(problem: Problem) -> Found:
+def search(problem: Problem) -> Solution:
     """The best node.
 
     Raises:
         UnattainableError: No node keeps the promises within the budget.
     """
     if problem.size > MAX_NODES:
-        return bounded.search(problem)
+        return best_first.search(problem)
     if problem.size > MAX_MARKED and isinstance(problem.loss, Marginal) and problem.prunes_suppression:
-        return bounded.search(replace(problem, time_limit=float("inf")))
+        return best_first.search(replace(problem, time_limit=float("inf")))
     frontier = _Frontier(problem)
     frontier.visit(problem.highest)
     while (node := frontier.next()) is not None:
         frontier.visit(node)
     if frontier.best is None:
         raise unattainable(problem)
-    return Found(frontier.best, True, frontier.checked, problem.size)
+    return Solution(frontier.best, True, frontier.checked, problem.size)
 
 
 class _Frontier:
@@ -60,7 +60,7 @@ class _Frontier:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.best: Judged | None = None
+        self.best: Judgment | None = None
         self.checked = 0
         self._ranks: Floats = np.ascontiguousarray(problem.loss.ranks(problem.window()))
         self._floors: Floats = problem.loss.floors(problem.window())
@@ -82,16 +82,16 @@ class _Frontier:
         coarser = tuple(slice(place, None) for place in at)
         self._open[at] = False
         bounded = self.problem.sizes_alone or bool(self._open[finer].any())
-        judged = self.problem.judge(node, priced=False, bounded=bounded)
+        judgment = self.problem.judge(node, priced=False, bounded=bounded)
         self.checked += 1
-        if judged.certain_rows > self.problem.limit:
+        if judgment.certain_rows > self.problem.limit:
             self._open[finer] = False
-        if judged.terms.generalization > self._floors[at]:
-            np.maximum(self._floors[coarser], judged.terms.generalization, out=self._floors[coarser])
-        if judged.certain_suppression > 0:
-            np.maximum(self._added[finer], judged.certain_suppression, out=self._added[finer])
-        if self.problem.better(judged, self.best):
-            self.best = judged
+        if judgment.terms.generalization > self._floors[at]:
+            np.maximum(self._floors[coarser], judgment.terms.generalization, out=self._floors[coarser])
+        if judgment.certain_suppression > 0:
+            np.maximum(self._added[finer], judgment.certain_suppression, out=self._added[finer])
+        if self.problem.better(judgment, self.best):
+            self.best = judgment
         if self.best is not None and self.problem.offers(self.best):
             most = self.best.terms.total + TIE * max(1.0, self.best.terms.total)
             kernels.rule_out(self._open.reshape(-1), self._floors.reshape(-1), self._added.reshape(-1), most)

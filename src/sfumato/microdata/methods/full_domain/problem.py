@@ -13,7 +13,7 @@ from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.losses.loss import Prepared, Terms
 from sfumato.microdata.losses.marginal import Marginal
-from sfumato.microdata.methods.assessment import ALL, Assessed, assess
+from sfumato.microdata.methods.assessment import ALL, Assessment, assess
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
@@ -34,7 +34,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgment:
     """What is known of a node once its classes are there.
 
     Attributes:
@@ -123,6 +123,15 @@ class Problem:
         """All nodes, the last column's level changing fastest."""
         return product(*(range(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True)))
 
+    def neighbors(self, node: Node, step: int) -> list[Node]:
+        """The nodes that are one step coarser (1) or finer (-1) in one column."""
+        bounds = zip(node, self.lowest, self.highest, strict=True)
+        return [
+            (*node[:column], level + step, *node[column + 1 :])
+            for column, (level, low, high) in enumerate(bounds)
+            if low <= level + step <= high
+        ]
+
     @cached_property
     def prunes_suppression(self) -> bool:
         """Whether rows in failing classes only shrink towards coarser nodes."""
@@ -133,11 +142,11 @@ class Problem:
         """Whether a release must tell rows apart: a promise about a sensitive column is empty where all look alike."""
         return any(model.column for model in self.models) and len(self.table.counts) > 1
 
-    def offers(self, judged: Judged) -> bool:
+    def offers(self, judgment: Judgment) -> bool:
         """Whether a node may be released, and tells something where that is asked for."""
-        return judged.holds and (judged.tells or not self.must_tell)
+        return judgment.holds and (judgment.tells or not self.must_tell)
 
-    def better(self, new: Judged, old: Judged | None) -> bool:
+    def better(self, new: Judgment, old: Judgment | None) -> bool:
         """Whether a node that holds is to be released rather than another: one that tells nothing is the last resort.
 
         It is kept nevertheless where nothing else holds, so that the search can say so.
@@ -146,24 +155,24 @@ class Problem:
             return new.holds
         return (not self.offers(new), new.rank) < (not self.offers(old), old.rank)
 
-    def best(self, nodes: Iterable[Judged]) -> Judged | None:
+    def best(self, nodes: Iterable[Judgment]) -> Judgment | None:
         """The node to be released; None where none holds."""
-        found: Judged | None = None
+        best: Judgment | None = None
         for node in nodes:
-            found = node if self.better(node, found) else found
-        return found
+            best = node if self.better(node, best) else best
+        return best
 
     def failing(self, grouped: Grouped) -> Mask:
         """Which classes fail some model."""
-        return self._assessed(grouped).failing
+        return self._assess(grouped).failing
 
-    def _assessed(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> Assessed:
+    def _assess(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> Assessment:
         """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
         if self.sizes_alone:
-            return Assessed(grouped.sizes < self.k, NONE_APART)
+            return Assessment(grouped.sizes < self.k, NONE_APART)
         if self.missing_matches:
             failing = self._failing_with_matches(grouped)
-            return Assessed(failing, np.where(failing, grouped.sizes, 0))
+            return Assessment(failing, np.where(failing, grouped.sizes, 0))
         return assess(self.classes(grouped), self.table.whole, self.models, enough, bounded)
 
     @cached_property
@@ -192,29 +201,29 @@ class Problem:
         )
         return failing_classes(labels, unknown, grouped.sizes, self.k)
 
-    def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> Judged:
+    def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> Judgment:
         """Everything about one node."""
-        return self.judged(self.grouper.at(node), priced, bounded)
+        return self.judge_classes(self.grouper.at(node), priced, bounded)
 
-    def judged(self, grouped: Grouped, priced: bool = True, bounded: bool = True) -> Judged:
+    def judge_classes(self, grouped: Grouped, priced: bool = True, bounded: bool = True) -> Judgment:
         """Everything about one node whose classes are at hand.
 
         Args:
             priced: Whether suppression is counted and priced even where it exceeds the budget (a search does without).
             bounded: Whether it matters what finer nodes lose at least.
         """
-        assessed = self._assessed(grouped, ALL if priced else self.limit, bounded)
-        failing = assessed.failing
+        assessment = self._assess(grouped, ALL if priced else self.limit, bounded)
+        failing = assessment.failing
         suppressed, kept, smallest, largest, least, most = kernels.tally(grouped.sizes, failing)
-        certain = suppressed if self.sizes_alone else assessed.certain_rows
+        certain = suppressed if self.sizes_alone else assessment.certain_rows
         holds = suppressed <= self.limit and kept > 0
         terms = self.loss.terms(grouped, failing, suppressed if holds or priced else 0)
         loss = self.loss.value(terms.total)
-        added = self._added_at_least(grouped, assessed, terms)
+        added = self._added_at_least(grouped, assessment, terms)
         before = Sizes(len(grouped.sizes), least, most)
-        return Judged(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before)
+        return Judgment(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before)
 
-    def _added_at_least(self, grouped: Grouped, assessed: Assessed, terms: Terms) -> float:
+    def _added_at_least(self, grouped: Grouped, assessment: Assessment, terms: Terms) -> float:
         """What suppression adds at least at finer nodes.
 
         Where promises are monotone under suppression, what it adds here. Else the rows that finer nodes are certain to
@@ -225,15 +234,26 @@ class Problem:
             return 0.0
         if self.prunes_suppression:
             return terms.suppression
-        if not isinstance(self.loss, Marginal) or not 0 < assessed.certain_rows <= self.limit:
+        if not isinstance(self.loss, Marginal) or not 0 < assessment.certain_rows <= self.limit:
             return 0.0
-        lost = Grouped(grouped.node, grouped.keys, Classes(assessed.lost))
-        return self.loss.terms(lost, assessed.lost > 0, assessed.certain_rows).suppression
+        lost = Grouped(grouped.node, grouped.keys, Classes(assessment.lost))
+        return self.loss.terms(lost, assessment.lost > 0, assessment.certain_rows).suppression
+
+
+class Judgments(dict[Node, Judgment]):
+    """The judgments of a problem's nodes, each worked out when it is first asked for."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def __missing__(self, node: Node) -> Judgment:
+        self[node] = self.problem.judge(node)
+        return self[node]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a search found.
+class Solution:
+    """The node that a search chose, and what it proved.
 
     Attributes:
         proved_optimal: No node that may be released has a smaller loss.
@@ -244,11 +264,11 @@ class Found:
         bound: The least loss that any node can have, where the optimum is not proved but this is.
     """
 
-    best: Judged
+    best: Judgment
     proved_optimal: bool
     checked: int
     total: int
-    nodes: tuple[Judged, ...] = ()
-    better: Judged | None = None
+    nodes: tuple[Judgment, ...] = ()
+    better: Judgment | None = None
     remarks: tuple[str, ...] = ()
     bound: float | None = None

@@ -8,64 +8,56 @@ much the answer could be better.
 
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem
+from sfumato.microdata.methods.full_domain.problem import Judgment, Judgments, Problem, Solution
 from sfumato.microdata.methods.full_domain.sweep import by_height
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 
-def search(problem: Problem) -> Found:
+def search(problem: Problem) -> Solution:
     """The best node of the lowest height that has a releasable one.
 
     Raises:
         UnattainableError: No node keeps the promises within the budget.
     """
-    judged: dict[Node, Judged] = {}
+    judgments = Judgments(problem)
     heights = by_height(problem.nodes())
-    lowest = _lowest(problem, heights, judged)
+    lowest = _lowest(problem, heights, judgments)
     if lowest is None:
         raise unattainable(problem)
-    releasable = [node for node in _all(problem, heights[lowest], judged) if node.holds]
+    releasable = [judgments[node] for node in heights[lowest] if judgments[node].holds]
     best = problem.best(releasable)
     assert best is not None
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
     remarks = _remarks(problem, releasable, best, better.best, proved)
     worse = None if proved else better.best
-    return Found(best, proved, len(judged), problem.size, tuple(releasable), worse, remarks)
+    return Solution(best, proved, len(judgments), problem.size, tuple(releasable), worse, remarks)
 
 
-def _lowest(problem: Problem, heights: list[list[Node]], judged: dict[Node, Judged]) -> int | None:
+def _lowest(problem: Problem, heights: list[list[Node]], judgments: Judgments) -> int | None:
     """The lowest height with a releasable node: by halving where promises are monotone, else from the bottom up."""
     if problem.limit > 0 and not problem.prunes_suppression:
-        return next((height for height, nodes in enumerate(heights) if _some(problem, nodes, judged)), None)
+        return next((height for height, nodes in enumerate(heights) if _some(nodes, judgments)), None)
     low, high = 0, len(heights) - 1
-    if not _some(problem, heights[high], judged):
+    if not _some(heights[high], judgments):
         return None
     while low < high:
         middle = (low + high) // 2
-        if _some(problem, heights[middle], judged):
+        if _some(heights[middle], judgments):
             high = middle
         else:
             low = middle + 1
     return high
 
 
-def _some(problem: Problem, nodes: list[Node], judged: dict[Node, Judged]) -> bool:
+def _some(nodes: list[Node], judgments: Judgments) -> bool:
     """Whether some node can be released; stops at the first."""
-    return any(_judged(problem, node, judged).holds for node in nodes)
+    return any(judgments[node].holds for node in nodes)
 
 
-def _all(problem: Problem, nodes: list[Node], judged: dict[Node, Judged]) -> list[Judged]:
-    return [_judged(problem, node, judged) for node in nodes]
-
-
-def _judged(problem: Problem, node: Node, judged: dict[Node, Judged]) -> Judged:
-    if node not in judged:
-        judged[node] = problem.judge(node)
-    return judged[node]
-
-
-def _remarks(problem: Problem, releasable: list[Judged], best: Judged, better: Judged, proved: bool) -> tuple[str, ...]:
+def _remarks(
+    problem: Problem, releasable: list[Judgment], best: Judgment, better: Judgment, proved: bool
+) -> tuple[str, ...]:
     height = sum(best.node)
     first = f"The lowest height with a releasable node is {height}; {len(releasable)} can be released there."
     if proved:

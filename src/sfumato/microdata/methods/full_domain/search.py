@@ -1,12 +1,12 @@
 """The search of full-domain methods: one level a column."""
 
-from importlib import import_module
 from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
-from sfumato.microdata.methods.full_domain.problem import Found, Problem
+from sfumato.microdata.methods.full_domain import exhaustive, greedy, optimal, samarati
+from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Mask
@@ -14,55 +14,53 @@ from sfumato.microdata.plan.methods import FullDomain, Greedy, Optimal
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import at_node
 
-# Method -> the module whose function `search` finds a node for it.
-FULL_DOMAIN = {
-    "exhaustive": "sfumato.microdata.methods.full_domain.exhaustive",
-    "samarati": "sfumato.microdata.methods.full_domain.samarati",
-    "optimal": "sfumato.microdata.methods.full_domain.optimal",
-    "greedy": "sfumato.microdata.methods.full_domain.greedy",
+SEARCHES = {
+    "exhaustive": exhaustive.search,
+    "samarati": samarati.search,
+    "optimal": optimal.search,
+    "greedy": greedy.search,
 }
 
 
 def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
-    problem = full_domain_problem(plan, method, table, progress)
-    found: Found = import_module(FULL_DOMAIN[method.name]).search(problem)
-    empty = only_top(problem, found.best)
+    """The recoding at the node that the method finds."""
+    problem = problem_of(plan, method, table, progress)
+    solution = SEARCHES[method.name](problem)
+    empty = only_top(problem, solution.best)
     if empty is not None:
         raise empty
-    grouped, owners = problem.grouper.rolled_with_owners(found.best.node)
+    grouped, owners = problem.grouper.rolled_with_owners(solution.best.node)
     failing: Mask = problem.failing(grouped)
     return Result(
         at_node(table, problem.grouper, grouped, owners, failing),
         method.loss,
-        found.best.loss,
+        solution.best.loss,
         problem.loss.per_column(grouped, failing),
-        found.proved_optimal,
-        found.checked,
-        found.total,
-        dict(zip(table.columns, found.best.node, strict=True)),
-        found.nodes,
-        found.remarks,
-        _details(method, table, found),
+        solution.proved_optimal,
+        solution.checked,
+        solution.total,
+        dict(zip(table.columns, solution.best.node, strict=True)),
+        solution.nodes,
+        solution.remarks,
+        _details(method, table, solution),
     )
 
 
-def _details(method: FullDomain, table: FrequencyTable, found: Found) -> dict[str, Any]:
+def _details(method: FullDomain, table: FrequencyTable, solution: Solution) -> dict[str, Any]:
     """What else the report says of a search."""
     details: dict[str, Any] = {}
     if method.name == "exhaustive":
-        details["satisfying_nodes"] = sum(node.holds for node in found.nodes)
-    if found.bound is not None:
-        details |= {"bound": found.bound, "gap": found.best.loss - found.bound}
-    if found.better is not None:
-        levels = dict(zip(table.columns, found.better.node, strict=True))
-        by = found.best.loss - found.better.loss
-        details["better"] = {"levels": levels, "loss": found.better.loss, "by": by}
+        details["satisfying_nodes"] = sum(node.holds for node in solution.nodes)
+    if solution.bound is not None:
+        details |= {"bound": solution.bound, "gap": solution.best.loss - solution.bound}
+    if solution.better is not None:
+        levels = dict(zip(table.columns, solution.better.node, strict=True))
+        by = solution.best.loss - solution.better.loss
+        details["better"] = {"levels": levels, "loss": solution.better.loss, "by": by}
     return details
 
 
-def full_domain_problem(
-    plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None = None
-) -> Problem:
+def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None = None) -> Problem:
     """The problem that a full-domain method solves."""
     columns = [plan.columns[name] for name in table.columns]
     tops = [ladder.height - 1 for ladder in table.ladders]

@@ -4,7 +4,7 @@ import math
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.problem import Judged, Problem
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
 from sfumato.microdata.models.model import Model
 
 # How many nodes are looked at to find what would be attainable.
@@ -33,7 +33,7 @@ def unattainable(problem: Problem) -> UnattainableError:
     )
 
 
-def only_top(problem: Problem, best: Judged) -> UnattainableError | None:
+def only_top(problem: Problem, best: Judgment) -> UnattainableError | None:
     """The error for a promise about a sensitive column that is kept only where all rows look alike."""
     if problem.offers(best):
         return None
@@ -48,33 +48,24 @@ def only_top(problem: Problem, best: Judged) -> UnattainableError | None:
     )
 
 
-def least_suppression(problem: Problem, top: Node) -> Judged | None:
+def least_suppression(problem: Problem, top: Node) -> Judgment | None:
     """The node that suppresses the fewest rows, from a top node down, among those that tell rows apart.
 
     A node is passed over when finer nodes are certain to lose more rows than the best found.
     """
     waiting, seen = [top], {top}
-    best: Judged | None = None
+    best: Judgment | None = None
     for node in waiting:
-        judged = problem.judge(node)
-        fewer = best is None or judged.suppressed_rows < best.suppressed_rows
-        if fewer and judged.classes and judged.tells:
-            best = judged
-        if best is not None and judged.certain_rows >= best.suppressed_rows:
+        judgment = problem.judge(node)
+        fewer = best is None or judgment.suppressed_rows < best.suppressed_rows
+        if fewer and judgment.classes and judgment.tells:
+            best = judgment
+        if best is not None and judgment.certain_rows >= best.suppressed_rows:
             continue
-        finer = [below for below in _below(problem, node) if below not in seen]
+        finer = [below for below in problem.neighbors(node, -1) if below not in seen]
         seen.update(finer)
         waiting.extend(finer[: max(MAX_NODES - len(waiting), 0)])
     return best
-
-
-def _below(problem: Problem, node: Node) -> list[Node]:
-    """The nodes one step finer."""
-    return [
-        (*node[:column], level - 1, *node[column + 1 :])
-        for column, level in enumerate(node)
-        if level > problem.lowest[column]
-    ]
 
 
 def _share(rows: int, problem: Problem) -> str:

@@ -84,7 +84,7 @@ class Verdicts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def atom_floors(inst, state, keys, counts, held, start, stop, penalty, out):
+def atom_floors(inst, state, keys, counts, label_rows, start, stop, penalty, out):
     """What each atom pays at least by itself (rule 2); small atoms of discernibility are left to rule 3."""
     if inst.params[KIND] == LOSS_METRIC:
         penalties(inst, state, TAIL, penalty)
@@ -92,7 +92,7 @@ def atom_floors(inst, state, keys, counts, held, start, stop, penalty, out):
         if inst.params[KIND] == DISCERNIBILITY:
             out[row] = np.float64(counts[row]) * counts[row] if counts[row] >= inst.params[K] else 0.0
         elif inst.params[KIND] == CLASSIFICATION:
-            out[row] = minority(held, row, row + 1)
+            out[row] = minority(label_rows, row, row + 1)
         else:
             loss = 0.0
             for column in range(len(inst.weights)):
@@ -123,12 +123,12 @@ def part_floor(inst, size, small, floor, hidden):
 
 
 @njit(cache=True, nogil=True)
-def whole_cost(inst, size, held, start, stop, floor):
+def whole_cost(inst, size, label_rows, start, stop, floor):
     """What a class pays when it stays whole."""
     if inst.params[KIND] == DISCERNIBILITY:
         return np.float64(size) * size
     if inst.params[KIND] == CLASSIFICATION:
-        return np.float64(minority(held, start, stop))
+        return np.float64(minority(label_rows, start, stop))
     return floor
 
 
@@ -164,64 +164,94 @@ def tally(inst, keys, counts, floors, start, stop, column, out):
 
 
 @njit(cache=True, nogil=True)
-def judge(inst, state, keys, counts, held, floors, start, ends, first, last, settled, hidden, out):
+def sum_up(inst, counts, floors, start, stop):
+    """The rows of a class, those of them in small atoms, and what its atoms pay at least."""
+    size, small, floor = 0, 0, 0.0
+    for row in range(start, stop):
+        size += counts[row]
+        floor += floors[row]
+        if counts[row] < inst.params[K]:
+            small += counts[row]
+    return size, small, floor
+
+
+@njit(cache=True, nogil=True)
+def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hidden, out):
+    """What a class pays at least when a feature splits it (rule 4); 0 where it does not.
+
+    Args:
+        one, one_small, one_floor: The part with the feature, as `size`, `small` and `floor` of the whole class.
+    """
+    two, k = size - one, inst.params[K]
+    if one == 0 or two == 0:
+        return 0.0
+    out.counts[SPLITS, feature] += 1
+    out.counts[HIDES, feature] += (one if one < k else 0) + (two if two < k else 0)
+    out.counts[KEEPS, feature] += 1 if min(one, two) >= k else 0
+    cost = part_floor(inst, one, one_small, one_floor, hidden)
+    return cost + part_floor(inst, two, small - one_small, max(floor - one_floor, 0.0), hidden)
+
+
+@njit(cache=True, nogil=True)
+def best_splits(inst, features, starts, keys, counts, floors, start, stop, size, small, floor, whole, hidden, out):
+    """The least that a class pays, whole or split by a feature of the tail, the second least, and the feature or -1.
+
+    Args:
+        features, starts: The tail, as `tail_of` lists it; whole: what the class pays when it stays whole.
+        out: Its PARTS receive what the class pays with each feature, its counts what each does to it.
+    """
+    least, second, which = whole, whole, -1
+    for column in range(len(inst.weights)):
+        if starts[column] == starts[column + 1]:
+            continue
+        tally(inst, keys, counts, floors, start, stop, column, out)
+        one, one_small, one_floor, at = 0, 0, 0.0, 0
+        for index in range(starts[column], starts[column + 1]):
+            feature = features[index]
+            value = inst.features[feature, VALUE]
+            if inst.params[ORDERED]:
+                while at < value:
+                    one += out.sizes[at]
+                    one_small += out.small[at]
+                    one_floor += out.floors[at]
+                    at += 1
+            else:
+                one, one_small, one_floor = out.sizes[value], out.small[value], out.floors[value]
+            cost = split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hidden, out)
+            out.bounds[PARTS, feature] = cost
+            if one == 0 or one == size:
+                continue
+            if cost < least:
+                second, least, which = least, cost, feature
+            elif cost < second:
+                second = cost
+    return least, second, which
+
+
+@njit(cache=True, nogil=True)
+def judge(inst, state, keys, counts, label_rows, floors, start, ends, first, last, settled, hidden, out):
     """Bound a node, and what each feature of its tail would make of it.
 
     Args:
-        keys, counts, held, floors: The atoms, from `start` on; ends: where classes end, from `first` to `last`.
+        keys, counts, label_rows, floors: The atoms, from `start` on; ends: where classes end, from `first` to `last`.
         settled: What classes pay that are no longer there; hidden: rows suppressed so far.
 
     Returns:
         What nothing below the node can cost less than.
     """
-    k, ordered = inst.params[K], inst.params[ORDERED]
-    bounds, tallied = out.bounds, out.counts
+    bounds = out.bounds
     for feature in range(len(state)):
         bounds[WITH, feature] = bounds[WITHOUT, feature] = 0.0
-        tallied[SPLITS, feature], tallied[HIDES, feature], tallied[KEEPS, feature] = 0, hidden, 0
+        out.counts[SPLITS, feature], out.counts[HIDES, feature], out.counts[KEEPS, feature] = 0, hidden, 0
     features, starts = np.empty(len(state), np.int64), np.empty(len(inst.weights) + 1, np.int64)
     count = tail_of(inst, state, features, starts)
     total = settled
     for place in range(first, last):
         stop = ends[place]
-        size, small, floor = 0, 0, 0.0
-        for row in range(start, stop):
-            size += counts[row]
-            floor += floors[row]
-            if counts[row] < k:
-                small += counts[row]
-        least = whole_cost(inst, size, held, start, stop, floor)
-        second, which = least, -1
-        for column in range(len(inst.weights)):
-            if starts[column] == starts[column + 1]:
-                continue
-            tally(inst, keys, counts, floors, start, stop, column, out)
-            one, one_small, one_floor, at = 0, 0, 0.0, 0
-            for index in range(starts[column], starts[column + 1]):
-                feature = features[index]
-                value = inst.features[feature, VALUE]
-                if ordered:
-                    while at < value:
-                        one += out.sizes[at]
-                        one_small += out.small[at]
-                        one_floor += out.floors[at]
-                        at += 1
-                else:
-                    one, one_small, one_floor = out.sizes[value], out.small[value], out.floors[value]
-                two = size - one
-                if one == 0 or two == 0:
-                    bounds[PARTS, feature] = 0.0
-                    continue
-                tallied[SPLITS, feature] += 1
-                tallied[HIDES, feature] += (one if one < k else 0) + (two if two < k else 0)
-                tallied[KEEPS, feature] += 1 if min(one, two) >= k else 0
-                cost = part_floor(inst, one, one_small, one_floor, hidden)
-                cost += part_floor(inst, two, small - one_small, max(floor - one_floor, 0.0), hidden)
-                bounds[PARTS, feature] = cost
-                if cost < least:
-                    second, least, which = least, cost, feature
-                elif cost < second:
-                    second = cost
+        size, small, floor = sum_up(inst, counts, floors, start, stop)
+        whole = whole_cost(inst, size, label_rows, start, stop, floor)
+        part = (start, stop, size, small, floor, whole, hidden)
+        least, second, which = best_splits(inst, features, starts, keys, counts, floors, *part, out)
         own = part_floor(inst, size, small, floor, hidden)
         bound = max(least, own)
         total += bound

@@ -127,8 +127,8 @@ def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
     unique, owners = np.unique(codes, axis=0, return_inverse=True)
     owners = owners.reshape(-1)
     counts = np.bincount(owners, weights=table.counts, minlength=len(unique)).astype(np.int64)
-    held = _held(table, method, owners, len(unique))
-    return Space(alphabets, unique, owners, _instance(plan, method, alphabets, unique, counts, held))
+    label_rows = _label_rows(table, method, owners, len(unique))
+    return Space(alphabets, unique, owners, _instance(plan, method, alphabets, unique, counts, label_rows))
 
 
 def _alphabet(plan: Plan, table: FrequencyTable, column: int) -> Alphabet:
@@ -147,18 +147,18 @@ def _coded(alphabet: Alphabet, table: FrequencyTable, column: int) -> Codes:
     return np.searchsorted(alphabet.present, labels).astype(np.int64)
 
 
-def _held(table: FrequencyTable, method: KOptimize, owners: Codes, combinations: int) -> Counts:
+def _label_rows(table: FrequencyTable, method: KOptimize, owners: Codes, combinations: int) -> Counts:
     """For each combination its rows with each value of the class column, where the loss looks at one."""
     if method.class_column is None:
         return np.zeros((combinations, 0), np.int64)
-    held = table.sensitive[method.class_column]
-    rows = np.zeros((combinations, held.size), np.int64)
-    np.add.at(rows, (owners[held.owners], held.values), held.counts)
+    histogram = table.sensitive[method.class_column]
+    rows = np.zeros((combinations, histogram.size), np.int64)
+    np.add.at(rows, (owners[histogram.owners], histogram.values), histogram.counts)
     return rows
 
 
 def _instance(
-    plan: Plan, method: KOptimize, alphabets: Sequence[Alphabet], codes: Codes, counts: Counts, held: Counts
+    plan: Plan, method: KOptimize, alphabets: Sequence[Alphabet], codes: Codes, counts: Counts, label_rows: Counts
 ) -> Instance:
     sizes = [len(alphabet.present) for alphabet in alphabets]
     packing = packing_of([size + 1 for size in sizes])
@@ -171,7 +171,7 @@ def _instance(
     return Instance(
         np.ascontiguousarray(packing.pack(codes.astype(np.int32)).T).view(np.int64),
         counts,
-        held,
+        label_rows,
         _columns(alphabets, packing, [len(part) for part in asked]),
         np.column_stack([features, np.concatenate(asked), _turns(features, codes, counts)]).astype(np.int64),
         _values(alphabets),

@@ -1,7 +1,7 @@
 """Local search for K-Optimize: improve a set of features by single changes, shake it and improve it again.
 
 A set that has features of few columns only costs as much on the table of just these columns, which is small; so sets
-can be improved there first (see k_optimize_walks.py). The same numbers give the same walks on every machine.
+can be improved there first (see walks.py). The same numbers give the same walks on every machine.
 """
 
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.methods.k_optimize import local_kernels as kernels
+from sfumato.microdata.methods.k_optimize import climb_kernels as kernels
+from sfumato.microdata.methods.k_optimize.climb_kernels import Flag, Scratch
 from sfumato.microdata.methods.k_optimize.features import Codes, Space, State
 from sfumato.microdata.methods.k_optimize.kernels import COLUMN, HEAD, Instance
-from sfumato.microdata.methods.k_optimize.local_kernels import Desk, Flag
 
 _SEED = 0x9E3779B97F4A7C15
 _WORD = 2**64
@@ -48,7 +48,7 @@ class Place:
     """A table, room for a local search on it, and the features that it may take."""
 
     instance: Instance
-    desk: Desk
+    scratch: Scratch
     choices: Codes
 
 
@@ -56,16 +56,16 @@ def place_of(space: Space, columns: Iterable[int] | None = None) -> Place:
     """The table of all columns, or of some of them: the others have one value there."""
     inst, codes = space.instance, space.codes
     if columns is None:
-        return Place(inst, _desk(inst, codes), np.arange(len(inst.features)))
+        return Place(inst, _scratch(inst, codes), np.arange(len(inst.features)))
     some, chosen = np.zeros_like(codes), list(columns)
     some[:, chosen] = codes[:, chosen]
     first, owners = _grouped(some)
     counts = np.zeros(len(first), np.int64)
     np.add.at(counts, owners, inst.counts)
-    held = np.zeros((len(first), inst.held.shape[1]), np.int64)
-    np.add.at(held, owners, inst.held)
-    part = inst._replace(counts=counts, held=held)
-    return Place(part, _desk(part, some[first]), np.flatnonzero(np.isin(inst.features[:, COLUMN], chosen)))
+    label_rows = np.zeros((len(first), inst.label_rows.shape[1]), np.int64)
+    np.add.at(label_rows, owners, inst.label_rows)
+    part = inst._replace(counts=counts, label_rows=label_rows)
+    return Place(part, _scratch(part, some[first]), np.flatnonzero(np.isin(inst.features[:, COLUMN], chosen)))
 
 
 def _grouped(codes: Codes) -> tuple[Codes, Codes]:
@@ -76,16 +76,16 @@ def _grouped(codes: Codes) -> tuple[Codes, Codes]:
     return first, owners.reshape(-1)
 
 
-def _desk(inst: Instance, codes: Codes) -> Desk:
+def _scratch(inst: Instance, codes: Codes) -> Scratch:
     rows, values, features = len(inst.counts), len(inst.values), len(inst.features)
     marks = np.random.default_rng(_SEED).integers(0, _WORD - 1, values, np.uint64)
-    return Desk(
+    return Scratch(
         codes,
         marks,
         np.zeros(values, np.int64),
         np.zeros(values),
         np.zeros((5, rows + 2), np.int64),
-        np.zeros((values, inst.held.shape[1] + 1), np.int64),
+        np.zeros((values, inst.label_rows.shape[1] + 1), np.int64),
         np.zeros(features),
         np.zeros(features, np.int64),
         np.zeros((2, 1 << (2 * rows).bit_length()), np.int64),
@@ -120,7 +120,7 @@ def stray(place: Place, start: Incumbent, random: Random | int, watch: Watch) ->
         return start
     words, trial = _random(random) if isinstance(random, int) else random, start.state.copy()
     kernels.shake(place.instance, trial, place.choices, words, STRENGTH)
-    kernels.relieve(place.instance, place.desk, trial, words)
+    kernels.relieve(place.instance, place.scratch, trial, words)
     found = climb(place, trial, words, watch)
     return found if found.cost <= start.cost else start
 
@@ -128,7 +128,7 @@ def stray(place: Place, start: Incumbent, random: Random | int, watch: Watch) ->
 def climb(place: Place, start: State, random: Random, watch: Watch) -> Incumbent:
     """Improve a set as long as single changes help."""
     state = start.copy()
-    cost = float(kernels.climb(place.instance, place.desk, state, place.choices, random, watch.stop))
+    cost = float(kernels.climb(place.instance, place.scratch, state, place.choices, random, watch.stop))
     watch.tell(cost)
     return Incumbent(cost, state)
 

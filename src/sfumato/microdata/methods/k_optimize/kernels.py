@@ -26,7 +26,8 @@ class Instance(NamedTuple):
 
     Few arrays with named places, since every function that takes many compiles slowly.
 
-    keys (n, w), counts (n,), held (n, c): the rows, how often each occurs, and with which label (c = 0 unless judged).
+    keys (n, w), counts (n,), label_rows (n, c): the rows, how often each occurs, and with which label (c = 0 where none
+        is asked for).
     columns (m + 1, 8): where a column lies in a key (WORD, SHIFT, MASK); its FIRST feature, and the BASE of its codes
         in tables of codes (the last row: where the next would begin); the SIZE of its codes, of which one more stands
         for the rest of `isolate`; the values of its DOMAIN; the code of the MISSING value, or -1.
@@ -38,7 +39,7 @@ class Instance(NamedTuple):
 
     keys: Any
     counts: Any
-    held: Any
+    label_rows: Any
     columns: Any
     features: Any
     values: Any
@@ -123,7 +124,7 @@ def relabel(inst, state, keys, start, stop, touched):
 
 
 @njit(cache=True, nogil=True)
-def merge(keys, counts, held, start, stop, write, table, stamp):
+def merge(keys, counts, label_rows, start, stop, write, table, stamp):
     """Merge the equal rows of one class, writing them from `write` on.
 
     Args:
@@ -152,23 +153,23 @@ def merge(keys, counts, held, start, stop, write, table, stamp):
             place = (place + np.uint64(1)) & last
         if found >= begin:
             counts[found] += counts[row]
-            for label in range(held.shape[1]):
-                held[found, label] += held[row, label]
+            for label in range(label_rows.shape[1]):
+                label_rows[found, label] += label_rows[row, label]
             continue
         table[0, place], table[1, place] = write, stamp
-        move(keys, counts, held, row, write)
+        move(keys, counts, label_rows, row, write)
         write += 1
     return write
 
 
 @njit(cache=True, nogil=True)
-def move(keys, counts, held, row, to):
+def move(keys, counts, label_rows, row, to):
     """Copy a row to another place."""
     for word in range(keys.shape[1]):
         keys[to, word] = keys[row, word]
     counts[to] = counts[row]
-    for label in range(held.shape[1]):
-        held[to, label] = held[row, label]
+    for label in range(label_rows.shape[1]):
+        label_rows[to, label] = label_rows[row, label]
 
 
 @njit(cache=True, nogil=True)
@@ -192,13 +193,13 @@ def suppressed_cost(inst, rows):
 
 
 @njit(cache=True, nogil=True)
-def minority(held, start, stop):
+def minority(label_rows, start, stop):
     """Rows of a class that do not have its most frequent label."""
     total, most = 0, 0
-    for label in range(held.shape[1]):
+    for label in range(label_rows.shape[1]):
         rows = 0
         for row in range(start, stop):
-            rows += held[row, label]
+            rows += label_rows[row, label]
         total += rows
         most = max(most, rows)
     return total - most

@@ -1,13 +1,13 @@
 """K-Optimize: the set of published values, or of cuts between values, of least loss among all sets, proved.
 
-An anonymization is a set of features (see k_optimize_features.py); rows that agree in all of them are a class, and the
+An anonymization is a set of features (see features.py); rows that agree in all of them are a class, and the
 rows of classes smaller than k are suppressed. The search goes through the tree of sets: a node is a head, which its
 whole subtree has, and a tail, from which the subtree takes more. Bayardo, R., Agrawal, R. (2005). Data privacy through
-optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in k_optimize_bounds_kernels.py.
+optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in bounds_kernels.py.
 
 Nodes are taken from a queue, the least bound first, a few at a time, and each is searched in depth for a small number
 of nodes; what that leaves open goes back into the queue. So the least bound in the queue, which only rises, bounds the
-optimum at any time. Beside it a local search (k_optimize_walks.py) looks for strong sets; with the least bound first,
+optimum at any time. Beside it a local search (walks.py) looks for strong sets; with the least bound first,
 few nodes are searched in vain before it has found them. Both go on in rounds of the same jobs on every machine, so that
 the answer depends neither on the number of threads nor on their pace, unless the time runs out.
 
@@ -29,7 +29,7 @@ from sfumato.microdata.methods.k_optimize.incumbent import Incumbent
 from sfumato.microdata.methods.k_optimize.kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, penalties
 from sfumato.microdata.methods.k_optimize.labels import published, recoding_of
 from sfumato.microdata.methods.k_optimize.walks import Walks
-from sfumato.microdata.methods.k_optimize.workers import Crew, Dived, Open, Worker
+from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, Open, Worker
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
@@ -159,16 +159,16 @@ class _Queue:
         jobs: list[Callable[[Worker], Any]] = [*walks, *(partial(dive, node=node) for node in taken)]
         found = self._run(jobs)
         self.walks.take(found[: len(walks)])
-        for dived in found[len(walks) :]:
-            self._take(dived)
+        for outcome in found[len(walks) :]:
+            self._take(outcome)
         self._forget()
         self.bound = min(self._open[0][0], self.best.cost) if self._open else self.best.cost
         self._tell()
 
-    def _take(self, dived: Dived) -> None:
-        self.nodes += dived.nodes
-        self.walks.improve(*([dived.better] if dived.better else []))
-        for node in dived.left:
+    def _take(self, outcome: DiveOutcome) -> None:
+        self.nodes += outcome.nodes
+        self.walks.improve(*([outcome.better] if outcome.better else []))
+        for node in outcome.left:
             self._push(node)
 
     def _forget(self) -> None:

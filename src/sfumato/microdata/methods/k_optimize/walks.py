@@ -7,12 +7,11 @@ the other: each time for a while, and less often when they no longer find anythi
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import partial
 
 import numpy as np
 
 from sfumato.microdata.methods.k_optimize.features import Space, State
-from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, columns_of
+from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, columns_of, settle, stray, wander
 from sfumato.microdata.methods.k_optimize.workers import Crew, Worker
 
 Job = Callable[[Worker], Incumbent]
@@ -46,7 +45,7 @@ class Walks:
         self._plan = self._batches()
         self._waiting = deque(next(self._plan))
         self._expected = len(self._waiting)
-        self._found: list[Incumbent] = []
+        self._results: list[Incumbent] = []
 
     def deal(self, most: int) -> list[Job]:
         """The next jobs, at most so many; what they find is to be given to `take` before more are dealt."""
@@ -55,27 +54,27 @@ class Walks:
             return []
         return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
-    def take(self, found: Sequence[Incumbent]) -> None:
+    def take(self, incumbents: Sequence[Incumbent]) -> None:
         """Take what the jobs dealt last have found, in their order."""
-        better = min((one.cost for one in found), default=np.inf) < self.best.cost
-        self._fruitless = min(self._fruitless, 0) if better else self._fruitless + len(found)
-        self.improve(*found)
-        self._found += found
-        if len(self._found) == self._expected:
-            done, self._found = self._found, []
+        better = min((one.cost for one in incumbents), default=np.inf) < self.best.cost
+        self._fruitless = min(self._fruitless, 0) if better else self._fruitless + len(incumbents)
+        self.improve(*incumbents)
+        self._results += incumbents
+        if len(self._results) == self._expected:
+            done, self._results = self._results, []
             self._waiting.extend(self._plan.send(done))
             self._expected = len(self._waiting)
 
-    def improve(self, *found: Incumbent) -> None:
+    def improve(self, *incumbents: Incumbent) -> None:
         """Keep the best of these sets and the one known; of equal ones the one known first."""
-        self.best = min((self.best, *found), key=lambda one: one.cost)
+        self.best = min((self.best, *incumbents), key=lambda one: one.cost)
 
     def _batches(self) -> Batches:
         first = yield [self._wander(self.space.empty())]
         grown = yield from self._grown()
-        walks = yield [self._wander(found.state) for found in (*first, *grown)[:FIRST_WALKS]]
+        walks = yield [self._wander(one.state) for one in (*first, *grown)[:FIRST_WALKS]]
         for _ in range(SHAKES):
-            walks = yield [self._stray(found) for found in walks]
+            walks = yield [self._stray(one) for one in walks]
         self._fruitless = 0
         while True:
             yield [self._stray(self.best) for _ in range(WALKS)]
@@ -84,8 +83,8 @@ class Walks:
         """The best sets with features of few columns, in more and more columns as long as that helps."""
         carried = grown = [Incumbent(np.inf, self.space.empty())]
         for _ in range(min(MOST_COLUMNS, len(self.space.alphabets))):
-            found = yield list(self._wider(carried))
-            carried = sorted(found, key=lambda one: one.cost)[:CARRIED]
+            wider = yield list(self._wider(carried))
+            carried = sorted(wider, key=lambda one: one.cost)[:CARRIED]
             if carried[0].cost >= grown[0].cost:
                 break
             grown = carried
@@ -93,20 +92,25 @@ class Walks:
 
     def _wider(self, carried: Sequence[Incumbent]) -> Iterator[Job]:
         """Jobs that improve each set by features of one column more; each set of columns once."""
-        known: set[frozenset[int]] = set()
-        for found in carried:
-            used = columns_of(self.space, found.state)
+        seen: set[frozenset[int]] = set()
+        for one in carried:
+            used = columns_of(self.space, one.state)
             for column in sorted(set(range(len(self.space.alphabets))) - used):
                 columns = used | {column}
-                if columns not in known:
-                    known.add(columns)
-                    yield partial(Worker.settle, start=found.state, columns=columns, watch=self.crew.watch)
+                if columns not in seen:
+                    seen.add(columns)
+                    yield self._settle(one.state, columns)
+
+    def _settle(self, start: State, columns: frozenset[int]) -> Job:
+        return lambda worker: settle(worker.space, start, columns, self.crew.watch)
 
     def _wander(self, start: State) -> Job:
-        return partial(Worker.wander, start=start, number=self._next(), watch=self.crew.watch)
+        number = self._next()
+        return lambda worker: wander(worker.place, start, number, self.crew.watch)
 
     def _stray(self, start: Incumbent) -> Job:
-        return partial(Worker.stray, start=start, number=self._next(), watch=self.crew.watch)
+        number = self._next()
+        return lambda worker: stray(worker.place, start, number, self.crew.watch)
 
     def _next(self) -> int:
         self._number += 1

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from sfumato.microdata.methods.k_optimize import search_kernels as kernels
+from sfumato.microdata.methods.k_optimize import dive_kernels as kernels
 from sfumato.microdata.methods.k_optimize.bounds_kernels import Verdicts
+from sfumato.microdata.methods.k_optimize.climb_kernels import Flag
+from sfumato.microdata.methods.k_optimize.dive_kernels import Stack
 from sfumato.microdata.methods.k_optimize.features import Space, State
-from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, Watch, place_of, settle, stray, wander
+from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, place_of, wander
 from sfumato.microdata.methods.k_optimize.kernels import TAIL
-from sfumato.microdata.methods.k_optimize.local_kernels import Flag
-from sfumato.microdata.methods.k_optimize.search_kernels import Stack
 
 T = TypeVar("T")
 # How many levels of a dive with all rows the stack holds; a deeper dive is cut there and taken up again later.
@@ -37,7 +37,7 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
-class Dived:
+class DiveOutcome:
     """What a dive below a node found: nodes left open, a better head if there is one, and how many nodes it saw."""
 
     left: tuple[Open, ...]
@@ -50,41 +50,29 @@ class Worker:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._place = place_of(space)
+        self.place = place_of(space)
         self._stack = _stack(space)
         self._verdicts = _verdicts(space)
         features = len(space.instance.features)
         self._states = np.zeros((features + 2, features), np.int8)
         self._bounds = np.zeros(features + 2)
 
-    def dive(self, node: Open, best: float, nodes: int, stop: Flag) -> Dived:
+    def dive(self, node: Open, best: float, nodes: int, stop: Flag) -> DiveOutcome:
         """Search below a node for heads that cost less than `best`."""
-        return Dived((node,), None, 0) if stop[0] else self._dived(node, best, nodes, stop)
+        return DiveOutcome((node,), None, 0) if stop[0] else self._dive_below(node, best, nodes, stop)
 
-    def look(self, node: Open) -> Dived:
+    def look(self, node: Open) -> DiveOutcome:
         """Bound a node, and no more."""
-        return self._dived(node, np.inf, 1, np.ones(1, np.int64))
+        return self._dive_below(node, np.inf, 1, np.ones(1, np.int64))
 
-    def _dived(self, node: Open, best: float, nodes: int, stop: Flag) -> Dived:
+    def _dive_below(self, node: Open, best: float, nodes: int, stop: Flag) -> DiveOutcome:
         cost, state = np.array([best]), self.space.empty()
         inst, room, left_open = self.space.instance, (self._stack, self._verdicts), (self._states, self._bounds)
         left, seen = kernels.dive(inst, *room, node.state, cost, state, nodes, stop, *left_open)
         opened = tuple(
             Open(max(node.bound, float(self._bounds[place])), self._states[place].copy()) for place in range(left)
         )
-        return Dived(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
-
-    def settle(self, start: State, columns: frozenset[int], watch: Watch) -> Incumbent:
-        """Improve a set by features of some columns."""
-        return settle(self.space, start, columns, watch)
-
-    def wander(self, start: State, number: int, watch: Watch) -> Incumbent:
-        """Improve a set by features of all columns."""
-        return wander(self._place, start, number, watch)
-
-    def stray(self, start: Incumbent, number: int, watch: Watch) -> Incumbent:
-        """Shake a set, and improve it by features of all columns."""
-        return stray(self._place, start, number, watch)
+        return DiveOutcome(opened, Incumbent(float(cost[0]), state) if cost[0] < best else None, int(seen))
 
 
 class Watcher:
@@ -107,7 +95,7 @@ def _stack(space: Space) -> Stack:
     return Stack(
         np.zeros((room, inst.keys.shape[1]), np.int64),
         np.zeros(room, np.int64),
-        np.zeros((room, inst.held.shape[1]), np.int64),
+        np.zeros((room, inst.label_rows.shape[1]), np.int64),
         np.zeros(room),
         np.zeros(room + 1, np.int64),
         np.zeros((deep, features), np.int8),
@@ -154,11 +142,11 @@ class Crew:
         """The first node with its bound; this compiles the loops, before the clock starts."""
         worker, stopped = self._free.get(), Watcher()
         stopped.stop[0] = 1
-        worker.wander(space.empty(), 0, stopped)
+        wander(worker.place, space.empty(), 0, stopped)
         root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
-        dived = worker.look(root)
+        outcome = worker.look(root)
         self._free.put(worker)
-        return dived.left[0] if dived.left else root
+        return outcome.left[0] if outcome.left else root
 
     @property
     def stopped(self) -> bool:

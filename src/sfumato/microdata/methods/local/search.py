@@ -12,38 +12,36 @@ of all local recodings. Published labels of one column may lie at different leve
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Node
-from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.losses.coverage import aggregated
 from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
-from sfumato.microdata.methods.full_domain.problem import Judged, Problem
-from sfumato.microdata.methods.full_domain.screening import screened
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.rare_pairs import screened
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.plan.methods import Local, Optimal
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
-
-if TYPE_CHECKING:
-    from sfumato.microdata.counts.frequencies import FrequencyTable
-    from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
 
 
-def search(plan: Plan, method: Local, table: "FrequencyTable", progress: "Progress | None" = None) -> "Result":
+def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """The recoding that the sweep finds, never worse than the best node.
 
     Raises:
         UnattainableError: No recoding of this kind keeps the promises within the budget.
     """
-    problem = full_domain.full_domain_problem(plan, method, table)
+    problem = full_domain.problem_of(plan, method, table)
     # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
     # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
     # again, and one that mixes levels stands for no combination that the population could be counted by.
@@ -157,15 +155,15 @@ def _best(one: Answer | None, other: Answer | None) -> Answer | None:
     return other if other.loss < one.loss else one
 
 
-def _from_node(sweep: Sweep, judged: Judged) -> Answer | None:
+def _from_node(sweep: Sweep, judgment: Judgment) -> Answer | None:
     """What a node keeps, with the rows that it suppresses generalized again."""
     grouper = sweep.problem.grouper
-    failing = sweep.problem.failing(grouper.rolled(grouper.base, judged.node))
+    failing = sweep.problem.failing(grouper.rolled(grouper.base, judgment.node))
     numbers = np.where(failing, UNPLACED, np.cumsum(~failing) - 1)
-    return _placed(sweep, sweep.spread(numbers[grouper.owners(judged.node)], np.array([np.inf])))
+    return _placed(sweep, sweep.spread(numbers[grouper.owners(judgment.node)], np.array([np.inf])))
 
 
-def better_node(problem: Problem, loss: float | None) -> Judged | None:
+def better_node(problem: Problem, loss: float | None) -> Judgment | None:
     """The best node, if it loses less than what is at hand; with nothing at hand, the best node.
 
     Raises:
@@ -180,12 +178,10 @@ def better_node(problem: Problem, loss: float | None) -> Judged | None:
     if not open_nodes.any():
         return None
     open_nodes &= screened(problem)
-    return _judged_down(problem, open_nodes, floors, loss)
+    return _judge_down(problem, open_nodes, floors, loss)
 
 
-def _optimal_or_none(problem: Problem, loss: float | None) -> Judged | None:
-    from sfumato.errors import UnattainableError
-
+def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
     try:
         return optimal.search(problem).best
     except UnattainableError:
@@ -194,25 +190,23 @@ def _optimal_or_none(problem: Problem, loss: float | None) -> Judged | None:
         return None
 
 
-def _judged_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judged | None:
+def _judge_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judgment | None:
     """The best of some nodes that loses less than `loss`; coarse nodes first, for they rule out the finer ones."""
-    best: Judged | None = None
+    best: Judgment | None = None
     while open_nodes.any():
         place = int(np.where(open_nodes, floors, -1.0).argmax())
         at = np.unravel_index(place, open_nodes.shape)
         node: Node = tuple(int(level) + low for level, low in zip(at, problem.lowest, strict=True))
-        judged = problem.judge(node)
+        judgment = problem.judge(node)
         open_nodes[at] = False
-        if judged.certain_rows > problem.limit:
+        if judgment.certain_rows > problem.limit:
             open_nodes[tuple(slice(0, int(level) + 1) for level in at)] = False
-        if problem.offers(judged) and judged.loss < (loss if best is None else best.loss):
-            best = judged
+        if problem.offers(judgment) and judgment.loss < (loss if best is None else best.loss):
+            best = judgment
     return best
 
 
-def _result(answer: Answer, method: Local) -> "Result":
-    from sfumato.microdata.methods.result import Result
-
+def _result(answer: Answer, method: Local) -> Result:
     problem = answer.sweep.problem
     return Result(
         _recoding(answer),
@@ -226,35 +220,16 @@ def _result(answer: Answer, method: Local) -> "Result":
 
 
 def _recoding(answer: Answer) -> ClassRecoding:
-    """The recoding; classes that are published alike are one, suppressed rows are one of their own, the last."""
+    """The recoding; suppressed rows are a class of their own, the last."""
     table = answer.sweep.table
     columns = [_labels(answer, column) for column in range(len(table.columns))]
-    codes = np.column_stack([codes for _, codes in columns]).astype(np.int32)
-    order = packing_of([len(labels) for labels, _ in columns]).order(codes)
-    first = np.ones(len(order), bool)
-    first[1:] = (codes[order][1:] != codes[order][:-1]).any(axis=1)
-    numbers = np.empty(len(order), np.int32)
-    numbers[order] = np.cumsum(first) - 1
-    kept = int(first.sum())
-    hidden = answer.owners < 0
-    owners = np.where(hidden, kept, numbers[np.maximum(answer.owners, 0)]).astype(np.int32)
-    classes = codes[order][first]
-    if hidden.any():
-        stars = [labels.index(STAR) if STAR in labels else 0 for labels, _ in columns]
-        classes = np.vstack([classes, np.array(stars, np.int32)])
-    return ClassRecoding(
-        table.columns,
-        table.codings,
-        table.codes,
-        owners,
-        tuple(labels for labels, _ in columns),
-        np.ascontiguousarray(classes),
-        np.arange(len(classes)) >= kept,
-        np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64),
-    )
+    labels = [texts for texts, _ in columns]
+    classes, places = distinct_classes(labels, np.column_stack([codes for _, codes in columns]))
+    owners = np.where(answer.owners < 0, len(classes), places[np.maximum(answer.owners, 0)])
+    return recode_classes(table, owners, labels, classes)
 
 
-def _labels(answer: Answer, column: int) -> tuple[Labels, npt.NDArray[np.int64]]:
+def _labels(answer: Answer, column: int) -> tuple[Labels, npt.NDArray[np.int32]]:
     """The labels of a column, and each class's label."""
     table = answer.sweep.table
     ladder = table.ladders[column]
@@ -262,6 +237,4 @@ def _labels(answer: Answer, column: int) -> tuple[Labels, npt.NDArray[np.int64]]
     own = np.stack(ladder.codes)[level, codes].astype(np.int64)
     keys, inverse = np.unique(level.astype(np.int64) * ladder.size + own, return_inverse=True)
     texts = [ladder.labels[key // ladder.size][key % ladder.size] for key in keys.tolist()]
-    distinct = tuple(dict.fromkeys(texts))
-    place = {text: code for code, text in enumerate(distinct)}
-    return distinct, np.array([place[text] for text in texts], np.int64)[inverse.reshape(-1)]
+    return distinct_labels(texts, inverse)

@@ -12,15 +12,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.loss_metric import LossMetric
 from sfumato.microdata.losses.marginal import ColumnLoss, Marginal
 from sfumato.microdata.losses.steps import Steps
 from sfumato.microdata.methods.full_domain.problem import Problem
 from sfumato.microdata.methods.local import kernels as local_kernels
 from sfumato.microdata.methods.local.kernels import Cells, Prices
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 
@@ -142,7 +142,7 @@ class Sweep:
         if not self.table.sensitive:
             return Classes(sizes)
         owner = np.where(placed, owners, number)
-        return Classes(sizes, {name: _rolled(held, owner, number) for name, held in self.table.sensitive.items()})
+        return Classes(sizes, {name: regroup(rows, owner, number) for name, rows in self.table.sensitive.items()})
 
     def spread(self, owners: Ints, limits: Floats, start: int = 0) -> Ints:
         """Give rows that are in no class yet a class at the first node where they have company, if there is one.
@@ -166,14 +166,14 @@ class Sweep:
         number = int(owners.max(initial=-1)) + 1
         k = self.problem.k
         while len(left):
-            at, found = local_kernels.next_node(
+            at, count = local_kernels.next_node(
                 self.table.codes, self.table.counts, left, nodes, floors, at, k, limit, self.prices, cells
             )
             if at == len(nodes):
                 return
-            owner, good = cells.owner[: len(left)], cells.good[:found].copy()
+            owner, good = cells.owner[: len(left)], cells.good[:count].copy()
             if self._others:
-                good &= self._judged(left, owner, found)
+                good &= self._acceptable(left, owner, count)
             numbers = number + np.cumsum(good) - 1
             kept = good[owner]
             owners[left[kept]] = numbers[owner[kept]]
@@ -181,17 +181,11 @@ class Sweep:
             left = left[~kept]
             at += 1
 
-    def _judged(self, left: Ints, owner: Ints, found: int) -> Mask:
+    def _acceptable(self, left: Ints, owner: Ints, cells: int) -> Mask:
+        """Which cells keep every promise."""
         owners = np.full(len(self.table.counts), UNPLACED, np.int64)
         owners[left] = owner
-        return ~self.failing(self.classes(owners, found))
-
-
-def _rolled(held: Histogram, owner: Ints, number: int) -> Histogram:
-    """The histogram of classes; combinations of the class `number` belong to none."""
-    starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, number + 1, held.size)
-    end = int(starts[number])
-    return Histogram(starts[: number + 1], values[:end], counts[:end], held.size)
+        return ~self.failing(self.classes(owners, cells))
 
 
 def _room(size: int) -> Cells:

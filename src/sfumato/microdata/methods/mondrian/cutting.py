@@ -1,7 +1,7 @@
 """Cutting: the classes into which Mondrian divides a table, as runs of items in order.
 
 The fast way divides strictly by rows alone, in place, both cores at work on different branches. The way for every other
-wish goes level by level: a cut is proposed for every open class, all parts are judged together by the models, and a
+rule goes level by level: a cut is proposed for every open class, all parts are judged together by the models, and a
 class whose cut was refused is cut along the next column.
 """
 
@@ -43,7 +43,7 @@ class Cutting:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class CutRule:
     """How to cut: see plan/methods.py; choice and mode as the kernels name them."""
 
     k: int
@@ -54,11 +54,11 @@ class Wish:
     boxed: bool
 
 
-def whole(places: Places, counts: Counts, wish: Wish) -> Cutting:
+def whole(places: Places, counts: Counts, rule: CutRule) -> Cutting:
     """All items as one class."""
-    boxes = np.zeros((2, 1 if wish.boxed else 0, places.shape[1]), np.int32)
-    if wish.boxed:
-        boxes[1, 0] = wish.axes.sizes - 1
+    boxes = np.zeros((2, 1 if rule.boxed else 0, places.shape[1]), np.int32)
+    if rule.boxed:
+        boxes[1, 0] = rule.axes.sizes - 1
     ids = np.arange(len(counts), dtype=np.int32)
     return Cutting(places.copy(), counts.copy(), ids, np.zeros(1, np.int64), boxes)
 
@@ -79,24 +79,24 @@ def scratch(items: int, axes: Axes) -> Scratch:
     )
 
 
-def divided(start: Cutting, wish: Wish) -> Cutting:
+def cut_in_place(start: Cutting, rule: CutRule) -> Cutting:
     """Strict cuts by rows alone, in place."""
     items = len(start.counts)
     marks, names = np.zeros(items, np.uint8), np.zeros(items, np.uint64)
-    boxes = np.zeros((2, items if wish.boxed else 0, start.places.shape[1]), np.int32)
+    boxes = np.zeros((2, items if rule.boxed else 0, start.places.shape[1]), np.int32)
     boxes[:, :1] = start.boxes
 
     def divide(begins: Ints, ends: Ints, paths: npt.NDArray[np.uint64], room: int, least: int) -> None:
-        arguments = (wish.k, wish.axes, wish.choice, scratch(room, wish.axes), least, marks, names, boxes)
+        arguments = (rule.k, rule.axes, rule.choice, scratch(room, rule.axes), least, marks, names, boxes)
         division.divide(start.places, start.counts, start.ids, begins, ends, paths, *arguments)
 
     many = items >= LEAST_ITEMS
     one = np.zeros(1, np.int64)
-    divide(one, one + items, np.array([wish.seed], np.uint64), items, items // BRANCHES if many else 0)
+    divide(one, one + items, np.array([rule.seed], np.uint64), items, items // BRANCHES if many else 0)
     if many:
         _branches(marks, names, divide)
     starts = np.flatnonzero(marks)
-    return replace(start, starts=starts, boxes=boxes[:, starts] if wish.boxed else start.boxes)
+    return replace(start, starts=starts, boxes=boxes[:, starts] if rule.boxed else start.boxes)
 
 
 def _branches(marks: npt.NDArray[np.uint8], names: npt.NDArray[np.uint64], divide: Callable[..., None]) -> None:
@@ -119,7 +119,7 @@ def _longest(begins: Ints, ends: Ints, share: Ints) -> int:
     return int((ends[share] - begins[share]).max(initial=1))
 
 
-def judged(start: Cutting, wish: Wish, accepts: Accepts | None) -> Cutting:
+def cut_by_levels(start: Cutting, rule: CutRule, accepts: Accepts | None) -> Cutting:
     """Cuts of any mode, level by level, each accepted only if both its parts are.
 
     Args:
@@ -127,7 +127,7 @@ def judged(start: Cutting, wish: Wish, accepts: Accepts | None) -> Cutting:
             where k rows are all that is asked for: a cut is not even proposed that leaves fewer.
     """
     with ThreadPoolExecutor(THREADS) as pool:
-        state = _Levels(start, wish, pool)
+        state = _Levels(start, rule, pool)
         while state.open.any():
             state.cut_once(accepts)
         return state.cutting
@@ -136,13 +136,13 @@ def judged(start: Cutting, wish: Wish, accepts: Accepts | None) -> Cutting:
 class _Levels:
     """The classes so far: which are still open, how many columns were tried on each, and its path."""
 
-    def __init__(self, start: Cutting, wish: Wish, pool: Executor) -> None:
+    def __init__(self, start: Cutting, rule: CutRule, pool: Executor) -> None:
         self.cutting = start
-        self.wish = wish
+        self.rule = rule
         self.pool = pool
         self.open = np.ones(1, bool)
         self.tried = np.zeros(1, np.int64)
-        self.paths = np.array([wish.seed], np.uint64)
+        self.paths = np.array([rule.seed], np.uint64)
 
     def cut_once(self, accepts: Accepts | None) -> None:
         """Propose a cut for every open class, and carry out those whose parts are accepted."""
@@ -172,13 +172,13 @@ class _Levels:
     def _propose(self, chosen: Ints, begins: Ints, ends: Ints, cuts: Ints) -> None:
         if not len(chosen):
             return
-        items, wish = self.cutting, self.wish
-        tried, found = self.tried[chosen], np.empty((len(chosen), 3), np.int64)
-        room = scratch(_longest(begins, ends, chosen), wish.axes)
-        arguments = (begins[chosen], ends[chosen], self.paths[chosen], tried, wish.k, wish.axes, wish.choice, wish.mode)
-        division.propose(items.places, items.counts, *arguments, room, found)
+        items, rule = self.cutting, self.rule
+        tried, proposals = self.tried[chosen], np.empty((len(chosen), 3), np.int64)
+        room = scratch(_longest(begins, ends, chosen), rule.axes)
+        arguments = (begins[chosen], ends[chosen], self.paths[chosen], tried, rule.k, rule.axes, rule.choice, rule.mode)
+        division.propose(items.places, items.counts, *arguments, room, proposals)
         self.tried[chosen] = tried
-        cuts[chosen] = found
+        cuts[chosen] = proposals
 
     def _accepted(self, cut: npt.NDArray[np.bool_], begins: Ints, ends: Ints, lefts: Counts, accepts: Accepts) -> Ints:
         """Which classes' cuts are accepted: both parts."""
@@ -194,8 +194,8 @@ class _Levels:
         ids, rows, left = items.ids[inside], items.counts[inside], lefts[inside]
         both = np.concatenate([2 * owners[inside], 2 * owners[inside] + 1])
         parts = np.concatenate([left, rows - left])
-        held = parts > 0
-        fine = accepts(np.concatenate([ids, ids])[held], parts[held], both[held], 2 * len(chosen))
+        some = parts > 0
+        fine = accepts(np.concatenate([ids, ids])[some], parts[some], both[some], 2 * len(chosen))
         good[chosen] = fine[0::2] & fine[1::2]
         return good
 
@@ -229,12 +229,12 @@ class _Levels:
     def _boxes(
         self, boxes: npt.NDArray[np.int32], old: Ints, right: npt.NDArray[np.bool_], cuts: Ints
     ) -> npt.NDArray[np.int32]:
-        if not self.wish.boxed:
+        if not self.rule.boxed:
             return boxes
         new = boxes[:, old].copy()
         column, place = cuts[old, 0], cuts[old, 1]
         lefts, rights = np.flatnonzero((column >= 0) & ~right), np.flatnonzero((column >= 0) & right)
         new[1, lefts, column[lefts]] = place[lefts]
         # Where rows are divided, those of the cut's own value stand on both sides.
-        new[0, rights, column[rights]] = place[rights] + (self.wish.mode == STRICT)
+        new[0, rights, column[rights]] = place[rights] + (self.rule.mode == STRICT)
         return new

@@ -1,6 +1,6 @@
 """Compiled loops of Mondrian: dividing classes, in place or level by level.
 
-Shapes as in mondrian_kernels.py. Dividing a class moves its items, so that the left part stands before the right one
+Shapes as in kernels.py. Dividing a class moves its items, so that the left part stands before the right one
 and each part keeps its order. Classes may be divided in any order and by several threads: the outcome is the same.
 """
 

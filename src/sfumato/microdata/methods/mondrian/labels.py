@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.losses.coverage import certainty_penalties
+from sfumato.microdata.methods.class_labels import distinct_labels
 from sfumato.microdata.methods.mondrian.axes import Axis, Places
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.recoding.recoding import STAR, Labels
@@ -26,7 +27,7 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ColumnLabels:
     """One column of all classes: its labels, each class's label, and what each class loses.
 
     Attributes:
@@ -89,24 +90,16 @@ def _between(axis: Axis, own: Extent, low: npt.NDArray[np.int32], high: npt.NDAr
     return Extent(lowest, highest, np.column_stack(words) if words else own.masks)
 
 
-def describe(axis: Axis, extent: Extent) -> Described:
+def describe(axis: Axis, extent: Extent) -> ColumnLabels:
     """Labels and losses of all classes in one column."""
     single = extent.low == extent.high
     mixed = (extent.high == axis.missing) & ~single if axis.missing >= 0 else np.zeros(len(single), bool)
     maker = {"numbers": _ranges, "tree": _ancestors, "set": _sets}[axis.kind]
-    described = maker(axis, extent)
-    widths = np.where(single, 0.0, np.where(mixed, 1.0, described.widths))
+    own = maker(axis, extent)
+    widths = np.where(single, 0.0, np.where(mixed, 1.0, own.widths))
     values = int(axis.present.sum()) if axis.kind == "set" else axis.ladder.size - (axis.missing >= 0)
     penalties = widths if axis.kind == "numbers" else certainty_penalties(widths, values)
-    return _compact(described.labels, described.codes, widths, np.minimum(penalties, 1.0))
-
-
-def _compact(labels: Labels, codes: npt.NDArray[np.int32], widths: Floats, penalties: Floats) -> Described:
-    """Equal labels become one."""
-    distinct = tuple(dict.fromkeys(labels))
-    place = {label: code for code, label in enumerate(distinct)}
-    recode = np.array([place[label] for label in labels], np.int32)
-    return Described(distinct, recode[codes], widths, penalties)
+    return ColumnLabels(*distinct_labels(own.labels, own.codes), widths, np.minimum(penalties, 1.0))
 
 
 def _labeled(keys: Ints, text: Callable[[int], str | None]) -> tuple[Labels, npt.NDArray[np.int32]]:
@@ -115,7 +108,7 @@ def _labeled(keys: Ints, text: Callable[[int], str | None]) -> tuple[Labels, npt
     return tuple(text(key) for key in distinct.tolist()), codes.astype(np.int32)
 
 
-def _ranges(axis: Axis, extent: Extent) -> Described:
+def _ranges(axis: Axis, extent: Extent) -> ColumnLabels:
     size = len(axis.order)
 
     def text(key: int) -> str | None:
@@ -127,14 +120,14 @@ def _ranges(axis: Axis, extent: Extent) -> Described:
     labels, codes = _labeled(extent.low * size + extent.high, text)
     with np.errstate(invalid="ignore"):
         widths = np.minimum((axis.positions[extent.high] - axis.positions[extent.low]) * axis.scale, 1.0)
-    return Described(labels, codes, widths, widths)
+    return ColumnLabels(labels, codes, widths, widths)
 
 
 def _value(axis: Axis, place: int) -> str | None:
     return axis.ladder.values[int(axis.order[place])]
 
 
-def _ancestors(axis: Axis, extent: Extent) -> Described:
+def _ancestors(axis: Axis, extent: Extent) -> ColumnLabels:
     ladder = axis.ladder
     level = np.zeros(len(extent.low), np.int64)
     for codes in ladder.codes[:-1]:
@@ -147,10 +140,10 @@ def _ancestors(axis: Axis, extent: Extent) -> Described:
     pairs = [divmod(key, ladder.size) for key in keys.tolist()]
     labels = tuple(ladder.labels[at][code] for at, code in pairs)
     widths = np.array([ladder.penalties[at][code] for at, code in pairs])[nodes]
-    return Described(labels, nodes.astype(np.int32), widths, widths)
+    return ColumnLabels(labels, nodes.astype(np.int32), widths, widths)
 
 
-def _sets(axis: Axis, extent: Extent) -> Described:
+def _sets(axis: Axis, extent: Extent) -> ColumnLabels:
     if extent.masks.shape[1] == 1:
         distinct, codes = np.unique(extent.masks[:, 0], return_inverse=True)
         distinct = distinct.reshape(-1, 1)
@@ -158,21 +151,21 @@ def _sets(axis: Axis, extent: Extent) -> Described:
         distinct, codes = np.unique(extent.masks, axis=0, return_inverse=True)
     order: list[int] = axis.order.tolist()
     labels = tuple(_set_text(axis, order, words) for words in distinct.tolist())
-    held = np.bitwise_count(distinct).sum(axis=1).astype(np.int64)[codes.reshape(-1)]
-    widths = np.minimum((held - 1) * axis.scale, 1.0)
-    return Described(labels, codes.reshape(-1).astype(np.int32), widths, widths)
+    members = np.bitwise_count(distinct).sum(axis=1).astype(np.int64)[codes.reshape(-1)]
+    widths = np.minimum((members - 1) * axis.scale, 1.0)
+    return ColumnLabels(labels, codes.reshape(-1).astype(np.int32), widths, widths)
 
 
 def _set_text(axis: Axis, order: Sequence[int], words: Sequence[int]) -> str | None:
     """The values of a set in the order of the ladder."""
-    held: list[int] = []
+    members: list[int] = []
     for at, word in enumerate(words):
         rest = word
         while rest:
-            held.append(order[at * WORD + (rest & -rest).bit_length() - 1])
+            members.append(order[at * WORD + (rest & -rest).bit_length() - 1])
             rest &= rest - 1
-    held.sort()
-    values: Labels = tuple(axis.ladder.values[code] for code in held)
+    members.sort()
+    values: Labels = tuple(axis.ladder.values[code] for code in members)
     if len(values) == 1:
         return values[0]
     return STAR if None in values else "{" + ", ".join(map(str, values)) + "}"

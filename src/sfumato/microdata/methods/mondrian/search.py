@@ -11,22 +11,22 @@ releases of overlapping data may tell together what neither tells alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.coverage import aggregated, mean_loss
+from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
-from sfumato.microdata.methods.mondrian.cutting import Cutting, Ints, Wish, divided, judged, whole
+from sfumato.microdata.methods.mondrian.cutting import CutRule, Cutting, Ints, cut_by_levels, cut_in_place, whole
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, UNDIVIDED, WIDEST
-from sfumato.microdata.methods.mondrian.labels import Described, class_sizes, cut_extents, describe, own_extents
+from sfumato.microdata.methods.mondrian.labels import ColumnLabels, class_sizes, cut_extents, describe, own_extents
+from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
@@ -34,25 +34,18 @@ from sfumato.microdata.plan.methods import Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
 
-if TYPE_CHECKING:
-    from sfumato.microdata.methods.result import Result
 
-
-def search(plan: Plan, method: Mondrian, table: FrequencyTable) -> "Result":
+def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progress | None = None) -> Result:
     """The recoding that Mondrian finds.
 
     Raises:
         UnattainableError: Not even all rows as one class keep the promises.
     """
-    from sfumato.microdata.methods.result import Result
-
     axes = axes_of(table, plan)
     items = _items(table, method)
-    wish = Wish(
-        _least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut"
-    )
-    cutting = _cut(items, axes, wish, plan.privacy)
-    columns = _described(axes, cutting)
+    rule = CutRule(_least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut")
+    cutting = _cut(items, axes, rule, plan.privacy)
+    columns = _column_labels(axes, cutting)
     sizes = class_sizes(cutting.counts, cutting.starts)
     losses = {name: mean_loss(column.widths, sizes) for name, column in zip(table.columns, columns, strict=True)}
     penalty = float(np.mean([mean_loss(column.penalties, sizes) for column in columns]))
@@ -96,7 +89,7 @@ class Items:
     counts: Counts
 
     @cached_property
-    def held(self) -> Mapping[str, Histogram]:
+    def sensitive(self) -> Mapping[str, Histogram]:
         """What each item holds of the sensitive columns."""
         if self.column is None:
             return self.table.sensitive
@@ -111,14 +104,7 @@ class Items:
             return Classes(sizes, {self.column: histogram(owners, self.codes[ids], rows, number, size)})
         owner = np.full(len(self.counts), number, np.int64)
         owner[ids] = owners
-        return Classes(sizes, {name: _rolled(held, owner, number) for name, held in self.held.items()})
-
-
-def _rolled(held: Histogram, owner: Ints, number: int) -> Histogram:
-    """The histogram of classes; items of the class `number` belong to none."""
-    starts, values, counts = kernels.regroup(held.starts, held.values, held.counts, owner, number + 1, held.size)
-    end = int(starts[number])
-    return Histogram(starts[: number + 1], values[:end], counts[:end], held.size)
+        return Classes(sizes, {name: regroup(rows, owner, number) for name, rows in self.sensitive.items()})
 
 
 def _items(table: FrequencyTable, method: Mondrian) -> Items:
@@ -131,22 +117,22 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
     if method.mode == "strict" or len(table.sensitive) > 1:
         mode = STRICT if method.mode == "strict" else UNDIVIDED
         return Items(table, mode, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
-    for name, held in table.sensitive.items():
-        return Items(table, RELAXED, name, held.owners.astype(np.int64), held.values, held.counts)
+    for name, rows in table.sensitive.items():
+        return Items(table, RELAXED, name, rows.owners.astype(np.int64), rows.values, rows.counts)
     return Items(table, RELAXED, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
 
 
-def _cut(items: Items, axes: Sequence[Axis], wish: Wish, models: Sequence[Model]) -> Cutting:
+def _cut(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence[Model]) -> Cutting:
     table = items.table
     places: Places = np.column_stack(
         [axis.places[table.codes[items.combinations, column]] for column, axis in enumerate(axes)]
     )
-    start = whole(places, items.counts, wish)
+    start = whole(places, items.counts, rule)
     others = [model for model in models if not isinstance(model, KAnonymity)]
 
     def accepts(ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> Mask:
         classes = items.classes(ids, rows, owners, number)
-        fine: Mask = classes.sizes >= wish.k
+        fine: Mask = classes.sizes >= rule.k
         for model in others:
             fine &= ~model.failing(classes, table.whole)
         return fine
@@ -155,8 +141,8 @@ def _cut(items: Items, axes: Sequence[Axis], wish: Wish, models: Sequence[Model]
     if not together.all():
         raise _unattainable(table, models)
     if items.mode == STRICT and not others:
-        return divided(start, wish)
-    return judged(start, wish, accepts if others else None)
+        return cut_in_place(start, rule)
+    return cut_by_levels(start, rule, accepts if others else None)
 
 
 def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:
@@ -167,37 +153,25 @@ def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> Unattainabl
     return UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
 
 
-def _described(axes: Sequence[Axis], cutting: Cutting) -> list[Described]:
+def _column_labels(axes: Sequence[Axis], cutting: Cutting) -> list[ColumnLabels]:
     extents = own_extents(axes, cutting.places, cutting.starts)
     if cutting.boxes.shape[1]:
         extents = cut_extents(axes, extents, cutting.boxes)
     return [describe(axis, extent) for axis, extent in zip(axes, extents, strict=True)]
 
 
-def _recoding(plan: Plan, items: Items, cutting: Cutting, columns: Sequence[Described]) -> ClassRecoding:
+def _recoding(plan: Plan, items: Items, cutting: Cutting, columns: Sequence[ColumnLabels]) -> ClassRecoding:
     """The recoding; classes that are published alike are one."""
     table = items.table
-    labels = np.column_stack([column.codes for column in columns])
-    order = packing_of([len(column.labels) for column in columns]).order(labels)
-    first = np.ones(len(order), bool)
-    first[1:] = (labels[order][1:] != labels[order][:-1]).any(axis=1)
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = np.cumsum(first) - 1
-    classes = np.repeat(numbers, np.diff(np.append(cutting.starts, len(cutting.counts))))
+    labels = [column.labels for column in columns]
+    distinct, places = distinct_classes(labels, np.column_stack([column.codes for column in columns]))
+    classes = np.repeat(places, np.diff(np.append(cutting.starts, len(cutting.counts))))
     combinations = items.combinations[cutting.ids]
-    owners = np.empty(len(table.counts), np.int32)
+    owners = np.empty(len(table.counts), np.int64)
     owners[combinations[::-1]] = classes[::-1]
-    return ClassRecoding(
-        table.columns,
-        table.codings,
-        table.codes,
-        owners,
-        tuple(column.labels for column in columns),
-        np.ascontiguousarray(labels[order][first]),
-        np.zeros(int(first.sum()), bool),
-        np.bincount(classes, weights=cutting.counts, minlength=int(first.sum())).astype(np.int64),
-        _division(plan, items, cutting, combinations, classes),
-    )
+    sizes = np.bincount(classes, weights=cutting.counts, minlength=len(distinct)).astype(np.int64)
+    division = _division(plan, items, cutting, combinations, classes)
+    return replace(recode_classes(table, owners, labels, distinct, division), sizes=sizes)
 
 
 def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, classes: Ints) -> Division | None:
@@ -206,7 +180,7 @@ def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, cl
         return None
     table = items.table
     codes = items.codes[cutting.ids].astype(np.int64)
-    width = max((held.size for held in items.held.values()), default=1)
+    width = max((rows.size for rows in items.sensitive.values()), default=1)
     order = np.lexsort((classes, codes, combinations))
     keys = np.column_stack([combinations, codes, classes])[order]
     first = np.ones(len(order), bool)

@@ -16,13 +16,13 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
 
 
-def with_tops(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
+def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
     """The recoding with classes that tell nothing as they will look.
 
     Raises:
         UnattainableError: Nothing is told at all, though a promise is about a sensitive column, or one is not kept.
     """
-    tops = _tops(recoding)
+    tops = _top_classes(recoding)
     telling = ~tops & ~recoding.suppressed
     if not (tops & ~recoding.suppressed).any():
         return recoding
@@ -36,22 +36,22 @@ def with_tops(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding
     return _together(plan, table, recoding)
 
 
-def _tops(recoding: Recoding) -> Mask:
+def _top_classes(recoding: Recoding) -> Mask:
     """Which classes are published as `*` in every column."""
-    found = np.ones(len(recoding.sizes), bool)
+    tops = np.ones(len(recoding.sizes), bool)
     for column, labels in enumerate(recoding.labels):
         stars = np.array([label == STAR for label in labels] + [False], bool)
-        found &= stars[recoding.classes[:, column]]
-    return found
+        tops &= stars[recoding.classes[:, column]]
+    return tops
 
 
 def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> ClassRecoding:
     """All rows as one class."""
-    held = {
+    sensitive = {
         name: histogram(np.zeros(len(whole.values), np.int64), whole.values, whole.counts, 1, whole.size)
         for name, whole in table.sensitive.items()
     }
-    one = Classes(np.array([table.rows]), held)
+    one = Classes(np.array([table.rows]), sensitive)
     if any(model.failing(one, table.whole).any() for model in plan.privacy):
         raise _nothing_told(plan)
     return replace(

@@ -42,14 +42,14 @@ def test_rules(name):
     rule, unsafe, down, up = CASES[name]
     found = rule.apply(facts())
     assert found.unsafe.tolist() == [bool(flag) for flag in unsafe]
-    assert found.down == pytest.approx(down)
-    assert found.up == pytest.approx(up)
+    assert found.reach.down == pytest.approx(down)
+    assert found.reach.up == pytest.approx(up)
 
 
 def test_range_makes_its_bounds_public():
     found = primary.Range(1, 60).apply(facts())
-    assert found.floor.tolist() == [-np.inf, 1, 1, -np.inf]
-    assert found.ceiling.tolist() == [np.inf, 60, 60, np.inf]
+    assert found.bounds.low.tolist() == [-np.inf, 1, 1, -np.inf]
+    assert found.bounds.high.tolist() == [np.inf, 60, 60, np.inf]
 
 
 def test_status_says_what_must_be_published():
@@ -61,7 +61,7 @@ def test_waiver_overrules_and_the_widest_reach_counts():
     found = primary.combine([rule.apply(facts()) for rule in rules], 4)
     assert found.unsafe.tolist() == [False, False, True, False]
     both = primary.combine([primary.PriorPosterior(10).apply(facts()), primary.Frequency(11).apply(facts())], 4)
-    assert both.up == pytest.approx([10, 5, 2, 0])
+    assert both.reach.up == pytest.approx([10, 5, 2, 0])
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_losses_are_as_telling_as_profits(rule):
     largest = np.array([-100.0, 10.0, -60.0, 50.0]), np.array([0.0, -100.0, -55.0, -50.0])
     found = rule.apply(facts(values=values, contributions=largest, frequency=np.array([1.0, 2.0, 12.0, 2.0])))
     assert found.unsafe.tolist() == [True, True, False, True]
-    assert (found.up[[0, 1, 3]] > 0).all()
+    assert (found.reach.up[[0, 1, 3]] > 0).all()

@@ -6,11 +6,11 @@ import pytest
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.protect import protect, run
 from sfumato.tables.attack.audit import Verdict, audit_publication
-from sfumato.tables.attack.publication import Promise, Publication
-from sfumato.tables.cells.cells import make_relations
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Reach, make_relations, no_bounds
 from sfumato.tables.cells.columns import read_columns
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.promises.widths import reach, step_of
+from sfumato.tables.promises.widths import attainable, step_of
 from sfumato.tables.words import lower_end, upper_end
 
 pandas = pytest.importorskip("pandas")
@@ -68,17 +68,14 @@ def test_given_cells_without_protection_levels_get_one_step(tmp_path):
 
 
 def test_audit_calls_a_single_value_exact_whatever_was_promised():
-    nothing = np.full(3, np.nan)
     shown = Publication(
         np.array([5.0, np.nan, 3.0]),
-        nothing,
-        nothing,
-        np.zeros(3),
-        np.full(3, np.inf),
+        no_bounds(3),
+        Bounds(np.zeros(3), np.full(3, np.inf)),
         make_relations([([0, 1, 2], [-1, 1, 1])]),
         ("all", "a", "b"),
     )
-    promise = Promise(np.array([np.nan, 2.0, np.nan]), np.array([np.nan, 2.0, np.nan]))
+    promise = Bounds(np.array([np.nan, 2.0, np.nan]), np.array([np.nan, 2.0, np.nan]))
     assert audit_publication(shown, promise).findings[0].verdict is Verdict.EXACT
 
 
@@ -87,8 +84,9 @@ def test_steps():
     assert step_of(np.array([1.5, 20.25])) == 0.01
     assert step_of(np.array([1 / 3, 2.0])) == 1e-4
     values, unsafe = np.array([2.0, 2.0]), np.array([True, False])
-    down, up = reach(values, unsafe, (np.zeros(2), np.array([2.0, 9.0])), (np.zeros(2), np.zeros(2)))
-    assert (down.tolist(), up.tolist()) == ([1, 0], [0, 0])
+    bounds, wished = Bounds(np.zeros(2), np.array([2.0, 9.0])), Reach(np.zeros(2), np.zeros(2))
+    reach = attainable(values, unsafe, bounds, wished)
+    assert (reach.down.tolist(), reach.up.tolist()) == ([1, 0], [0, 0])
 
 
 def test_ends_are_never_rounded_into_the_range():

@@ -13,7 +13,7 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.methods.mondrian import cutting as mondrian_cutting
 from sfumato.microdata.methods.mondrian import search as mondrian
 from sfumato.microdata.methods.mondrian.axes import axes_of, compiled
-from sfumato.microdata.methods.mondrian.cutting import Wish, divided, judged, whole
+from sfumato.microdata.methods.mondrian.cutting import CutRule, cut_by_levels, cut_in_place, whole
 from sfumato.microdata.methods.mondrian.division_kernels import propose, sides
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, WIDEST
 from sfumato.microdata.plan.read import read_plan
@@ -190,9 +190,9 @@ def test_cutting_in_place_and_level_by_level_is_the_same(frame, k, choice, boxed
     table = table_of(frame, plan)
     axes = axes_of(table, plan)
     places = np.column_stack([axis.places[table.codes[:, place]] for place, axis in enumerate(axes)])
-    wish = Wish(k, compiled(axes), choice, STRICT, 7, boxed)
-    fast = divided(whole(places, table.counts, wish), wish)
-    slow = judged(whole(places, table.counts, wish), wish, lambda _i, _r, _o, number: np.ones(number, bool))
+    rule = CutRule(k, compiled(axes), choice, STRICT, 7, boxed)
+    fast = cut_in_place(whole(places, table.counts, rule), rule)
+    slow = cut_by_levels(whole(places, table.counts, rule), rule, lambda _i, _r, _o, number: np.ones(number, bool))
     assert fast.starts.tolist() == slow.starts.tolist()
     assert fast.ids.tolist() == slow.ids.tolist()
     assert fast.boxes.tolist() == slow.boxes.tolist()

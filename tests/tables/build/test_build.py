@@ -242,7 +242,7 @@ def linked(tmp_path, cells=LINKED, links=LINKS, **more):
 def test_linked_tables_withstand_one_who_knows_the_cases(tmp_path):
     plan, columns = linked(tmp_path, primary=SMALL, attacker={"rule": True})
     (part,) = build(plan, columns)
-    assert part.table.lower.tolist() == [9, 1, 4, 4]
+    assert part.table.bounds.low.tolist() == [9, 1, 4, 4]
     assert part.public[0].tolist() == [0, 0, 0, 0]
     assert run(plan, columns).columns.text("value_published") == ("45", "*", "4", "*")
     careless, _ = linked(tmp_path, primary=SMALL)
@@ -252,7 +252,7 @@ def test_linked_tables_withstand_one_who_knows_the_cases(tmp_path):
 def test_linked_tables_withstand_one_who_is_shown_the_primaries(tmp_path):
     plan, columns = linked(tmp_path, primary=SMALL, method={"name": "ranges"})
     (part,) = build(plan, columns)
-    assert part.table.lower[2] == 4
+    assert part.table.bounds.low[2] == 4
     assert run(plan, columns).holds
 
 
@@ -260,8 +260,8 @@ def test_linked_tables_know_the_bounds_of_the_attacker(tmp_path):
     cells = LINKED.replace("2,1,s,5,0,0", "2,1,u,5,0,9").replace("4,40,s", "4,40,z")
     plan, columns = linked(tmp_path, cells, attacker={"lower": 1, "upper": 45})
     (part,) = build(plan, columns)
-    assert part.table.lower.tolist() == [1] * 4
-    assert part.table.upper.tolist() == [45] * 4
+    assert part.table.bounds.low.tolist() == [1] * 4
+    assert part.table.bounds.high.tolist() == [45] * 4
 
 
 @pytest.mark.parametrize("attacker", [{"lower": 2}, {"upper": 40}])
@@ -316,7 +316,7 @@ def test_negative_values_have_no_floor(make_plan):
         protection={"percent": 20},
     )
     (part,) = build(plan, cells)
-    assert np.isneginf(part.table.lower).all()
+    assert np.isneginf(part.table.bounds.low).all()
     assert run(plan, cells).holds
 
 
@@ -342,7 +342,7 @@ def test_attacker_who_knows_the_rule_is_withstood_too(make_city, make_plan):
     cells = make_city({"1": [2, 4], "2": [30, 44]})
     plain = run(make_plan(), cells)
     wary = run(make_plan(attacker={"rule": True}), cells)
-    assert build(wary.plan, cells)[0].table.lower[3] == 4
+    assert build(wary.plan, cells)[0].table.bounds.low[3] == 4
     assert wary.holds
     assert wary.report["cost"] > plain.report["cost"]
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sfumato.pipelines.protect import protect
 from sfumato.tables.cells.cells import make_relations
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.ranges.drawing import margins
-from sfumato.tables.ranges.ranges import Grid, clusters, free_cells, rounded_up
+from sfumato.tables.promises.resolution import terms_of
+from sfumato.tables.ranges.grid import Grid, clusters, free_cells, rounded_up
 
 pandas = pytest.importorskip("pandas")
 PARTS = {
@@ -90,7 +90,7 @@ def test_no_output_is_that_of_fewer_values_than_promised(plan, tables):
     for (known, _), group in alike.items():
         told, anyway = (np.ptp([table.values for table in part], axis=0) for part in (group, every[known]))
         for table in group:
-            width = np.minimum(table.need_down + table.need_up, anyway)[table.unsafe]
+            width = np.minimum(table.reach.down + table.reach.up, anyway)[table.unsafe]
             checked += len(width)
             assert (told[table.unsafe] >= width - 1e-6).all()
     assert checked >= 6
@@ -123,7 +123,7 @@ def test_reach_is_the_most_that_the_plan_can_ask():
 
     def reaches(**more):
         plan = {"version": 1, "table": {}, "dimensions": PARTS["dimensions"], "primary": rules} | more
-        return [margin.of(200) for margin in margins(read_table_plan(plan))]
+        return [margin.of(200) for margin in terms_of(read_table_plan(plan)).margins]
 
     assert reaches() == [2, 4, 50, 40, 20, 1, 0, 1]
     assert reaches(table={"frequency": "f"})[-3:] == [20, 0, 20]

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.pipelines.protect import protect
 
-INSTANCES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
+INSTANCES = Path(__file__).resolve().parents[4] / "shared" / "data" / "tables"
 PROVED = {"tau_size_region": 521_926, "counts_vignette168": 354, "counts_z2": 123}
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato import datasets
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.full_domain.search import full_domain_problem
+from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.local import search as local
 from sfumato.microdata.methods.local import sweep as local_sweep
 from sfumato.microdata.methods.search import search
@@ -233,7 +233,7 @@ def test_better_node_is_what_optimal_finds():
     frame = pl.DataFrame(datasets.census(500).columns())
     plan = read_plan(datasets.census(500).plan("rows.csv", 3))
     table = table_of(frame, plan)
-    problem = full_domain_problem(plan, plan.method, table)
+    problem = problem_of(plan, plan.method, table)
     best = search(plan, table)
     assert local.better_node(problem, best.loss) is None
     assert local.better_node(problem, best.loss * 1.01).loss == pytest.approx(best.loss)

@@ -318,7 +318,7 @@ def test_adult_is_proved(shared) -> None:
 MEASURED = """
 import json, re, resource, sys
 from pathlib import Path
-from sfumato.microdata.release import anonymize
+from sfumato.pipelines.release import anonymize
 source, plan = json.load(sys.stdin)
 anonymize(source, plan)
 status = Path("/proc/self/status")

@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.attack.audit import audit_publication
-from sfumato.tables.attack.publication import Knowledge, Promise, Publication
-from sfumato.tables.cells.cells import Status, make_relations, make_table
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.parts import Knowledge
 from sfumato.tables.suppression import parallel_attacks as guards
 from sfumato.tables.suppression.fast import fast
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 
 
-def square(values, needs, rows, columns, alone=(), ceiling=np.inf):
+def square(values, needs, rows, columns, ceiling=np.inf):
     """A two-way table with margins; `needs` maps an inner cell to how far its range must reach."""
     grid = np.zeros((rows + 1, columns + 1))
     grid[1:, 1:] = np.array(values, float).reshape(rows, columns)
@@ -29,43 +30,40 @@ def square(values, needs, rows, columns, alone=(), ceiling=np.inf):
     inner = places[1:, 1:].ravel()
     status = np.zeros(grid.size, np.int8)
     down, up = np.zeros(grid.size), np.zeros(grid.size)
-    single = np.zeros(grid.size, bool)
     for cell, need in needs.items():
         place = inner[cell]
         status[place] = Status.UNSAFE
         down[place], up[place] = min(need, grid.ravel()[place]), need
-    single[inner[list(alone)]] = True
     return make_table(
         grid.ravel(),
         relations,
         status=status,
-        need_down=down,
-        need_up=up,
-        alone=single,
-        upper=np.full(grid.size, ceiling),
+        reach=Reach(down, up),
+        bounds=Bounds(np.zeros(grid.size), np.full(grid.size, ceiling)),
     )
 
 
-def holds(table, masked, insiders=False):
-    nothing = np.full(len(table), np.nan)
-    shown = Publication(
-        np.where(masked, np.nan, table.values), nothing, nothing, table.lower, table.upper, table.relations, table.names
-    )
-    low = np.where(table.unsafe, table.values - table.need_down, np.nan)
-    promise = Promise(low, np.where(table.unsafe, table.values + table.need_up, np.nan))
-    knowledge = Knowledge(alone=table.alone, own_values=table.values) if insiders else None
-    audit = audit_publication(shown, promise, knowledge)
+def alone_in(table, columns, cells):
+    """The inner cells of a two-way table that have one respondent each."""
+    inner = np.arange(len(table)).reshape(-1, columns + 1)[1:, 1:].ravel()
+    return np.isin(np.arange(len(table)), inner[list(cells)])
+
+
+def holds(table, masked, alone=None):
+    exact = np.where(masked, np.nan, table.values)
+    shown = Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
+    audit = audit_publication(shown, table.promise, Knowledge(alone=alone), table.values)
     return not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
 
 
-def cheapest(table, insiders=False):
+def cheapest(table, alone=None):
     """The least cost over all patterns."""
     free = np.flatnonzero(~table.unsafe)
     order = sorted(product([False, True], repeat=len(free)), key=lambda bits: table.costs[free[list(bits)]].sum())
     for bits in order:
         masked = table.unsafe.copy()
         masked[free[list(bits)]] = True
-        if holds(table, masked, insiders):
+        if holds(table, masked, alone):
             return table.costs[free[list(bits)]].sum()
     return None
 
@@ -79,11 +77,12 @@ tiny = st.fixed_dictionaries(
 
 
 @settings(max_examples=25, deadline=None)
-@given(tiny, st.booleans(), st.sets(st.integers(0, 3)))
-def test_optimal_equals_brute_force(drawn, insiders, alone):
-    table = square(drawn["values"], drawn["needs"], 2, 2, alone=tuple(alone))
-    least = cheapest(table, insiders)
-    problem = make_problem(table, insiders=insiders)
+@given(tiny, st.sets(st.integers(0, 3)))
+def test_optimal_equals_brute_force(drawn, cells):
+    table = square(drawn["values"], drawn["needs"], 2, 2)
+    alone = alone_in(table, 2, cells)
+    least = cheapest(table, alone)
+    problem = make_problem(table, alone=alone)
     if least is None:
         with pytest.raises(UnattainableError):
             optimal(problem)
@@ -91,7 +90,7 @@ def test_optimal_equals_brute_force(drawn, insiders, alone):
     found = optimal(problem)
     assert found.proved
     assert found.cost == pytest.approx(least)
-    assert holds(table, found.masked, insiders)
+    assert holds(table, found.masked, alone)
     assert found.cost <= fast(problem).cost + 1e-9
 
 
@@ -111,7 +110,9 @@ def test_optimal_equals_brute_force_with_bounds(values, unsafe, ceiling):
     upper = np.maximum(numbers, ceiling)
     need_up = np.where(status == Status.UNSAFE, np.minimum(2, upper - numbers), 0)
     need_down = np.where(status == Status.UNSAFE, np.minimum(2, numbers), 0)
-    table = make_table(numbers, relations, status=status, upper=upper, need_up=need_up, need_down=need_down)
+    table = make_table(
+        numbers, relations, status=status, bounds=Bounds(np.zeros(9), upper), reach=Reach(need_down, need_up)
+    )
     least = cheapest(table)
     if least is None:
         with pytest.raises(UnattainableError):
@@ -137,7 +138,7 @@ def cube(seed):
     status = np.zeros(27, np.int8)
     status[rng.choice(places[1:, 1:, 1:].ravel(), 2, replace=False)] = Status.UNSAFE
     need = np.where(status == Status.UNSAFE, 1.0, 0.0)
-    return make_table(values.ravel(), relations, status=status, need_up=need, need_down=need)
+    return make_table(values.ravel(), relations, status=status, reach=Reach(need, need))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -178,12 +179,13 @@ def test_time_limit_leaves_a_protected_pattern_with_a_gap():
 
 
 def test_single_respondents_need_a_wider_pattern():
-    table = square([5, 9, 9, 5, 9, 9, 9, 9, 9], {0: 1, 3: 1}, 3, 3, alone=(0, 3))
-    with_insiders = optimal(make_problem(table, insiders=True))
+    table = square([5, 9, 9, 5, 9, 9, 9, 9, 9], {0: 1, 3: 1}, 3, 3)
+    alone = alone_in(table, 3, (0, 3))
+    with_insiders = optimal(make_problem(table, alone=alone))
     without = optimal(make_problem(table))
     assert with_insiders.cost > without.cost
-    assert holds(table, with_insiders.masked, insiders=True)
-    assert not holds(table, without.masked, insiders=True)
+    assert holds(table, with_insiders.masked, alone)
+    assert not holds(table, without.masked, alone)
 
 
 def test_cells_to_be_published_stay_open():

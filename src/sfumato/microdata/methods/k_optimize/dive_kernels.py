@@ -49,7 +49,7 @@ SETTLED, BOUND = 0, 1
 class Stack(NamedTuple):
     """Room for a dive: p atoms in w words, d nodes, f features.
 
-    keys (p, w), counts (p,), held (p, c), floors (p,): atoms, node above node; ends (p + 1,): where each class ends.
+    keys (p, w), counts (p,), label_rows (p, c), floors (p,): atoms, node above node; ends (p + 1,): where classes end.
     states (d, f): of each node; spans (6, d): its atoms and classes from ROW0, CLASS0 up to ROW1, CLASS1, its
         suppressed rows (HIDDEN), and the feature TAKEN for its child.
     costs (2, d): what the SETTLED classes of a node pay, and its BOUND.
@@ -58,7 +58,7 @@ class Stack(NamedTuple):
 
     keys: Any
     counts: Any
-    held: Any
+    label_rows: Any
     floors: Any
     ends: Any
     states: Any
@@ -82,10 +82,10 @@ def compact(inst, stack, depth, touched):
     for place in range(spans[CLASS0, depth], spans[CLASS1, depth]):
         stop, begin = stack.ends[place], write
         stack.clock[0] += 1
-        write = merge(stack.keys, stack.counts, stack.held, start, stop, write, stack.table, stack.clock[0])
+        write = merge(stack.keys, stack.counts, stack.label_rows, start, stop, write, stack.table, stack.clock[0])
         start = stop
         if write - begin == 1 and inst.params[KIND] != LOSS_METRIC:
-            stack.costs[SETTLED, depth] += whole_cost(inst, stack.counts[begin], stack.held, begin, write, 0.0)
+            stack.costs[SETTLED, depth] += whole_cost(inst, stack.counts[begin], stack.label_rows, begin, write, 0.0)
             write = begin
         else:
             stack.ends[kept] = write
@@ -117,7 +117,7 @@ def spread(inst, stack, depth, feature):
             begin, size = write, 0
             for row in range(start, stop):
                 if has(inst, stack.keys, row, feature) == (side == 1):
-                    move(stack.keys, stack.counts, stack.held, row, write)
+                    move(stack.keys, stack.counts, stack.label_rows, row, write)
                     size += stack.counts[row]
                     write += 1
             if size == 0:
@@ -127,7 +127,7 @@ def spread(inst, stack, depth, feature):
                 spans[HIDDEN, above] += size
                 write = begin
             elif write - begin == 1 and inst.params[KIND] != LOSS_METRIC:
-                stack.costs[SETTLED, above] += whole_cost(inst, size, stack.held, begin, write, 0.0)
+                stack.costs[SETTLED, above] += whole_cost(inst, size, stack.label_rows, begin, write, 0.0)
                 write = begin
             else:
                 stack.ends[kept] = write
@@ -142,7 +142,7 @@ def lower(stack, depth):
     spans, above = stack.spans, depth + 1
     shift = spans[ROW0, above] - spans[ROW0, depth]
     for row in range(spans[ROW0, above], spans[ROW1, above]):
-        move(stack.keys, stack.counts, stack.held, row, row - shift)
+        move(stack.keys, stack.counts, stack.label_rows, row, row - shift)
     classes = spans[CLASS1, above] - spans[CLASS0, above]
     for place in range(classes):
         stack.ends[spans[CLASS0, depth] + place] = stack.ends[spans[CLASS0, above] + place] - shift
@@ -174,7 +174,7 @@ def head_cost(inst, stack, depth, penalty):
         size = 0
         for row in range(start, stop):
             size += stack.counts[row]
-        cost += whole_cost(inst, size, stack.held, start, stop, 0.0)
+        cost += whole_cost(inst, size, stack.label_rows, start, stop, 0.0)
         start = stop
     return cost
 
@@ -188,8 +188,8 @@ def load(inst, stack, state):
         for word in range(inst.keys.shape[1]):
             stack.keys[row, word] = inst.keys[row, word]
         stack.counts[row] = inst.counts[row]
-        for label in range(inst.held.shape[1]):
-            stack.held[row, label] = inst.held[row, label]
+        for label in range(inst.label_rows.shape[1]):
+            stack.label_rows[row, label] = inst.label_rows[row, label]
     for feature in range(len(state)):
         stack.states[0, feature] = state[feature]
     stack.spans[ROW0, 0], stack.spans[ROW1, 0], stack.ends[0] = 0, rows, rows
@@ -241,10 +241,12 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
             for column in range(len(touched)):
                 touched[column] = False
         start, end, hidden = spans[ROW0, depth], spans[ROW1, depth], spans[HIDDEN, depth]
-        keys, counts, held, floors = stack.keys, stack.counts, stack.held, stack.floors
-        atom_floors(inst, state, keys, counts, held, start, end, out.penalty, floors)
+        keys, counts, label_rows, floors = stack.keys, stack.counts, stack.label_rows, stack.floors
+        atom_floors(inst, state, keys, counts, label_rows, start, end, out.penalty, floors)
         first, last, settled = spans[CLASS0, depth], spans[CLASS1, depth], stack.costs[SETTLED, depth]
-        bound = judge(inst, state, keys, counts, held, floors, start, stack.ends, first, last, settled, hidden, out)
+        bound = judge(
+            inst, state, keys, counts, label_rows, floors, start, stack.ends, first, last, settled, hidden, out
+        )
         stack.costs[BOUND, depth] = max(stack.costs[BOUND, depth], bound)
         if fresh:
             cost = head_cost(inst, stack, depth, out.penalty)

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from sfumato.engines.frames.engine import FrameEngine
 from sfumato.microdata.methods.k_optimize import search as k_optimize
 from sfumato.microdata.methods.k_optimize.bounds_kernels import HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
-from sfumato.microdata.methods.k_optimize.features import space_of
-from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT, TAIL
-from sfumato.microdata.methods.k_optimize.search_kernels import (
+from sfumato.microdata.methods.k_optimize.dive_kernels import (
     CLASS0,
     CLASS1,
     HIDDEN,
@@ -25,6 +23,8 @@ from sfumato.microdata.methods.k_optimize.search_kernels import (
     head_cost,
     load,
 )
+from sfumato.microdata.methods.k_optimize.features import space_of
+from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT, TAIL
 from sfumato.microdata.methods.k_optimize.workers import Worker
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
@@ -237,7 +237,7 @@ def judged(space, state):
     stack, out, inst = worker._stack, worker._verdicts, space.instance
     load(inst, stack, state)
     start, stop = stack.spans[ROW0, 0], stack.spans[ROW1, 0]
-    atoms = (stack.keys, stack.counts, stack.held)
+    atoms = (stack.keys, stack.counts, stack.label_rows)
     atom_floors(inst, state, *atoms, start, stop, out.penalty, stack.floors)
     classes = (stack.spans[CLASS0, 0], stack.spans[CLASS1, 0])
     sums = (stack.costs[SETTLED, 0], stack.spans[HIDDEN, 0])

@@ -33,7 +33,7 @@ GAIN = 1.0 - 1e-12
 OWNER, ORDER, SIZES, START, LEADER = 0, 1, 2, 3, 4
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """Room to work in: n rows, m columns, f features, v codes of all columns.
 
     codes (n, m): the rows unpacked; marks (v,): a random word for each code; block, penalty (v,): of each code.
@@ -56,29 +56,32 @@ class Desk(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def group(inst, desk, state):
+def group(inst, scratch, state):
     """Find the classes of a head: owners, sizes, and the number of classes."""
     columns = len(inst.weights)
     for column in range(columns):
         base = inst.columns[column, BASE]
-        blocks(inst, state, HEAD, column, desk.block, base)
-    desk.clock[0] += 1
-    last = np.uint64(desk.table.shape[1] - 1)
+        blocks(inst, state, HEAD, column, scratch.block, base)
+    scratch.clock[0] += 1
+    last = np.uint64(scratch.table.shape[1] - 1)
     count = 0
     for row in range(len(inst.counts)):
         mixed = np.uint64(0)
         for column in range(columns):
             base = inst.columns[column, BASE]
-            mixed += desk.marks[base + desk.block[base + desk.codes[row, column]]]
+            mixed += scratch.marks[base + scratch.block[base + scratch.codes[row, column]]]
         place = ((mixed * _MIX) >> np.uint64(20)) & last
         found = -1
-        while desk.table[1, place] == desk.clock[0]:
-            other = desk.table[0, place]
-            leader = desk.rows[LEADER, other]
+        while scratch.table[1, place] == scratch.clock[0]:
+            other = scratch.table[0, place]
+            leader = scratch.rows[LEADER, other]
             same = True
             for column in range(columns):
                 base = inst.columns[column, BASE]
-                if desk.block[base + desk.codes[row, column]] != desk.block[base + desk.codes[leader, column]]:
+                if (
+                    scratch.block[base + scratch.codes[row, column]]
+                    != scratch.block[base + scratch.codes[leader, column]]
+                ):
                     same = False
                     break
             if same:
@@ -86,41 +89,41 @@ def group(inst, desk, state):
                 break
             place = (place + np.uint64(1)) & last
         if found < 0:
-            desk.table[0, place], desk.table[1, place] = count, desk.clock[0]
-            desk.rows[LEADER, count], desk.rows[SIZES, count] = row, 0
+            scratch.table[0, place], scratch.table[1, place] = count, scratch.clock[0]
+            scratch.rows[LEADER, count], scratch.rows[SIZES, count] = row, 0
             found = count
             count += 1
-        desk.rows[OWNER, row] = found
-        desk.rows[SIZES, found] += inst.counts[row]
+        scratch.rows[OWNER, row] = found
+        scratch.rows[SIZES, found] += inst.counts[row]
     return count
 
 
 @njit(cache=True, nogil=True)
-def arrange(inst, desk, count):
+def arrange(inst, scratch, count):
     """Order the rows by class."""
     for place in range(count + 1):
-        desk.rows[START, place] = 0
+        scratch.rows[START, place] = 0
     for row in range(len(inst.counts)):
-        desk.rows[START, desk.rows[OWNER, row] + 1] += 1
+        scratch.rows[START, scratch.rows[OWNER, row] + 1] += 1
     for place in range(count):
-        desk.rows[START, place + 1] += desk.rows[START, place]
+        scratch.rows[START, place + 1] += scratch.rows[START, place]
     for row in range(len(inst.counts) - 1, -1, -1):
-        owner = desk.rows[OWNER, row]
-        desk.rows[START, owner + 1] -= 1
-        desk.rows[ORDER, desk.rows[START, owner + 1]] = row
+        owner = scratch.rows[OWNER, row]
+        scratch.rows[START, owner + 1] -= 1
+        scratch.rows[ORDER, scratch.rows[START, owner + 1]] = row
     for place in range(count):
-        desk.rows[START, place] = desk.rows[START, place + 1]
-    desk.rows[START, count] = len(inst.counts)
+        scratch.rows[START, place] = scratch.rows[START, place + 1]
+    scratch.rows[START, count] = len(inst.counts)
 
 
 @njit(cache=True, nogil=True)
-def labels_of(inst, desk, place, total):
+def labels_of(inst, scratch, place, total):
     """Rows of a class with each label."""
     for label in range(len(total)):
         total[label] = 0
-    for index in range(desk.rows[START, place], desk.rows[START, place + 1]):
-        for label in range(inst.held.shape[1]):
-            total[label] += inst.held[desk.rows[ORDER, index], label]
+    for index in range(scratch.rows[START, place], scratch.rows[START, place + 1]):
+        for label in range(inst.label_rows.shape[1]):
+            total[label] += inst.label_rows[scratch.rows[ORDER, index], label]
 
 
 @njit(cache=True, nogil=True)
@@ -137,116 +140,134 @@ def price(inst, size, total, one):
 
 
 @njit(cache=True, nogil=True)
-def cost_of(inst, desk, state):
+def cost_of(inst, scratch, state):
     """What a head costs, and how many classes it has; more than `NEVER` when it suppresses too many rows."""
-    count = group(inst, desk, state)
-    arrange(inst, desk, count)
+    count = group(inst, scratch, state)
+    arrange(inst, scratch, count)
     hidden, cost = 0, 0.0
-    total, none = np.zeros(inst.held.shape[1], np.int64), np.zeros(inst.held.shape[1], np.int64)
+    total, none = np.zeros(inst.label_rows.shape[1], np.int64), np.zeros(inst.label_rows.shape[1], np.int64)
     for place in range(count):
-        size = desk.rows[SIZES, place]
+        size = scratch.rows[SIZES, place]
         if size < inst.params[K]:
             hidden += size
         elif inst.params[KIND] == DISCERNIBILITY:
             cost += np.float64(size) * size
         elif inst.params[KIND] == CLASSIFICATION:
-            labels_of(inst, desk, place, total)
+            labels_of(inst, scratch, place, total)
             cost += price(inst, size, total, none)
     if inst.params[KIND] == LOSS_METRIC:
-        cost += label_losses(inst, desk, state)
+        cost += label_losses(inst, scratch, state)
     return cost + suppressed_cost(inst, hidden) if hidden <= inst.params[LIMIT] else NEVER, count, hidden
 
 
 @njit(cache=True, nogil=True)
-def label_losses(inst, desk, state):
+def label_losses(inst, scratch, state):
     """The loss metric of the rows that are kept."""
-    penalties(inst, state, HEAD, desk.penalty)
+    penalties(inst, state, HEAD, scratch.penalty)
     cost = 0.0
     for row in range(len(inst.counts)):
-        if desk.rows[SIZES, desk.rows[OWNER, row]] >= inst.params[K]:
+        if scratch.rows[SIZES, scratch.rows[OWNER, row]] >= inst.params[K]:
             for column in range(len(inst.weights)):
-                cost += inst.counts[row] * desk.penalty[inst.columns[column, BASE] + desk.codes[row, column]]
+                cost += inst.counts[row] * scratch.penalty[inst.columns[column, BASE] + scratch.codes[row, column]]
     return cost
 
 
 @njit(cache=True, nogil=True)
-def additions(inst, desk, state, cost, count, hidden):
+def additions(inst, scratch, state, cost, count, hidden):
     """What the head costs with each further feature, from its classes as `cost_of` left them."""
     for feature in range(len(state)):
-        desk.costs[feature], desk.hidden[feature] = cost, hidden
-    labels = inst.held.shape[1]
-    total, one, none = np.zeros(labels, np.int64), np.zeros(labels, np.int64), np.zeros(labels, np.int64)
-    tallies = desk.tallies
+        scratch.costs[feature], scratch.hidden[feature] = cost, hidden
+    total = np.zeros(inst.label_rows.shape[1], np.int64)
+    one, none = np.zeros_like(total), np.zeros_like(total)
     for place in range(count):
-        size, start, stop = desk.rows[SIZES, place], desk.rows[START, place], desk.rows[START, place + 1]
+        size, start, stop = scratch.rows[SIZES, place], scratch.rows[START, place], scratch.rows[START, place + 1]
         if size < inst.params[K] or stop - start == 1:
             continue
-        labels_of(inst, desk, place, total)
-        whole = price(inst, size, total, none)
+        labels_of(inst, scratch, place, total)
         for column in range(len(inst.weights)):
-            values = inst.columns[column, SIZE]
-            low, high = values, 0
-            for index in range(start, stop):
-                code = desk.codes[desk.rows[ORDER, index], column]
-                low, high = min(low, code), max(high, code)
-            if low == high:
-                continue
-            for code in range(low, high + 1):
-                for label in range(labels + 1):
-                    tallies[code, label] = 0
-            for index in range(start, stop):
-                row = desk.rows[ORDER, index]
-                code = desk.codes[row, column]
-                tallies[code, labels] += inst.counts[row]
-                for label in range(labels):
-                    tallies[code, label] += inst.held[row, label]
-            seen = 0
-            for label in range(labels):
-                one[label] = 0
-            for code in range(low, high + (0 if inst.params[ORDERED] else 1)):
-                seen = tallies[code, labels] + (seen if inst.params[ORDERED] else 0)
-                for label in range(labels):
-                    one[label] = tallies[code, label] + (one[label] if inst.params[ORDERED] else 0)
-                feature = inst.columns[column, FIRST] + code
-                if state[feature] == HEAD or seen == 0 or seen == size:
-                    continue
-                desk.costs[feature] += price(inst, seen, one, none) + price(inst, size - seen, total, one) - whole
-                if seen < inst.params[K]:
-                    desk.hidden[feature] += seen
-                if size - seen < inst.params[K]:
-                    desk.hidden[feature] += size - seen
+            low, high = tally_codes(inst, scratch, start, stop, column)
+            if low < high:
+                add_splits(inst, scratch, state, column, low, high, size, total, one, none)
     for feature in range(len(state)):
-        if desk.hidden[feature] > inst.params[LIMIT]:
-            desk.costs[feature] = NEVER
+        if scratch.hidden[feature] > inst.params[LIMIT]:
+            scratch.costs[feature] = NEVER
 
 
 @njit(cache=True, nogil=True)
-def additions_one_by_one(inst, desk, state, choices, stop):
+def tally_codes(inst, scratch, start, stop, column):
+    """The lowest and highest code of a class in a column; where they differ, the rows of each go to the tallies."""
+    tallies, labels = scratch.tallies, inst.label_rows.shape[1]
+    low, high = inst.columns[column, SIZE], np.int64(0)
+    for index in range(start, stop):
+        code = scratch.codes[scratch.rows[ORDER, index], column]
+        low, high = min(low, code), max(high, code)
+    if low == high:
+        return low, high
+    for code in range(low, high + 1):
+        for label in range(labels + 1):
+            tallies[code, label] = 0
+    for index in range(start, stop):
+        row = scratch.rows[ORDER, index]
+        code = scratch.codes[row, column]
+        tallies[code, labels] += inst.counts[row]
+        for label in range(labels):
+            tallies[code, label] += inst.label_rows[row, label]
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
+    """Add what each further feature of a column makes of a class, from its tallies.
+
+    Args:
+        size, total: The rows of the class, and those of each label; one, none: (labels,) room, and zeros.
+    """
+    tallies, labels, ordered = scratch.tallies, len(total), inst.params[ORDERED]
+    whole = price(inst, size, total, none)
+    seen = 0
+    for label in range(labels):
+        one[label] = 0
+    for code in range(low, high + (0 if ordered else 1)):
+        seen = tallies[code, labels] + (seen if ordered else 0)
+        for label in range(labels):
+            one[label] = tallies[code, label] + (one[label] if ordered else 0)
+        feature = inst.columns[column, FIRST] + code
+        if state[feature] == HEAD or seen == 0 or seen == size:
+            continue
+        scratch.costs[feature] += price(inst, seen, one, none) + price(inst, size - seen, total, one) - whole
+        if seen < inst.params[K]:
+            scratch.hidden[feature] += seen
+        if size - seen < inst.params[K]:
+            scratch.hidden[feature] += size - seen
+
+
+@njit(cache=True, nogil=True)
+def additions_one_by_one(inst, scratch, state, choices, stop):
     """As `additions`, for costs that are not sums over classes."""
     costs = np.full(len(state), NEVER)
     for feature in choices:
         if state[feature] != HEAD and stop[0] == 0:
             state[feature] = HEAD
-            costs[feature] = cost_of(inst, desk, state)[0]
+            costs[feature] = cost_of(inst, scratch, state)[0]
             state[feature] = OUT
     for feature in range(len(state)):
-        desk.costs[feature] = costs[feature]
+        scratch.costs[feature] = costs[feature]
 
 
 @njit(cache=True, nogil=True)
-def best_addition(inst, desk, state, choices, stop):
+def best_addition(inst, scratch, state, choices, stop):
     """What a set costs, the best of the features that may be added to it, and the cost with that one."""
-    cost, count, hidden = cost_of(inst, desk, state)
+    cost, count, hidden = cost_of(inst, scratch, state)
     if hidden > inst.params[LIMIT]:
         return cost, -1, NEVER
     if inst.params[KIND] == LOSS_METRIC:
-        additions_one_by_one(inst, desk, state, choices, stop)
+        additions_one_by_one(inst, scratch, state, choices, stop)
     else:
-        additions(inst, desk, state, cost, count, hidden)
+        additions(inst, scratch, state, cost, count, hidden)
     best, least = -1, NEVER
     for feature in choices:
-        if state[feature] != HEAD and desk.costs[feature] < least:
-            best, least = feature, desk.costs[feature]
+        if state[feature] != HEAD and scratch.costs[feature] < least:
+            best, least = feature, scratch.costs[feature]
     return cost, best, least
 
 
@@ -268,18 +289,18 @@ def draw(random, below):
 
 
 @njit(cache=True, nogil=True)
-def climb(inst, desk, state, choices, random, stop):
+def climb(inst, scratch, state, choices, random, stop):
     """Improve a set by additions, removals and exchanges until none helps; the answer is its cost.
 
     Args:
         choices: The features that may be taken: those of columns that have more than one value here.
     """
     features = choices.copy()
-    cost, added, least = best_addition(inst, desk, state, choices, stop)
+    cost, added, least = best_addition(inst, scratch, state, choices, stop)
     while stop[0] == 0:
         if added >= 0 and least < cost * GAIN:
             state[added] = HEAD
-            cost, added, least = best_addition(inst, desk, state, choices, stop)
+            cost, added, least = best_addition(inst, scratch, state, choices, stop)
             continue
         improved = False
         shuffle(features, len(features), random)
@@ -288,7 +309,7 @@ def climb(inst, desk, state, choices, random, stop):
             if state[feature] != HEAD or stop[0] != 0:
                 continue
             state[feature] = OUT
-            fewer, other, swapped = best_addition(inst, desk, state, choices, stop)
+            fewer, other, swapped = best_addition(inst, scratch, state, choices, stop)
             if min(fewer, swapped) < cost * GAIN:
                 if swapped < fewer:
                     state[other] = HEAD
@@ -297,14 +318,14 @@ def climb(inst, desk, state, choices, random, stop):
             state[feature] = HEAD
         if not improved:
             return cost
-        cost, added, least = best_addition(inst, desk, state, choices, stop)
+        cost, added, least = best_addition(inst, scratch, state, choices, stop)
     return cost
 
 
 @njit(cache=True, nogil=True)
-def relieve(inst, desk, state, random):
+def relieve(inst, scratch, state, random):
     """Drop features of a head that suppresses too many rows, until it may be released."""
-    while cost_of(inst, desk, state)[0] >= NEVER:
+    while cost_of(inst, scratch, state)[0] >= NEVER:
         state[draw(random, len(state))] = OUT
 
 

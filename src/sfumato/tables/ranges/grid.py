@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import InternalError
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations
-from sfumato.tables.suppression.attack_programs import linear_program
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
+from sfumato.tables.programs import Program
 
 Span = tuple[float, float]
 
@@ -133,41 +132,24 @@ def _pivots(matrix: npt.NDArray[np.float64]) -> set[int]:
 class Reader:
     """A reader of the table: what he holds possible of masked cells, by what he knows and what he learns of some."""
 
-    def __init__(self, relations: Relations, values: Numbers, cells: Places, bounds: tuple[Numbers, Numbers]) -> None:
+    def __init__(self, relations: Relations, values: Numbers, cells: Places, bounds: Bounds) -> None:
         matrix = relations.matrix(len(values))[:, cells]
         used = matrix[np.flatnonzero(np.diff(matrix.indptr))]
         self._values = values
         self._place = {int(cell): place for place, cell in enumerate(cells)}
-        low, high = bounds[0][cells] - values[cells], bounds[1][cells] - values[cells]
-        self._highs = linear_program(used, np.zeros(len(cells)), low, high)
+        # Deviations from the true values, which is what the programs are best at.
+        self._program = Program(used, Bounds(bounds.low[cells] - values[cells], bounds.high[cells] - values[cells]))
 
     def span(self, cell: int) -> Span:
         """The least and the greatest value that he holds possible."""
-        low, high = self._extreme(cell, 1.0), self._extreme(cell, -1.0)
-        return round(float(self._values[cell]) + low, 8), round(float(self._values[cell]) + high, 8)
+        place, value = self._place[cell], float(self._values[cell])
+        low, high = self._program.extreme(place, 1.0).value, self._program.extreme(place, -1.0).value
+        return round(value + low, 8), round(value + high, 8)
 
     def learn(self, cell: int, span: Span) -> None:
         """Let him know between which values a cell lies."""
         value = float(self._values[cell])
-        self._highs.changeColBounds(self._place[cell], span[0] - value, span[1] - value)
-
-    def _extreme(self, cell: int, direction: float) -> float:
-        from highspy import HighsModelStatus as Found
-
-        place = self._place[cell]
-        self._highs.changeColCost(place, direction)
-        for _ in range(2):
-            self._highs.run()
-            status = self._highs.getModelStatus()
-            if status in (Found.kOptimal, Found.kUnbounded, Found.kUnboundedOrInfeasible):
-                break
-            self._highs.clearSolver()
-        else:
-            raise InternalError("what a reader holds possible was not found.", code="ranges")
-        self._highs.changeColCost(place, 0.0)
-        if status != Found.kOptimal:
-            return -direction * math.inf
-        return float(self._highs.getSolution().col_value[place])
+        self._program.bound(self._place[cell], span[0] - value, span[1] - value)
 
 
 def draw(reader: Reader, values: Numbers, cells: list[int], grid: Grid) -> dict[int, tuple[Span, Span]]:

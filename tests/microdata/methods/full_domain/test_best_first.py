@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.full_domain import bounded, exhaustive, optimal
+from sfumato.microdata.methods.full_domain import best_first, exhaustive, optimal
 from sfumato.microdata.methods.full_domain.problem import Problem
-from sfumato.microdata.methods.full_domain.search import full_domain_problem
+from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
 from sfumato.pipelines.release import anonymize
 
 
-def problem_of(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:
+def frame_problem(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:
     columns = {
         name: {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 2}} for name in frame.columns
     }
@@ -29,7 +29,7 @@ def problem_of(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:
     if models:
         privacy.append({"model": "l-diversity", "variant": "distinct", "column": "ill"} | models)
     plan = read_plan({"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "optimal"} | method})
-    return full_domain_problem(plan, plan.method, frequency_table(plan, open_engine(frame, plan)))
+    return problem_of(plan, plan.method, frequency_table(plan, open_engine(frame, plan)))
 
 
 @st.composite
@@ -52,14 +52,14 @@ def frames(draw) -> pl.DataFrame:
 )
 def test_it_finds_what_brute_force_finds(frame, loss, aggregate, suppression, models) -> None:
     method = {"loss": loss, "aggregate": aggregate, "suppression": suppression}
-    problem = problem_of(frame, 3, method, **models)
+    problem = frame_problem(frame, 3, method, **models)
     try:
         best = exhaustive.search(problem).best
     except UnattainableError:
         with pytest.raises(UnattainableError):
-            bounded.search(problem)
+            best_first.search(problem)
         return
-    found = bounded.search(problem)
+    found = best_first.search(problem)
     assert found.proved_optimal
     assert found.best.loss == pytest.approx(best.loss)
     assert found.best.rank == optimal.search(problem).best.rank
@@ -68,8 +68,8 @@ def test_it_finds_what_brute_force_finds(frame, loss, aggregate, suppression, mo
 @settings(max_examples=25)
 @given(frames(), st.sampled_from([0.0, 0.2]))
 def test_a_bound_holds_whenever_time_runs_out(frame, suppression) -> None:
-    problem = problem_of(frame, 3, {"suppression": suppression})
-    found = bounded.search(replace(problem, time_limit=0.0))
+    problem = frame_problem(frame, 3, {"suppression": suppression})
+    found = best_first.search(replace(problem, time_limit=0.0))
     best = exhaustive.search(problem).best
     assert found.best.holds
     if found.proved_optimal:

@@ -21,11 +21,10 @@ from time import monotonic
 
 import numpy as np
 
-from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.problem import Found, Judged, Problem
-from sfumato.microdata.methods.full_domain.screening import MAX_PAIR_CELLS
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.rare_pairs import rare_pairs
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 
@@ -41,16 +40,16 @@ class Choice:
     Attributes:
         levels: Of the columns in their order; least: for every column, the lowest level that is still possible.
         added: What suppression costs at least.
-        judged: The node with all other columns at their highest levels, where it was judged already.
+        judgment: Of the node with all other columns at their highest levels, where it was judged already.
     """
 
     levels: tuple[int, ...]
     least: Node
     added: float = 0.0
-    judged: Judged | None = None
+    judgment: Judgment | None = None
 
 
-def search(problem: Problem) -> Found:
+def search(problem: Problem) -> Solution:
     """The best node that is found in time, proved where the time suffices.
 
     Raises:
@@ -65,12 +64,12 @@ def search(problem: Problem) -> Found:
         raise unattainable(problem)
     checked = tree.checked + walk.checked
     if tree.bound is None:
-        return Found(tree.best, True, checked, problem.size)
+        return Solution(tree.best, True, checked, problem.size)
     bound = min(problem.loss.value(tree.bound), tree.best.loss)
-    return Found(tree.best, False, checked, problem.size, remarks=(_remark(problem, tree.best, bound),), bound=bound)
+    return Solution(tree.best, False, checked, problem.size, remarks=(_remark(problem, tree.best, bound),), bound=bound)
 
 
-def _remark(problem: Problem, best: Judged, bound: float) -> str:
+def _remark(problem: Problem, best: Judgment, bound: float) -> str:
     return (
         f"The lattice has {problem.size:,} nodes, too many to be searched to the end in {problem.time_limit:g} s: "
         f"the loss {best.loss:.6g} is the best found, and no result can have less than {bound:.6g}."
@@ -80,7 +79,7 @@ def _remark(problem: Problem, best: Judged, bound: float) -> str:
 class _Tree:
     """The choices that wait, least bound first."""
 
-    def __init__(self, problem: Problem, best: Judged | None) -> None:
+    def __init__(self, problem: Problem, best: Judgment | None) -> None:
         self.problem = problem
         self.best = best
         self.checked = 0
@@ -125,26 +124,26 @@ class _Tree:
 
     def _look(self, choice: Choice) -> None:
         """Judge a choice's coarsest node, and let its next column's levels wait where it does not rule them out."""
-        judged = choice.judged or self._judge(choice)
-        if judged.certain_rows > self.problem.limit or len(choice.levels) == len(self._order):
+        judgment = choice.judgment or self._judge(choice)
+        if judgment.certain_rows > self.problem.limit or len(choice.levels) == len(self._order):
             return
         column = self._order[len(choice.levels)]
-        added = max(choice.added, judged.certain_suppression)
+        added = max(choice.added, judgment.certain_suppression)
         for level in range(choice.least[column], self.problem.highest[column] + 1):
             least = self._narrowed(choice, column, level)
             if least is not None:
-                same = judged if level == self.problem.highest[column] else None
+                same = judgment if level == self.problem.highest[column] else None
                 self._push(Choice((*choice.levels, level), least, added, same))
 
-    def _judge(self, choice: Choice) -> Judged:
+    def _judge(self, choice: Choice) -> Judgment:
         levels = list(self.problem.highest)
         for column, level in zip(self._order, choice.levels, strict=False):
             levels[column] = level
-        judged = self.problem.judge(tuple(levels), priced=False)
+        judgment = self.problem.judge(tuple(levels), priced=False)
         self.checked += 1
-        if self.problem.better(judged, self.best):
-            self.best = judged
-        return judged
+        if self.problem.better(judgment, self.best):
+            self.best = judgment
+        return judgment
 
     def _narrowed(self, choice: Choice, column: int, level: int) -> Node | None:
         """The lowest levels that are possible once a column has its level; None where some column has none."""
@@ -165,32 +164,26 @@ def _floors(problem: Problem) -> list[Floats]:
     """
     corner = tuple(slice(low, low + 1) for low in problem.lowest)
     base = float(problem.loss.floors(corner).reshape(-1)[0]) / len(corner)
-    found = []
+    columns = []
     for column, (low, high) in enumerate(zip(problem.lowest, problem.highest, strict=True)):
         line = (*corner[:column], slice(low, high + 1), *corner[column + 1 :])
         values = problem.loss.floors(line).reshape(-1)
-        found.append(np.concatenate([np.zeros(low), values - values[0] + base]))
-    return found
+        columns.append(np.concatenate([np.zeros(low), values - values[0] + base]))
+    return columns
 
 
 def _lowest_beside(problem: Problem) -> list[Counts]:
     """For each column, each of its levels and each other column: the lowest level that the pair leaves possible.
 
-    Rows that are rare in two columns are at least as rare in all (see screening.py).
+    Rows that are rare in two columns are at least as rare in all (see rare_pairs.py).
     """
-    ladders, table = problem.table.ladders, problem.table
-    found = [np.zeros((ladder.height, len(ladders)), np.int64) for ladder in ladders]
-    if problem.k <= 1 or problem.missing_matches:
-        return found
-    levels = [np.array(ladder.codes) for ladder in ladders]
-    for one in range(len(ladders)):
-        for two in range(one + 1, len(ladders)):
-            if ladders[one].size * ladders[two].size <= MAX_PAIR_CELLS:
-                rare = kernels.rare_rows(table.codes, table.counts, one, two, levels[one], levels[two], problem.k)
-                fits = np.asarray(rare) <= problem.limit
-                found[one][:, two] = _first(fits)
-                found[two][:, one] = _first(fits.T)
-    return found
+    ladders = problem.table.ladders
+    lowest = [np.zeros((ladder.height, len(ladders)), np.int64) for ladder in ladders]
+    for one, two, rare in rare_pairs(problem):
+        fits = rare <= problem.limit
+        lowest[one][:, two] = _first(fits)
+        lowest[two][:, one] = _first(fits.T)
+    return lowest
 
 
 def _first(fits: Mask) -> Counts:

@@ -1,0 +1,105 @@
+"""Linear programs over the cells of a table: one silent HiGHS instance each, hot from one run to the next."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import InternalError, missing_extra
+from sfumato.tables.cells.cells import Bounds, Numbers
+
+
+def solver(**options: Any) -> Any:
+    """A silent HiGHS instance."""
+    try:
+        import highspy
+    except ImportError:
+        raise missing_extra("highspy", "tables") from None
+    highs = highspy.Highs()
+    # One thread each: waiting workers would only steal time, and all instances of a process must agree.
+    for option, value in {"output_flag": False, "threads": 1, **options}.items():
+        highs.setOptionValue(option, value)
+    return highs
+
+
+def linear_program(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds | None = None) -> Any:
+    """A HiGHS instance for: minimize costs·y, matrix·y within the sides (0 by default), y within its bounds."""
+    highs = solver(presolve="off")
+    import highspy
+
+    model = highspy.HighsLp()
+    columns = matrix.tocsc()
+    nothing = np.zeros(matrix.shape[0])
+    model.num_row_, model.num_col_ = matrix.shape
+    model.col_cost_, model.col_lower_, model.col_upper_ = costs, bounds.low, bounds.high
+    model.row_lower_, model.row_upper_ = (nothing, nothing) if sides is None else (sides.low, sides.high)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = columns.indptr
+    model.a_matrix_.index_ = columns.indices
+    model.a_matrix_.value_ = columns.data
+    highs.passModel(model)
+    return highs
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """An extreme value of a cell, with the multipliers of the relations and of the bounds that prove it."""
+
+    value: float
+    relations: Numbers
+    bounds: Numbers
+
+
+class Program:
+    """What somebody holds possible of cells, as a linear (or integer) program."""
+
+    def __init__(self, matrix: Any, bounds: Bounds, sides: Bounds | None = None, integer: bool = False) -> None:
+        self._highs = linear_program(matrix, np.zeros(matrix.shape[1]), bounds, sides)
+        self._integer = integer
+        if integer:
+            import highspy
+
+            size = matrix.shape[1]
+            kinds = np.full(size, highspy.HighsVarType.kInteger)
+            self._highs.changeColsIntegrality(size, np.arange(size, dtype=np.int32), kinds)
+            self._highs.setOptionValue("presolve", "choose")
+
+    def feasible(self) -> bool:
+        """Whether anything agrees with all of it."""
+        from highspy import HighsModelStatus
+
+        self._highs.run()
+        return bool(self._highs.getModelStatus() == HighsModelStatus.kOptimal)
+
+    def extreme(self, place: int, direction: float) -> Extreme:
+        """The least (direction 1) or greatest (-1) value of a cell, and why.
+
+        Raises:
+            InternalError: The program was not solved.
+        """
+        from highspy import HighsModelStatus as Status
+
+        highs = self._highs
+        open_ended = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
+        highs.changeColCost(place, direction)
+        highs.run()
+        if highs.getModelStatus() not in (Status.kOptimal, *open_ended):
+            # A start from the last answer may lead the solver nowhere; from nothing it finds its way.
+            highs.clearSolver()
+            highs.run()
+        status = highs.getModelStatus()
+        highs.changeColCost(place, 0.0)
+        unbounded = Extreme(-direction * np.inf, np.zeros(highs.getNumRow()), np.zeros(highs.getNumCol()))
+        if status in open_ended:
+            return unbounded
+        if status != Status.kOptimal:
+            raise InternalError("the program of what is possible was not solved.", code="attack")
+        solution = highs.getSolution()
+        value = float(solution.col_value[place])
+        if self._integer:
+            return replace(unbounded, value=value)
+        return Extreme(value, np.array(solution.row_dual), np.array(solution.col_dual))
+
+    def bound(self, place: int, low: float, high: float) -> None:
+        """Let a cell lie between other ends."""
+        self._highs.changeColBounds(place, low, high)

@@ -1,0 +1,209 @@
+"""A plan resolved: what the attacker knows of the cells of a table, and what must stay open."""
+
+import math
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.parts import Knowledge, Margin, Terms
+from sfumato.tables.cells.relations import finest_of
+from sfumato.tables.plan.plan import MethodChoice, Protection, TablePlan, TableSource
+from sfumato.tables.plan.rules import (
+    DEFAULT_PERCENT,
+    Dominance,
+    Facts,
+    Frequency,
+    Judgment,
+    PriorPosterior,
+    Range,
+    Rule,
+    StatusColumn,
+    Waiver,
+    ZeroUnsafe,
+    combine,
+)
+from sfumato.tables.promises.shown_cases import case_bounds, shows_zeros
+from sfumato.tables.promises.widths import step_of
+
+
+def facts_of(source: TableSource, columns: Columns, values: Numbers, relations: Relations) -> Facts:
+    """What the rules may look at."""
+    return Facts(
+        values=values,
+        frequency=columns.numbers(source.frequency) if source.frequency else as_counts(source, values),
+        holdings=columns.numbers(source.holdings) if source.holdings else None,
+        contributions=tuple(columns.optional(name) for name in source.contributions),
+        finest=finest_of(relations, len(values)),
+        counts=source.counts,
+        columns=columns,
+    )
+
+
+def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
+    """A table without contributions or respondents is one of counts: its values are the respondents."""
+    return values if source.counts and not (values < 0).any() else None
+
+
+def judgment_of(plan: TablePlan, facts: Facts, *marks: Judgment) -> Judgment:
+    """What marks and the rules of the plan say, with the plan's own reach where it gives one."""
+    judgment = combine([*marks, *(rule.apply(facts) for rule in plan.primary)], len(facts.values))
+    if plan.protection is None:
+        return judgment
+    reach = _protection_reach(plan.protection, facts.values).at(judgment.unsafe)
+    return Judgment(judgment.unsafe, reach, judgment.bounds, judgment.waived, judgment.published)
+
+
+def _protection_reach(protection: Protection, values: Numbers) -> Reach:
+    if protection.percent is not None:
+        share = np.abs(values) * protection.percent / 100.0
+        return Reach(share, share)
+    size = len(values)
+    return Reach(np.full(size, protection.lower or 0.0), np.full(size, protection.upper or 0.0))
+
+
+def knowledge_of(plan: TablePlan, facts: Facts | None = None) -> Knowledge:
+    """What the attacker knows besides the bounds; without facts no respondent attacks."""
+    alone = alone_in(facts) if facts is not None and insiders(plan) else None
+    return Knowledge(plan.attacker.integer, alone, plan.table.tolerance)
+
+
+def insiders(plan: TablePlan) -> bool:
+    """Whether single respondents attack: as the plan says, else wherever it tells who stands behind a value."""
+    if plan.method.insiders is not None:
+        return plan.method.insiders
+    return bool(plan.table.holdings or plan.table.frequency or plan.table.contributions)
+
+
+def alone_in(facts: Facts) -> Mask:
+    """Cells with one holding, or one respondent where holdings are not given: one contribution, when nothing else."""
+    number = facts.frequency if facts.holdings is None else facts.holdings
+    if number is not None:
+        return np.asarray(number == 1)
+    if len(facts.contributions) < 2:
+        return np.zeros(len(facts.values), bool)
+    return np.asarray((facts.top(1, "") > 0) & (facts.top(2, "") == facts.top(1, "")))
+
+
+def public_bounds(plan: TablePlan, facts: Facts) -> Bounds:
+    """What anyone assumes: nothing negative, unless something is; nothing masked is 0, where zeros are published."""
+    values, least, most = facts.values, plan.attacker.lower, plan.attacker.upper
+    floor = least if least is not None else (-np.inf if (values < 0).any() else 0.0)
+    ceiling = np.inf if most is None else most
+    if (values < floor).any() or (values > ceiling).any():
+        raise DataError(
+            "a value lies outside the bounds of the attacker.", "Correct attacker.lower or upper.", "bounds"
+        )
+    low = np.full(len(values), floor)
+    if not plan.method.zeros and floor >= 0 and shows_zeros(plan.primary, facts):
+        low[~(values <= 0)] = max(floor, step_of(values))
+    return Bounds(low, np.full(len(values), ceiling))
+
+
+def known_bounds(plan: TablePlan, facts: Facts, judgment: Judgment, public: Bounds) -> Bounds:
+    """The bounds for one who knows the rules, as far as the plan says or the publication itself tells which cells are
+    primary."""
+    bounds = public.within(judgment.bounds)
+    if not knows_cases(plan):
+        return bounds
+    rules = plan.primary if plan.attacker.rule else [rule for rule in plan.primary if isinstance(rule, Range)]
+    return bounds.within(case_bounds(rules, facts, judgment.unsafe))
+
+
+def knows_cases(plan: TablePlan) -> bool:
+    """Whether the attacker knows which masked cells are primary."""
+    return plan.attacker.rule or shows_primaries(plan)
+
+
+def shows_primaries(plan: TablePlan) -> bool:
+    """Whether published ranges tell primary cells from others: the range of a rule is printed for the former only."""
+    ranged = any(isinstance(rule, Range) for rule in plan.primary)
+    return ranged and (plan.method.name == "ranges" or (plan.method.name == "intervals" and plan.method.repair))
+
+
+def reader_bounds(plan: TablePlan, judgment: Judgment, public: Bounds) -> Bounds:
+    """The bounds that published ranges may make use of."""
+    if not shows_primaries(plan) and plan.method.name != "intervals":
+        return public
+    return public.within(judgment.bounds)
+
+
+def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
+    """Lower bounds of totals that are no less than those of their parts together; coarser totals after finer ones."""
+    size = np.diff(relations.starts)
+    owner = np.repeat(np.arange(len(size)), size)
+    part, total = relations.coefs == 1, relations.coefs == -1
+    plain = (np.bincount(owner, part, len(size)) == size - 1) & (np.bincount(owner, total, len(size)) == 1)
+    total &= plain[owner]
+    low = bounds.low
+    for _ in range(len(relations)):
+        sums = np.bincount(owner, np.where(part, low[relations.cells], 0.0), len(size))
+        before, low = low, low.copy()
+        np.maximum.at(low, relations.cells[total], sums[owner[total]])
+        # Sums of rounded numbers may lie above a total.
+        low = np.maximum(np.minimum(low, values), bounds.low)
+        if np.array_equal(before, low):
+            break
+    return Bounds(low, bounds.high)
+
+
+def costs_of(method: MethodChoice, facts: Facts) -> Numbers:
+    """What masking each cell costs."""
+    size = np.abs(facts.values)
+    if method.cost == "frequency":
+        return facts.respondents("cost: frequency")
+    measures = {"unit": np.ones(len(size)), "value": size, "log": np.log1p(size)}
+    costs = measures[method.cost] if method.cost in measures else facts.columns.numbers(method.cost)
+    if (costs < 0).any():
+        raise DataError("a cost is negative.", "Costs must be at least 0.", "costs", column=method.cost)
+    return costs
+
+
+def terms_of(plan: TablePlan) -> Terms:
+    """What the rules of a plan make public of the cells that they call unsafe."""
+    rules = plan.primary
+    ranges = [rule for rule in rules if isinstance(rule, Range)]
+    only = ranges[0] if len(rules) == len(ranges) == 1 and plan.protection is None else None
+    zone = (rule.min - 1 for rule in rules if plan.table.counts and isinstance(rule, Frequency))
+    return Terms(
+        span=(only.min, only.max) if only else None,
+        small=bool(rules) and len(ranges) == len(rules),
+        margins=_margins(plan),
+        zone=max(zone, default=0.0),
+    )
+
+
+def _margins(plan: TablePlan) -> tuple[Margin, ...]:
+    """One margin for each rule of a plan, and one for the cells that a table of cells and relations calls unsafe."""
+    margins = [_margin(rule, plan.table.counts) for rule in plan.primary]
+    if plan.table.cells is not None:
+        # What the file asks for each cell is as hidden as the cell.
+        margins.append(Margin(fixed=math.inf))
+    protection = plan.protection
+    if protection is None:
+        return tuple(margins)
+    if protection.percent is not None:
+        return tuple(Margin(share=protection.percent / 100.0, limit=margin.limit) for margin in margins)
+    fixed = max(protection.lower or 0.0, protection.upper or 0.0)
+    return tuple(Margin(fixed=fixed, limit=margin.limit) for margin in margins)
+
+
+def _margin(rule: Rule, counts: bool) -> Margin:
+    match rule:
+        case Waiver():
+            return Margin(limit=0.0)
+        case Range():
+            return Margin(fixed=rule.max - rule.min, limit=max(abs(rule.min), abs(rule.max)))
+        case Frequency() if counts:
+            return Margin(fixed=1.0, limit=rule.min)
+        case StatusColumn() if counts:
+            return Margin(fixed=1.0)
+        case ZeroUnsafe():
+            return Margin(fixed=rule.margin, limit=0.0)
+        case Dominance():
+            return Margin(share=100.0 / rule.k - 1.0)
+        case PriorPosterior():
+            return Margin(share=rule.p / rule.q)
+        case _:
+            return Margin(share=DEFAULT_PERCENT / 100.0)

@@ -1,0 +1,51 @@
+"""Ranges drawn from what every reader has anyway: the plan, the published cells, and what they leave possible.
+
+How far a range reaches must not be computed from hidden values, for its width would tell them. So the reach is the most
+that the plan's rules can ask for any cell that hangs together with the others, unsafe or not, with the largest value
+that the rule allows an unsafe cell, or else with the largest that a reader holds possible.
+"""
+
+import math
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Mask, Places, no_bounds
+from sfumato.tables.cells.parts import Part, Terms
+from sfumato.tables.promises.widths import step_of
+from sfumato.tables.ranges.grid import Grid, Reader, Span, clusters, draw, free_cells, rounded_up
+
+
+def class_ranges(part: Part, masked: Mask) -> Bounds:
+    """The ranges of some masked cells; not a number where the reader is left with what he computes."""
+    cluster = clusters(part.table.relations, masked)
+    ranges = no_bounds(len(masked))
+    for number in range(cluster.max(initial=-1) + 1):
+        for cell, span in _together(part, np.flatnonzero(cluster == number)).items():
+            ranges.low[cell], ranges.high[cell] = span
+    return ranges
+
+
+def _together(part: Part, cells: Places) -> dict[int, Span]:
+    """The ranges of cells that hang together; none where one who knows the method would narrow any of them too far."""
+    table = part.table
+    reader = Reader(table.relations, table.values, cells, part.public)
+    step = step_of(table.values)
+    before = [reader.span(int(cell)) for cell in cells]
+    reach = _reach(part.terms, max(max(abs(low), abs(high)) for low, high in before), step)
+    if not math.isfinite(reach):
+        return {}
+    grid = Grid(reach, step, part.terms.zone)
+    ranges = draw(reader, table.values, free_cells(table.relations, cells), grid)
+    after = [reader.span(int(cell)) for cell in cells]
+    narrow = any(_width(new) < min(2 * reach, _width(old)) - step / 2 for new, old in zip(after, before, strict=True))
+    return {} if narrow else {cell: span for cell, (span, _) in ranges.items()}
+
+
+def _reach(terms: Terms, size: float, step: float) -> float:
+    """The most that any of some cells can need, in round numbers."""
+    most = max((margin.of(size) for margin in terms.margins), default=0.0)
+    return rounded_up(max(most, step), 1) if math.isfinite(most) else math.inf
+
+
+def _width(span: Span) -> float:
+    return span[1] - span[0]

@@ -1,0 +1,207 @@
+"""Every compiled loop does what its Python source says: small random releases are made with each call done twice."""
+
+import pkgutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from threading import RLock
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import sfumato
+from sfumato.engines.opening import open_engine
+from sfumato.microdata.methods.k_optimize.features import space_of
+from sfumato.microdata.methods.k_optimize.incumbent import stray, wander
+from sfumato.microdata.methods.k_optimize.kernels import HEAD, TAIL
+from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize, frequency_table
+
+# The first calls of a kernel in a release are done twice, and then one where their number has doubled: a loop in Python
+# takes its time.
+FIRST_CALLS = 6
+K = {"model": "k-anonymity", "k": 3}
+
+
+def modules() -> Iterator[ModuleType]:
+    """All modules of the package that can be imported here."""
+    for found in pkgutil.walk_packages(sfumato.__path__, "sfumato."):
+        if not found.name.endswith("__main__"):
+            yield import_module(found.name)
+
+
+def kernels_of(module: ModuleType) -> dict[str, Dispatcher]:
+    """The compiled functions that a module defines itself."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__
+    }
+
+
+def copied(value: Any) -> Any:
+    """An argument of its own, whose arrays lie in memory as they did."""
+    if isinstance(value, tuple):
+        parts = [copied(part) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+
+
+def assert_equal(one: Any, other: Any) -> None:
+    """Equal, save for the last digits of sums that numpy adds up in another order."""
+    if isinstance(one, tuple):
+        for pair in zip(one, other, strict=True):
+            assert_equal(*pair)
+    elif one is not None or other is not None:
+        np.testing.assert_allclose(np.asarray(other, float), np.asarray(one, float), rtol=1e-9, atol=1e-9)
+
+
+class Checks:
+    """Stand-ins for all compiled functions: each call is done by the compiled function and by its Python source."""
+
+    def __init__(self) -> None:
+        self.checked: set[str] = set()
+        self.calls: Counter[str] = Counter()
+        self._stand_ins: dict[int, Callable[..., Any]] = {}
+        # Threads write into parts of the same arrays, which are compared whole.
+        self._alone = RLock()
+
+    def stand_in(self, kernel: Dispatcher) -> Callable[..., Any]:
+        if id(kernel) not in self._stand_ins:
+            self._stand_ins[id(kernel)] = self._checking(kernel)
+        return self._stand_ins[id(kernel)]
+
+    def _checking(self, kernel: Dispatcher) -> Callable[..., Any]:
+        source = kernel.py_func
+        name = f"{source.__module__}.{source.__name__}"
+        plain: list[FunctionType] = []
+
+        def call(*arguments: Any) -> Any:
+            self.calls[name] += 1
+            if self.calls[name] > FIRST_CALLS and self.calls[name].bit_count() > 1:
+                with self._alone:
+                    return kernel(*arguments)
+            if not plain:
+                plain.append(FunctionType(source.__code__, self.replaced(source.__globals__), source.__name__))
+            with self._alone, np.errstate(over="ignore", invalid="ignore"):
+                own = copied(arguments)
+                answer = kernel(*arguments)
+                assert_equal(answer, plain[0](*own))
+                assert_equal(arguments, own)
+            self.checked.add(name)
+            return answer
+
+        return call
+
+    def replaced(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Names of a module, with stand-ins for compiled functions and for modules of them."""
+        return {name: self._replacement(value) for name, value in names.items()}
+
+    def _replacement(self, value: Any) -> Any:
+        if isinstance(value, Dispatcher):
+            return self.stand_in(value)
+        if isinstance(value, ModuleType) and value.__name__.startswith("sfumato.") and kernels_of(value):
+            return SimpleNamespace(**self.replaced(vars(value)))
+        return value
+
+
+def frame(rows: int, seed: int) -> pl.DataFrame:
+    """Random rows: numbers with gaps, a branch, a set of many values, columns that do not fit into one word."""
+    random = np.random.default_rng(seed)
+    columns: dict[str, list[Any]] = {f"c{at}": random.integers(0, 4, rows).astype(str).tolist() for at in range(3)}
+    columns["age"] = [str(value) if value % 7 else None for value in random.integers(0, 90, rows)]
+    columns["town"] = [f"t{value}" for value in random.integers(0, 90, rows)]
+    columns["pay"] = random.integers(0, 900, rows).astype(str).tolist()
+    columns["ill"] = random.choice(["1", "2", "3", "4"], rows).tolist()
+    return pl.DataFrame(columns)
+
+
+QUASI = {"role": "quasi-identifier"}
+DIGIT = QUASI | {"hierarchy": {"type": "any"}}
+COLUMNS = {
+    "c0": DIGIT,
+    "c1": QUASI | {"hierarchy": {"type": "tree", "parents": {"0": "low", "1": "low", "2": "high", "3": "high"}}},
+    "c2": DIGIT,
+    "age": QUASI | {"type": "integer", "hierarchy": {"type": "intervals", "start": 0, "end": 90, "widths": [10, 30]}},
+    "town": {"role": "insensitive"},
+    "pay": {"role": "sensitive"},
+    "ill": {"role": "sensitive"},
+}
+FEW = COLUMNS | {"age": {"role": "insensitive"}}
+SETS = COLUMNS | {"town": QUASI, "c2": QUASI}
+ILL = {"column": "ill"}
+MODELS = [
+    {"model": "l-diversity", "variant": "distinct", "l": 2, **ILL},
+    {"model": "l-diversity", "variant": "entropy", "l": 3.5, **ILL},
+    {"model": "l-diversity", "variant": "recursive", "c": 3, "l": 2, **ILL},
+    {"model": "t-closeness", "t": 0.4, **ILL},
+    {"model": "t-closeness", "t": 0.1, "distance": "ordered", **ILL},
+]
+WIDE = {f"w{at}": DIGIT for at in range(15)}
+
+
+def wide_frame() -> pl.DataFrame:
+    """Combinations of more than 64 bits, which differ in pairs by one column alone."""
+    random = np.random.default_rng(3)
+    columns = {name: 2 * [f"v{value}" for value in random.integers(0, 48, 40)] for name in WIDE}
+    return pl.DataFrame(columns | {"w14": [f"v{value}" for value in range(80)]})
+
+
+def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
+    """Small releases that together run every compiled loop."""
+    rows = frame(60, 1)
+    distance = {"type": "tree", "parents": {"1": "low", "2": "low", "3": "high", "4": "high"}}
+    tree = {"model": "t-closeness", "t": 0.3, "distance": "hierarchical", "hierarchy": distance, **ILL}
+    ratios = [{"model": "beta-likeness", "beta": 2, **ILL}, {"model": "delta-disclosure", "delta": 2, **ILL}]
+    for model in [*MODELS, tree, *ratios]:
+        yield rows, {"columns": COLUMNS, "privacy": [K, model], "method": {"name": "optimal", "suppression": 0.3}}
+    pay = {"model": "t-closeness", "t": 0.5, "distance": "ordered", "column": "pay"}
+    yield rows, {"columns": COLUMNS, "privacy": [K, pay], "method": {"name": "optimal", "suppression": 0.3}}
+    for method in ({"name": "exhaustive"}, {"name": "local", "rounds": 3, "suppression": 0.1}):
+        yield rows, {"columns": COLUMNS, "privacy": [K], "method": method}
+    for column in (COLUMNS, SETS):
+        for more in ({}, {"choice": "random"}, {"cut": "loss"}, {"mode": "relaxed"}, {"bounds": "cut"}):
+            yield rows, {"columns": column, "privacy": [K], "method": {"name": "mondrian"} | more}
+    yield rows, {"columns": SETS, "privacy": [K, MODELS[0]], "method": {"name": "mondrian", "mode": "relaxed"}}
+    for features in ("isolate", "ordered"):
+        for loss in ({"loss": "discernibility"}, {"loss": "loss-metric"}, {"loss": "classification", "class": "ill"}):
+            method = {"name": "k-optimize", "features": features, "time_limit": 9e9, **loss}
+            yield frame(30, 2), {"columns": FEW, "privacy": [K], "method": method}
+    for name in ("optimal", "local"):
+        yield wide_frame(), {"columns": WIDE, "privacy": [K], "method": {"name": name}}
+
+
+def walk_features() -> None:
+    """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
+    method = {"name": "k-optimize", "loss": "discernibility"}
+    plan = read_plan({"version": 1, "columns": FEW, "privacy": [K], "method": method})
+    rows = frame(30, 2)
+    space = space_of(plan, plan.method, frequency_table(plan, open_engine(rows, plan)))
+    state = np.full(len(space.instance.features), TAIL, np.int8)
+    state[0] = HEAD
+    worker, watch = Worker(space), Watcher()
+    worker.look(Open(0.0, state))
+    stray(worker.place, wander(worker.place, space.empty(), 1, watch), 2, watch)
+
+
+def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.microdata.counts.grouping.LEAST_IN_RUNS", 1)
+    loaded = list(modules())
+    kernels = {f"{module.__name__}.{name}" for module in loaded for name in kernels_of(module)}
+    checks = Checks()
+    for module in loaded:
+        if not kernels_of(module):
+            for name, value in checks.replaced(vars(module)).items():
+                if value is not vars(module)[name]:
+                    monkeypatch.setattr(module, name, value)
+    for rows, plan in plans():
+        checks.calls.clear()
+        anonymize(rows, {"version": 1} | plan)
+    walk_features()
+    unchecked = ", ".join(sorted(kernels - checks.checked))
+    assert not unchecked, f"no call of these was checked, add a release that needs them: {unchecked}"
