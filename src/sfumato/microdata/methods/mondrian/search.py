@@ -43,7 +43,9 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progr
     """
     axes = axes_of(table, plan)
     items = _items(table, method)
-    rule = CutRule(_least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut")
+    rule = CutRule(
+        _least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut"
+    )
     cutting = _cut(items, axes, rule, plan.privacy)
     columns = _column_labels(axes, cutting)
     sizes = class_sizes(cutting.counts, cutting.starts)
