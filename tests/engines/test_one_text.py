@@ -149,7 +149,7 @@ def test_texts_of_single_precision_are_the_shortest(tmp_path) -> None:
     numbers = np.concatenate([random.random(4_000) * 1000, whole, random.random(1_000) * 1e20]).astype(np.float32)
     pq.write_table(pa.table({"x": numbers}), tmp_path / "rows.parquet")
     engine = DuckDBEngine(tmp_path / "rows.parquet")
-    texts = [row[0] for row in engine.first(len(numbers))]
+    texts = [next(iter(row.values())) for row in engine.first_rows(len(numbers))]
     engine.close()
     assert texts == [short_text(float(number)) for number in numbers]
     assert [np.float32(text) for text in texts] == numbers.tolist()
