@@ -22,6 +22,21 @@ def row_hash(row: int, key: str) -> str:
     return sha256(f"{key}{row}".encode()).hexdigest()
 
 
+# The column of keys, beside those of the data, and the file that holds them for the published rows, in their order.
+PERSON = "sfumato_person"
+PERSONS_FILE = "persons.parquet"
+
+
+def person_hash(person: str | None, key: str) -> str:
+    """The key of a person: 128 bits of a hash of a hash, both keyed, so that nothing follows from it without the key.
+
+    >>> person_hash("Ada", "key:")[:8]
+    '710154c9'
+    """
+    inner = sha256(f"{key}{person}".encode()).hexdigest()
+    return sha256(f"{key}{inner}".encode()).hexdigest()[:32]
+
+
 def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
     """The order that shuffles rows, given by their numbers: by their hash."""
     hashes = [row_hash(row, key) for row in rows]

@@ -13,10 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import Counted, value_of
+from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.k_map import POPULATION
 from sfumato.microdata.models.model import Model, of_release
+from sfumato.microdata.models.persons import PERSONS, by_persons, persons_with, whole_by_persons
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
@@ -76,11 +79,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Published rows as classes: those that tell something, and the suppressed rows as one class."""
+    """Published rows as classes: those that tell something, and the suppressed rows as one class.
+
+    Attributes:
+        combinations: The codes of the quasi-identifiers of all classes; hidden: which of them are suppressed rows.
+    """
 
     visible: Classes
     suppressed: Classes
     whole: Classes
+    combinations: npt.NDArray[np.int32]
+    hidden: Mask
 
 
 def judge(
@@ -92,6 +101,7 @@ def judge(
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
+    members: Mapping[str | None, PersonCount] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -102,13 +112,18 @@ def judge(
         reference: The raw table, where it is known, for promises that compare with it; else the published rows.
         persons: The persons of the population behind each published combination, where they are known.
         star_rows: Whether suppressed rows may be among the published ones, as `*`.
+        members: The persons behind the published rows, where promises count these: of each published combination, and
+            by the name of a sensitive column those with each of its values.
     """
     columns = {model.column for model in models if model.column}
     published = classes_of(counted, quasi_identifiers, columns, missing, reference, persons, star_rows)
     visible = published.visible
     if missing_matches:
         visible = Classes(_matched(counted, quasi_identifiers, missing, star_rows), {})
-    promises = tuple(_promise(model, visible, published.suppressed, published.whole) for model in models)
+    told = published if members is None else published_persons(counted, quasi_identifiers, published, members, missing)
+    if members is not None:
+        visible = told.visible
+    promises = tuple(_promise(model, visible, told.suppressed, told.whole) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -126,6 +141,7 @@ def judge_plan(
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool | None = None,
+    members: Mapping[str | None, PersonCount] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
     return judge(
@@ -137,6 +153,7 @@ def judge_plan(
         reference,
         persons,
         plan.output.suppressed == "star" if star_rows is None else star_rows,
+        members,
     )
 
 
@@ -193,7 +210,86 @@ def classes_of(
     if persons is not None:
         combinations = _texts_of(counted, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
-    return Published(visible, suppressed, whole)
+    return Published(visible, suppressed, whole, codes[first], hidden)
+
+
+def published_persons(
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    published: Published,
+    members: Mapping[str | None, PersonCount],
+    missing: Sequence[str],
+) -> Published:
+    """The published classes with persons in place of rows."""
+    contents = {
+        PERSONS if name is None else persons_with(name): _person_content(
+            name, counted, quasi_identifiers, published, entry, missing
+        )
+        for name, entry in members.items()
+        if name is None or name in published.visible.sensitive
+    }
+    count = len(published.hidden)
+    nothing = Histogram(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), 1)
+    names = [name for name in published.visible.sensitive if name != POPULATION]
+    all_classes = Classes(np.zeros(count, np.int64), {**dict.fromkeys(names, nothing), **contents})
+    visible = by_persons(all_classes.kept(~published.hidden), all_classes)
+    suppressed = by_persons(all_classes.kept(published.hidden), all_classes)
+    if not published.suppressed.sensitive:
+        suppressed = Classes(suppressed.sizes, {})
+    if POPULATION in published.visible.sensitive:
+        visible = Classes(visible.sizes, {**visible.sensitive, POPULATION: published.visible.sensitive[POPULATION]})
+    whole = _whole_persons(published, all_classes)
+    return replace(published, visible=visible, suppressed=suppressed, whole=whole)
+
+
+def _whole_persons(published: Published, all_classes: Classes) -> Classes:
+    """What promises compare persons with: the raw table where it is known, else all persons whose values are told."""
+    whole = published.whole
+    if PERSONS not in whole.sensitive and not whole.counts_persons:
+        shown = all_classes if published.suppressed.sensitive else all_classes.kept(~published.hidden)
+        coded = {
+            name: replace(old, texts=new.texts, pair_values=new.pair_values)
+            for (name, old), new in zip(shown.sensitive.items(), all_classes.sensitive.values(), strict=True)
+        }
+        whole = Classes(shown.sizes, coded)
+    members = whole_by_persons(whole)
+    wider = {
+        name: replace(members.sensitive[name], size=old.size, texts=old.texts, memo={})
+        for name, old in published.whole.sensitive.items()
+        if name in members.sensitive and old.texts
+    }
+    return replace(members, sensitive={**members.sensitive, **wider})
+
+
+def _person_content(
+    name: str | None,
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    published: Published,
+    entry: PersonCount,
+    missing: Sequence[str],
+) -> Histogram:
+    """What all published classes hold of persons, with their values of a column where one is named."""
+    columns = []
+    for column in quasi_identifiers:
+        places = {text: code for code, text in enumerate(counted.values[counted.columns.index(column)])}
+        at = entry.counted.columns.index(column)
+        codes = np.array([places.get(text, -1) for text in entry.counted.values[at]] or [-1], np.int32)
+        columns.append(codes[entry.counted.codes[:, at]])
+    sizes = [len(counted.values[counted.columns.index(column)]) for column in quasi_identifiers]
+    owners = places_among(np.column_stack(columns), published.combinations, sizes)
+    classes = len(published.hidden)
+    if name is None:
+        content = person_histogram(owners, np.zeros(len(owners), np.int64), entry, classes, 1)
+        return replace(content, texts=(None,))
+    texts = published.whole.sensitive[name].texts
+    codes_of = {text: code for code, text in enumerate(texts)}
+    spelled = entry.counted.values[entry.counted.columns.index(name)]
+    # The veil of suppressed rows is no value: those rows are left out.
+    values = value_codes(entry.counted, name, {text: codes_of.get(value_of(text, missing), -1) for text in spelled})
+    owners = np.where(values < 0, -1, owners)
+    content = person_histogram(owners, np.maximum(values, 0), entry, classes, max(len(texts), 1))
+    return replace(content, texts=texts)
 
 
 def _together(all_classes: Classes, visible: Classes, suppressed: Classes) -> Classes:
@@ -211,7 +307,7 @@ def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes
         name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={})
         for name, new in contents.items()
     }
-    return Classes(reference.sizes, {**reference.sensitive, **wider})
+    return replace(reference, sensitive={**reference.sensitive, **wider})
 
 
 def _texts_of(counted: Counted, places: Sequence[int], codes: npt.NDArray[np.int32]) -> list[tuple[str | None, ...]]:

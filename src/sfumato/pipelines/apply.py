@@ -17,19 +17,20 @@ from sfumato.engines.engine import Engine
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, typed, with_codings
+from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, typed, with_codings, with_spellings
+from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
-from sfumato.microdata.models.classes import Classes, Mask, histogram
+from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons
 from sfumato.microdata.recoding.prediction import predict
-from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
+from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, classes_of, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import check_columns, reading_of, recount
+from sfumato.pipelines.counting import check_columns, published_persons, reading_of, recount, with_person_counts
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.sealing import read_mapping
 from sfumato.report.verdict import text
@@ -132,9 +133,10 @@ def _written(
     published = engine.apply(recoding, handling, reading_of(plan), target)
     try:
         recounted = recount(published, predict(table, recoding, handling, plan))
+        members = published_persons(plan, published)
     finally:
         published.close()
-    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons)
+    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members)
     if not verdict.rows:
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:
@@ -152,10 +154,11 @@ def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: En
             raise _unknown(name, unknown, engine)
         codes = np.array([values.places[text] for text in texts], np.int32)
         codings.append(Coding(tuple(texts), codes, values.ladder))
-    counted, invalid = typed(counted, plan)
+    one_text, invalid = typed(counted, plan)
     if invalid:
         raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
-    return with_codings(counted, tuple(codings), plan)
+    table = with_spellings(with_codings(one_text, tuple(codings), plan), counted, one_text, plan)
+    return with_person_counts(plan, engine, table)
 
 
 def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
@@ -242,11 +245,8 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
         failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
         return failing
-    contents = {
-        name: histogram(recoding.owners[old.owners], old.values, old.counts, len(recoding.sizes), old.size)
-        for name, old in table.sensitive.items()
-    }
-    classes = Classes(recoding.sizes, contents)
+    plan, table = person_view(plan, table)
+    classes = classes_of(table, recoding)
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
         classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))

@@ -26,7 +26,8 @@ from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import frequency_table, reading_of, recount, unnamed
+from sfumato.pipelines.counting import frequency_table, published_persons, reading_of, recount, unnamed
+from sfumato.pipelines.fingerprints import check_fingerprints
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
 
@@ -98,6 +99,8 @@ class _Run:
                 result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
             promise_table = table.holding(self.plan.promise_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
+            if self.plan.publishes_keys:
+                check_fingerprints(self.plan, self.source, promise_table, result.recoding)
             target, folder = self._target(workspace)
             if folder is not None:
                 undo.callback(folder.cleanup)
@@ -112,6 +115,7 @@ class _Run:
                     self.plan,
                     promise_table.whole,
                     persons_by_label(promise_table, result.recoding),
+                    members=published_persons(self.plan, published),
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
@@ -146,6 +150,16 @@ class _Run:
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
 
+    def _repeats(self) -> tuple[str, ...]:
+        """Warnings on identifiers that repeat: they may name persons, whom promises then do not count."""
+        names = () if self.plan.person is not None else self.plan.named("identifier")
+        return tuple(
+            f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
+            "persons. Give it role: person."
+            for name in names
+            if self.source.repeats(name)
+        )
+
     def _report(self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
@@ -169,7 +183,13 @@ class _Run:
             seed=self.plan.seed,
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
-            remarks=(*self.source.notes, *result.remarks, *unnamed(self.plan, table), *order_remarks(self.plan)),
+            remarks=(
+                *self.source.notes,
+                *result.remarks,
+                *unnamed(self.plan, table),
+                *order_remarks(self.plan),
+                *self._repeats(),
+            ),
             details=result.details,
             star_rows=self.plan.output.suppressed == "star",
         )
@@ -194,8 +214,11 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
     """What happens to suppressed rows and other columns, as the plan says."""
     return Handling(
         suppressed=plan.output.suppressed,
-        withheld_columns=plan.named("identifier"),
+        withheld_columns=(*plan.named("identifier"), *(() if plan.publishes_keys else plan.named("person"))),
         veiled_columns=plan.named("sensitive") if veils(table, recoding, plan) else (),
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
+        person=plan.person,
+        person_key=f"{plan.secret}:person:",
+        publishes_keys=plan.publishes_keys,
     )

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from sfumato.engines.engine import Engine
 from sfumato.engines.frames.engine import FrameEngine
-from sfumato.engines.frames.writing import write_frame
+from sfumato.engines.frames.writing import write_frame, write_keys
+from sfumato.engines.order import PERSONS_FILE
 from sfumato.folders import Scratch, link, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
@@ -124,10 +125,14 @@ class Release:
         target = stage / f"data.{self.plan.output.format}"
         if isinstance(self.data, Path):
             link(self.data, target)
+            if self.plan.person is not None:
+                link(self.data.with_name(PERSONS_FILE), stage / PERSONS_FILE)
             return
         # What holds no file holds a frame.
         frame = cast("FrameEngine", self.published)
         engine = write_frame(frame, target, self.plan.data.separator or ",")
+        if self.plan.person is not None:
+            write_keys(frame.person_keys, stage / PERSONS_FILE)
         try:
             recount(engine, self.prediction)
         finally:

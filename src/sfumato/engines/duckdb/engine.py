@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.join import Joining
-from sfumato.engines.duckdb.sources import Source, csv_table, open_source
+from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import fingerprint, format_of
 from sfumato.engines.frames.sources import installed
+from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
 from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import Counted
@@ -34,10 +36,13 @@ Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.in
 DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
 
-class DuckDBEngine:
+class DuckDBEngine(CountsPersons):
     """Rows in a file."""
 
     name = "duckdb"
+
+    # The column of keys of persons, where they are attached.
+    person_column: str | None = None
 
     # Columns by whose published values Parquet files are laid in folders.
     partition: tuple[str, ...] = ()
@@ -142,6 +147,11 @@ class DuckDBEngine:
         packed = np.array([np.asarray(word, np.uint64) for word in keys])
         return texts, coding.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
 
+    def repeats(self, column: str) -> bool:
+        rows = f"SELECT {as_text(column, self.plan.strip)} AS t FROM {self.source.table} AS s LIMIT {LOOKED_AT_ROWS}"
+        found = self.ask(f"SELECT count(t) > count(DISTINCT t) FROM ({rows})")
+        return bool(found[0][0])
+
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         with self.faults(reads=True):
             rows = self._run(locating(self.source.table, column, texts, limit, self.plan.strip))
@@ -157,13 +167,33 @@ class DuckDBEngine:
                 self._stream(Stream(application, recoding), target)
             else:
                 self._join(Joining(application, target))
-        return DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
+        published = DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
+        if handling.person is not None:
+            published.attach_persons(target.with_name(PERSONS_FILE))
+        return published
+
+    def attach_persons(self, path: Path) -> None:
+        """Have the keys of the rows' persons, which a file holds in the order of the rows, as a further column.
+
+        Raises:
+            DataError: The file has not as many keys as there are rows.
+        """
+        keys = f"read_parquet({file_list([path])})"
+        with self.faults(reads=True):
+            pair = self._run(f"SELECT (SELECT count(*) FROM {self.source.table}), (SELECT count(*) FROM {keys})")[0]
+        if pair[0] != pair[1]:
+            raise DataError(f"{path.name} does not belong to these rows.", "Give the file of their release.", "persons")
+        joined = f"(SELECT d.*, p.{PERSON} FROM {self.source.table} AS d POSITIONAL JOIN {keys} AS p)"
+        self.source = replace(self.source, table=joined)
+        self.person_column = PERSON
 
     def _stream(self, stream: Stream, target: Path) -> None:
         if stream.compares:
             self._load("classes", stream.application.class_lookup())
         for statement in (*stream.types(), stream.statement(target)):
             self._run(statement)
+        if stream.application.handling.person is not None:
+            self._run(stream.persons(target.with_name(PERSONS_FILE)))
 
     def _join(self, joining: Joining) -> None:
         for table, arrays in joining.tables():
@@ -171,6 +201,8 @@ class DuckDBEngine:
         threads = int(self._run("SELECT current_setting('threads')")[0][0])
         for statement in (*joining.classes(), *joining.writing(threads)):
             self._run(statement)
+        if joining.application.handling.person is not None:
+            self._run(joining.persons(joining.target.with_name(PERSONS_FILE)))
 
     def _dictionaries(self) -> dict[str, str]:
         """The types of columns that lie in dictionaries: those of Parquet files."""

@@ -19,6 +19,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 
@@ -118,11 +119,17 @@ class Joining:
             columns[self.application.handling.class_column] = "c.number"
         return columns
 
+    def persons(self, target: Path) -> str:
+        """Write the keys of the published rows' persons to a file."""
+        return copy_statement(self._ordered(f"{self.application.person_key} AS {PERSON}"), target, "")
+
     def _rows(self) -> str:
         """The published rows, in order."""
+        return self._ordered(sql.listed(f"{value} AS v{place}" for place, value in enumerate(self._columns.values())))
+
+    def _ordered(self, named: str) -> str:
         handling = self.application.handling
         shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
-        named = sql.listed(f"{value} AS v{place}" for place, value in enumerate(self._columns.values()))
         order = "s.sfumato_row" if handling.order_key is None else _hash(handling.order_key)
         return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
 
@@ -130,6 +137,8 @@ class Joining:
         recoding, handling = self.application.recoding, self.application.handling
         strip = self.application.strip
         raw = as_text(column, strip=True) if strip else f"s.{sql.name(column)}"
+        if column == handling.key_column:
+            return self.application.person_key
         if column in handling.withheld_columns:
             return sql.text(STAR)
         if column in recoding.columns:

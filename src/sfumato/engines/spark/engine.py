@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.engines.arrow_counts import arrow, counted
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import fingerprint
 from sfumato.engines.spark.apply import Application
 from sfumato.engines.spark.count import key_of, present, text_of
@@ -20,7 +20,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
-class SparkEngine:
+class SparkEngine(CountsPersons):
     """Rows that Spark reads: of a frame that the caller holds, or of files.
 
     The order of rows means nothing on Spark: a release is the same collection of rows as on the other engines.
@@ -65,6 +65,12 @@ class SparkEngine:
             grouped = rows.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias("n")).toArrow()
             whole = self.source.frame.count() if reading.required else None
         return counted(columns, grouped, whole)
+
+    def repeats(self, column: str) -> bool:
+        with faults(self.plan.encoding):
+            values = self.source.frame.limit(LOOKED_AT_ROWS).select(self._key(column).alias("t"))
+            found = values.agg(F.count("t"), F.count_distinct("t")).collect()[0]
+        return int(found[0]) > int(found[1])
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         """Numbers of rows, where they have some: rows of a frame have none."""

@@ -76,6 +76,7 @@ class FrequencyTable:
         spellings: For each sensitive column the code of each text as it was read: texts of one value have one code.
         dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
         population: The population from which the rows were taken, coded alike, where a model asks for it.
+        persons: What combinations hold of the persons behind the rows, where a column names them (models/persons.py).
     """
 
     columns: tuple[str, ...]
@@ -87,6 +88,7 @@ class FrequencyTable:
     dropped_rows: int = 0
     population: "FrequencyTable | None" = None
     spellings: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
+    persons: Mapping[str, Histogram] = field(default_factory=dict)
 
     @property
     def ladders(self) -> tuple[Ladder, ...]:
@@ -109,7 +111,7 @@ class FrequencyTable:
     @cached_property
     def whole(self) -> Classes:
         """The raw table as classes, one a combination."""
-        return Classes(self.counts, self.sensitive)
+        return Classes(self.counts, {**self.sensitive, **self.persons})
 
     def marginal(self, column: int) -> Counts:
         """Rows of each value of a column."""
@@ -135,8 +137,12 @@ def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Reject
     ]
     rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
     table = with_codings(counted, tuple(coding for coding, _ in coded), plan)
-    spellings = {name: _spellings(name, read, counted, table, plan) for name in table.sensitive}
-    return replace(table, spellings=spellings), (*rejected, *untyped)
+    return with_spellings(table, read, counted, plan), (*rejected, *untyped)
+
+
+def with_spellings(table: FrequencyTable, read: Counted, counted: Counted, plan: Plan) -> FrequencyTable:
+    """The table with the code of each text of its sensitive columns as it was read."""
+    return replace(table, spellings={name: _spellings(name, read, counted, table, plan) for name in table.sensitive})
 
 
 def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable, plan: Plan) -> dict[str | None, int]:
@@ -154,7 +160,7 @@ def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
     """
     values, rejected = list(counted.values), []
     for name in plan.promise_columns:
-        if plan.columns[name].type == "text":
+        if plan.columns[name].type == "text" or name not in counted.columns:
             continue
         place = counted.columns.index(name)
         present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]

@@ -22,6 +22,7 @@ class Histogram:
         size: The number of distinct values in the whole table.
         texts: The values themselves, for the raw table; None is the missing value.
         memo: What models have worked out about these values, so that it is worked out once.
+        pair_values: For codes behind those of the values, which stand for a value of one person each, that value.
     """
 
     starts: Counts
@@ -30,6 +31,7 @@ class Histogram:
     size: int
     texts: tuple[str | None, ...] = ()
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    pair_values: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), compare=False, repr=False)
 
     @property
     def owners(self) -> Counts:
@@ -55,6 +57,8 @@ class Classes:
 
     sizes: Counts
     sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+    # Whether members are persons, not rows.
+    counts_persons: bool = False
 
     @property
     def rows(self) -> int:

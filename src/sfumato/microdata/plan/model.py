@@ -18,7 +18,7 @@ from sfumato.shapes.records import Note
 
 SECRET_BYTES = 16
 CELL = "text-align:left;padding-right:1.5em"
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
@@ -32,8 +32,11 @@ class ColumnPlan:
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
     min_level: Annotated[int, Note(minimum=0)] = 0
     max_level: Annotated[int | None, Note(minimum=0)] = None
+    publish: Annotated[Literal["key"] | None, Note("a person as a random key, drawn anew for each release")] = None
 
     def __post_init__(self) -> None:
+        if self.publish is not None and self.role != "person":
+            raise ValueError(f"publish: {self.publish} belongs to the role person, this column is {self.role}.")
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
         if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
@@ -114,6 +117,16 @@ class Plan:
     def named(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the plan's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @property
+    def person(self) -> str | None:
+        """The column that names the person of a row, where there is one."""
+        return next(iter(self.named("person")), None)
+
+    @property
+    def publishes_keys(self) -> bool:
+        """Whether persons are published under keys."""
+        return self.person is not None and self.columns[self.person].publish == "key"
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

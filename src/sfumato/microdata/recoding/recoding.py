@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.models.classes import Counts, Mask
+from sfumato.microdata.models.classes import Classes, Counts, Mask, histogram
 
 Labels = tuple[str | None, ...]
 STAR = "*"
@@ -32,6 +32,8 @@ class Handling:
         veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would betray them.
         class_column: Name of a further column with the number of each row's class.
         order_key: Where given, rows are published in the order of its hashes with their numbers.
+        person: The column that names the person of a row, where one does; person_key: under which persons are hashed to
+            random keys, which the house keeps for each published row; publishes_keys: whether these are published.
     """
 
     suppressed: Literal["drop", "star"] = "drop"
@@ -39,6 +41,14 @@ class Handling:
     veiled_columns: tuple[str, ...] = ()
     class_column: str | None = None
     order_key: str | None = None
+    person: str | None = None
+    person_key: str = ""
+    publishes_keys: bool = False
+
+    @property
+    def key_column(self) -> str | None:
+        """The column that is published as keys of persons."""
+        return self.person if self.publishes_keys else None
 
 
 @dataclass(frozen=True)
@@ -181,3 +191,13 @@ def published_labels(recoding: Recoding, place: int) -> Labels:
 def numbered(recoding: Recoding) -> Counts:
     """The number under which each class is published, from 1 on; suppressed classes have none (0)."""
     return np.where(recoding.suppressed, 0, np.cumsum(~recoding.suppressed)).astype(np.int64)
+
+
+def classes_of(table: FrequencyTable, recoding: Recoding) -> Classes:
+    """The classes of a recoding, with what they hold of sensitive columns and persons."""
+    owners, count = recoding.owners.astype(np.int64), len(recoding.sizes)
+    contents = {
+        name: histogram(owners[content.owners], content.values, content.counts, count, content.size)
+        for name, content in table.sensitive.items()
+    }
+    return Classes(recoding.sizes, contents)

@@ -116,7 +116,7 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
     apart. So rows can be divided by their values of one such column; with several, combinations are not divided.
     """
     combinations = np.arange(len(table.counts))
-    if method.mode == "strict" or len(table.sensitive) > 1:
+    if method.mode == "strict" or len(table.sensitive) > 1 or table.persons:
         mode = STRICT if method.mode == "strict" else UNDIVIDED
         return Items(table, mode, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
     for name, rows in table.sensitive.items():
