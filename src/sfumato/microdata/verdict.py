@@ -8,6 +8,7 @@ too: who is in no other class must be one of them.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,14 @@ from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_map import POPULATION
 from sfumato.microdata.models.model import Model, of_release
-from sfumato.microdata.models.persons import PERSONS, by_persons, persons_with, whole_by_persons
+from sfumato.microdata.models.persons import (
+    PERSONS,
+    by_persons,
+    failing_by_persons,
+    persons_with,
+    reached_by_persons,
+    whole_by_persons,
+)
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
@@ -158,13 +166,15 @@ def judge_plan(
 
 
 def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes) -> Promise:
+    by_rows = not visible.counts_persons
+    failing = model.failing if by_rows else partial(failing_by_persons, model)
     if of_release(model):
         holds = model.keeps(visible.sizes)
     else:
-        holds = not model.failing(visible, whole).any() if len(visible.sizes) else True
+        holds = not failing(visible, whole).any() if len(visible.sizes) else True
     if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
-        holds = holds and not model.failing(suppressed, whole).any()
-    reached = model.reached(visible, whole)
+        holds = holds and not failing(suppressed, whole).any()
+    reached = model.reached(visible, whole) if by_rows else reached_by_persons(model, visible, whole)
     return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters_of(model))
 
 
@@ -235,9 +245,9 @@ def published_persons(
     visible = by_persons(all_classes.kept(~published.hidden), all_classes)
     suppressed = by_persons(all_classes.kept(published.hidden), all_classes)
     if not published.suppressed.sensitive:
-        suppressed = Classes(suppressed.sizes, {})
+        suppressed = Classes(suppressed.sizes, {}, counts_persons=True)
     if POPULATION in published.visible.sensitive:
-        visible = Classes(visible.sizes, {**visible.sensitive, POPULATION: published.visible.sensitive[POPULATION]})
+        visible = replace(visible, sensitive={**visible.sensitive, POPULATION: published.visible.sensitive[POPULATION]})
     whole = _whole_persons(published, all_classes)
     return replace(published, visible=visible, suppressed=suppressed, whole=whole)
 

@@ -26,6 +26,7 @@ from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
 from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recoding
 
@@ -119,15 +120,31 @@ class DuckDBEngine(CountsPersons):
             rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
         return Counted(tuple(columns), values, codes, counts, rows)
 
+    def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
+        """Persons are added up where they do in the database: only who has rows in several combinations leaves it."""
+        counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)
+        with self.faults(reads=True):
+            nameless = bool(self._run(counting.nameless(person))[0][0])
+            for statement in counting.group_persons(person, value):
+                self._run(statement)
+            names = (*columns, *([value] if value else []))
+            values, codes, counts, persons = self._texts_and_codes(replace(counting, columns=names), ", person")
+        return PersonCount(Counted(names, values, codes, counts, int(counts.sum())), persons, nameless)
+
     def _by_texts(self, counting: Counting) -> Combinations:
         """Texts of each column, codes and rows of each combination, for columns of any kind."""
         self._run(counting.group_by_texts())
+        return self._texts_and_codes(counting)[:3]
+
+    def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
+        """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
         values = tuple(self._texts(statement) for statement in counting.texts())
-        arrays = self._connection.execute(counting.codes()).fetchnumpy()
+        arrays = self._connection.execute(counting.codes(further)).fetchnumpy()
         self._run("DROP TABLE combinations")
         codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(counting.columns))]
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
-        return values, matrix, np.asarray(arrays["n"], np.int64)
+        persons = np.asarray(arrays.get("person", ()), np.int64)
+        return values, matrix, np.asarray(arrays["n"], np.int64), persons
 
     def _by_codes(self, counting: Counting) -> Combinations | None:
         """The same where the columns lie in dictionaries and have few texts; None where not."""

@@ -42,6 +42,30 @@ def by_persons(classes: Classes, coded: Classes) -> Classes:
     return Classes(sizes, others, counts_persons=True)
 
 
+def failing_by_persons(model: Model, members: Classes, whole: Classes) -> Mask:
+    """Which classes do not satisfy a promise; both are in persons.
+
+    A promise about a column compares shares: of the weights that the column's values have in a class. Where it asks for
+    a size, too, that is one of persons.
+    """
+    failing = model.failing(_of_weights(model, members), whole)
+    return failing if model.column is None else failing | (members.sizes < getattr(model, "k", 0))
+
+
+def reached_by_persons(model: Model, members: Classes, whole: Classes) -> float:
+    """What the worst class reaches of a promise; both are in persons."""
+    return model.reached(_of_weights(model, members), whole)
+
+
+def _of_weights(model: Model, members: Classes) -> Classes:
+    """The classes in the size that shares of a promise's column are of."""
+    if model.column is None:
+        return members
+    content = members.sensitive[model.column]
+    sizes = np.bincount(content.owners, weights=content.counts, minlength=len(members.sizes)).astype(np.int64)
+    return Classes(sizes, members.sensitive, counts_persons=True)
+
+
 def whole_by_persons(whole: Classes) -> Classes:
     """A raw table with persons in place of rows: as one class, in which every person counts once."""
     content = whole.sensitive.get(PERSONS)
@@ -117,7 +141,7 @@ class PersonModel:
         return self.model.monotone_suppression
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
-        return self.model.failing(by_persons(classes, whole), whole_by_persons(whole))
+        return failing_by_persons(self.model, by_persons(classes, whole), whole_by_persons(whole))
 
     def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
         return self.failing(classes, whole) & asked
@@ -126,7 +150,7 @@ class PersonModel:
         return np.where(failing, classes.sizes, 0) if self.monotone_suppression else np.zeros(len(failing), np.int64)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        return self.model.reached(by_persons(classes, whole), whole_by_persons(whole))
+        return reached_by_persons(self.model, by_persons(classes, whole), whole_by_persons(whole))
 
     def limits(self, whole: Classes) -> str | None:
         return self.model.limits(whole_by_persons(whole))
