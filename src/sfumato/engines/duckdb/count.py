@@ -11,7 +11,7 @@ from functools import cached_property
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text, filtered
-from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
+from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, packed
 from sfumato.engines.engine import Reading
 from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
@@ -151,11 +151,41 @@ class CodeCounting(Counting):
         for picker in self._pickers:
             yield from picker.types()
 
-    def group_by_codes(self) -> str:
-        """The packed codes of each combination, and its rows; a text that is not known gives no code."""
+    def tells(self, value: str) -> bool:
+        """Whether all texts of a sensitive column tell a value each: none is another way to say missing."""
+        return not any(text == "" or text in self.reading.missing for text in self.values[self.columns.index(value)])
+
+    def group_persons_by_codes(self, person: str, value: str | None) -> Iterator[str]:
+        """Make the table of combinations with persons: how many add up, and each one that does not by its number.
+
+        Who has one combination alone has the same first and last one, which costs far less than to list all of them.
+        Where a value is counted, its code lies behind those of the combination, and pairs of value and person add up.
+        """
+        kind = self.kinds.get(person, "")
+        plain = kind in (*INTEGERS, "VARCHAR") and not self.strip
+        name = f"s.{sql.name(person)}" if plain else as_text(person, self.strip)
+        mask = 0 if value is None else int(self.packing.mask[self.columns.index(value)])
+        shift = 0 if value is None else int(self.packing.shift[self.columns.index(value)])
+        bits = f"CAST({mask << shift} AS UBIGINT)"
+        rows = f"SELECT {self._keys()[0]} AS k, {name} AS p FROM {self.rows}"
+        ends = f"SELECT p, (k & {bits}) AS v, min(k) AS low, max(k) AS high FROM ({rows}) GROUP BY ALL"
+        yield f"CREATE OR REPLACE TEMP TABLE ends AS SELECT *, row_number() OVER () AS number FROM ({ends})"
+        same = f"r.p = q.p AND (r.k & {bits}) = q.v"
+        added = f"SELECT low AS k, CAST({ADDED_UP} AS BIGINT) AS person, count(*) AS n FROM ends"
+        added += " WHERE low = high GROUP BY low"
+        single = f"SELECT DISTINCT r.k, q.number, 1 FROM ({rows}) AS r JOIN ends AS q ON {same} AND q.low < q.high"
+        yield f"CREATE OR REPLACE TEMP TABLE combinations AS {added} UNION ALL {single}"
+        yield "DROP TABLE ends"
+
+    def _keys(self) -> list[str]:
+        """The words of a row's packed codes; a text that is not known gives no code."""
         parts = [
             picker.picked([str(code << int(shift)) for code in range(len(picker.texts))], "UBIGINT")
             for picker, shift in zip(self._pickers, self.packing.shift, strict=True)
         ]
-        keys = sql.listed(f"{key} AS k{word}" for word, key in enumerate(packed(self.packing, parts)))
+        return packed(self.packing, parts)
+
+    def group_by_codes(self) -> str:
+        """The packed codes of each combination, and its rows."""
+        keys = sql.listed(f"{key} AS k{word}" for word, key in enumerate(self._keys()))
         return f"SELECT {keys}, count(*) AS n FROM {self.rows} GROUP BY ALL"

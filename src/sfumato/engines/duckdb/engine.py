@@ -96,6 +96,8 @@ class DuckDBEngine(CountsPersons):
         """Connect and open the source; nothing stays behind when that fails."""
         self.path = path
         self.plan = plan
+        # The texts of columns that were counted by codes, for whoever counts them again.
+        self._known_texts: dict[tuple[str, Reading], Texts] = {}
         with ExitStack() as undo:
             self._scratch = _scratch(plan)
             undo.callback(self._scratch.cleanup)
@@ -125,9 +127,12 @@ class DuckDBEngine(CountsPersons):
         counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)
         with self.faults(reads=True):
             nameless = bool(self._run(counting.nameless(person))[0][0])
+            names = (*columns, *([value] if value else []))
+            quick = self._persons_by_codes(replace(counting, columns=names), person, value)
+            if quick is not None:
+                return replace(quick, nameless=nameless)
             for statement in counting.group_persons(person, value):
                 self._run(statement)
-            names = (*columns, *([value] if value else []))
             values, codes, counts, persons = self._texts_and_codes(replace(counting, columns=names), ", person")
         return PersonCount(Counted(names, values, codes, counts, int(counts.sum())), persons, nameless)
 
@@ -135,6 +140,25 @@ class DuckDBEngine(CountsPersons):
         """Texts of each column, codes and rows of each combination, for columns of any kind."""
         self._run(counting.group_by_texts())
         return self._texts_and_codes(counting)[:3]
+
+    def _persons_by_codes(self, counting: Counting, person: str, value: str | None) -> PersonCount | None:
+        """Persons by packed codes, where the columns lie in dictionaries and have few texts; None where not."""
+        kinds = self._dictionaries()
+        texts = [self._known_texts.get((name, counting.reading)) for name in counting.columns]
+        if not kinds or any(entry is None for entry in texts):
+            return None
+        values = tuple(entry for entry in texts if entry is not None)
+        coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, values, kinds)
+        if coding.packing.words > 1 or (value is not None and not coding.tells(value)):
+            return None
+        for statement in (*coding.types(), *coding.group_persons_by_codes(person, value)):
+            self._run(statement)
+        arrays = self._connection.execute("SELECT * FROM combinations").fetchnumpy()
+        self._run("DROP TABLE combinations")
+        codes = coding.packing.unpack(np.asarray(arrays["k"], np.uint64).reshape(1, -1))
+        counts = np.asarray(arrays["n"], np.int64)
+        counted = Counted(counting.columns, values, codes, counts, int(counts.sum()))
+        return PersonCount(counted, np.asarray(arrays["person"], np.int64))
 
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
@@ -154,6 +178,8 @@ class DuckDBEngine(CountsPersons):
         texts = in_order(self._run(counting.whole())[0])
         if texts is None:
             return None
+        for name, entry in zip(counting.columns, texts, strict=True):
+            self._known_texts[name, counting.reading] = entry
         coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, texts, kinds)
         for statement in coding.types():
             self._run(statement)
@@ -218,8 +244,6 @@ class DuckDBEngine(CountsPersons):
         threads = int(self._run("SELECT current_setting('threads')")[0][0])
         for statement in (*joining.classes(), *joining.writing(threads)):
             self._run(statement)
-        if joining.application.handling.person is not None:
-            self._run(joining.persons(joining.target.with_name(PERSONS_FILE)))
 
     def _dictionaries(self) -> dict[str, str]:
         """The types of columns that lie in dictionaries: those of Parquet files."""

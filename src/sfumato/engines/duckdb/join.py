@@ -19,7 +19,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement
-from sfumato.engines.order import PERSON
+from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 
@@ -93,13 +93,17 @@ class Joining:
         Args:
             threads: How many DuckDB has at hand.
         """
-        if threads > MOST_THREADS or self.target.suffix != ".parquet" or self.application.partition:
+        persons = self.application.handling.person is not None
+        alone = threads <= MOST_THREADS and self.target.suffix == ".parquet" and not self.application.partition
+        if not alone and not persons:
             yield self._copy(f"({self._rows()})", as_texts=True)
             return
         yield f"CREATE OR REPLACE TEMP TABLE published AS {self._rows()}"
-        yield "SET threads = 1"
-        yield self._copy("published", as_texts=False)
-        yield "RESET threads"
+        yield from ("SET threads = 1",) if alone else ()
+        yield self._copy("published", as_texts=not alone)
+        if persons:
+            yield copy_statement(f"SELECT {PERSON} FROM published", self.target.with_name(PERSONS_FILE), "")
+        yield from ("RESET threads",) if alone else ()
         yield "DROP TABLE published"
 
     def _copy(self, rows: str, as_texts: bool) -> str:
@@ -119,17 +123,13 @@ class Joining:
             columns[self.application.handling.class_column] = "c.number"
         return columns
 
-    def persons(self, target: Path) -> str:
-        """Write the keys of the published rows' persons to a file."""
-        return copy_statement(self._ordered(f"{self.application.person_key} AS {PERSON}"), target, "")
-
     def _rows(self) -> str:
-        """The published rows, in order."""
-        return self._ordered(sql.listed(f"{value} AS v{place}" for place, value in enumerate(self._columns.values())))
-
-    def _ordered(self, named: str) -> str:
+        """The published rows, in order, with the keys of their persons where a column names them."""
         handling = self.application.handling
         shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
+        values = [f"{value} AS v{place}" for place, value in enumerate(self._columns.values())]
+        keys = [] if handling.person is None else [f"{self.application.person_key} AS {PERSON}"]
+        named = sql.listed([*values, *keys])
         order = "s.sfumato_row" if handling.order_key is None else _hash(handling.order_key)
         return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
 
