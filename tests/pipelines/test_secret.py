@@ -7,6 +7,8 @@ bound of 13 over the ten thousand seeds that are tried gives a false alarm once 
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,8 @@ import yaml
 from sfumato.engines.order import shuffled
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
+
+pytestmark = pytest.mark.usefixtures("default_order")
 
 ROWS = 300
 ALARM = 13
@@ -45,7 +49,7 @@ def raw() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def published(raw: pl.DataFrame) -> list[int]:
+def published(raw: pl.DataFrame, default_order: None) -> list[int]:
     """The raw places of the published rows, in the published order."""
     return list(anonymize(raw, PLAN).data["place"])
 
@@ -123,6 +127,13 @@ def test_rows_to_which_a_recoding_is_applied_are_drawn_anew(raw: pl.DataFrame, t
         orders.append(pl.read_csv(tmp_path / name / "data.csv")["place"].to_list())
     first = pl.read_csv(tmp_path / "out" / "data.csv")["place"].to_list()
     assert max(right(orders[0], orders[1]), right(orders[0], first), right(orders[1], first)) < ALARM
+
+
+def test_the_order_of_a_plan_that_names_none_is_shuffled() -> None:
+    """Asked of a process of its own, which no fixture has touched."""
+    script = "from sfumato.microdata.plan.model import OutputPlan; print(OutputPlan().order)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "shuffle"
 
 
 def test_a_release_in_the_raw_order_says_so(raw: pl.DataFrame) -> None:

@@ -20,7 +20,7 @@ from sfumato.engines.duckdb.join import Joining
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
-from sfumato.engines.files import fingerprint, format_of
+from sfumato.engines.files import files_of, fingerprint, format_of
 from sfumato.engines.frames.sources import installed
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
@@ -221,7 +221,7 @@ class DuckDBEngine(CountsPersons):
         Raises:
             DataError: The file has not as many keys as there are rows.
         """
-        keys = f"read_parquet({file_list([path])})"
+        keys = f"read_parquet({file_list(files_of(path))})"
         with self.faults(reads=True):
             pair = self._run(f"SELECT (SELECT count(*) FROM {self.source.table}), (SELECT count(*) FROM {keys})")[0]
         if pair[0] != pair[1]:

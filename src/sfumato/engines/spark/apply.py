@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups
+from sfumato.engines.order import PERSON
 from sfumato.engines.spark.count import is_float, key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
 from sfumato.microdata.counts.frequencies import DROPPED
@@ -44,7 +45,8 @@ class Application(Lookups):
             rows = self._with_hidden(rows)
         else:
             rows = self._with_classes(rows, self.division)
-        return self._ordered(rows).select(*self._published()).toDF(*self.columns)
+        hidden = () if self.handling.person is None else (PERSON,)
+        return self._ordered(rows).select(*self._published()).toDF(*self.columns, *hidden)
 
     def _rows(self) -> Any:
         if self.division is not None or (self.source.number is not None and self._shuffles):
@@ -175,7 +177,15 @@ class Application(Lookups):
         columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]
         if self.handling.class_column is not None:
             columns.append(F.col("number"))
+        if self.handling.person is not None:
+            columns.append(self._person_key())
         return [column.alias(f"o{place}") for place, column in enumerate(columns)]
+
+    def _person_key(self) -> Any:
+        """The key of a row's person, as in order.py."""
+        place = self.source.columns.index(self.handling.person or "")
+        key, text = F.lit(self.handling.person_key), text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
+        return F.substring(F.sha2(F.concat(key, F.sha2(F.concat(key, text), 256)), 256), 1, 32)
 
     def _published_column(self, place: int, name: str) -> Any:
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
@@ -183,6 +193,8 @@ class Application(Lookups):
             raw = key_of(raw, kind, False)
         bare = stripped(raw) if self.strip and str(kind.typeName()) == "string" else raw
         star = F.lit(STAR)
+        if name == self.handling.key_column:
+            return self._person_key()
         if name in self.handling.withheld_columns:
             return star
         if name in self.recoding.columns:

@@ -32,6 +32,7 @@ class SparkSource:
         number: Makes the same rows with their numbers (from 1) in the column `sfumato_row`; None where rows of this
             source have no lasting order.
         notes: What a reader should know of the columns.
+        hidden: Names of further columns of the frame, which are not published.
     """
 
     frame: Any
@@ -39,6 +40,7 @@ class SparkSource:
     separator: str = ","
     number: Callable[[], Any] | None = None
     notes: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     def numbered(self) -> Any:
         """The rows with their numbers.
@@ -60,10 +62,10 @@ class SparkSource:
         return self.frame.schema.fields[place].dataType
 
 
-def of_frame(frame: Any) -> SparkSource:
-    """The source for a frame."""
-    columns = tuple(frame.columns)
-    return SparkSource(_checked(frame), columns)
+def of_frame(frame: Any, hidden: tuple[str, ...] = ()) -> SparkSource:
+    """The source for a frame, whose last columns may be hidden."""
+    columns = tuple(name for name in frame.columns if name not in hidden)
+    return SparkSource(_checked(frame, hidden), columns, hidden=hidden)
 
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
@@ -161,10 +163,10 @@ def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separat
     )
 
 
-def _checked(frame: Any) -> Any:
+def _checked(frame: Any, hidden: tuple[str, ...] = ()) -> Any:
     """The frame with its columns named by their places, when every one has a name and a text."""
     columns = tuple(frame.columns)
-    check_names(columns)
+    check_names([name for name in columns if name not in hidden])
     for field in frame.schema.fields:
         if str(field.dataType.typeName()) in TEXTLESS or "interval" in field.dataType.simpleString():
             raise no_text(field.name)

@@ -46,6 +46,14 @@ def all_persons(counted: Counted, missing: Sequence[str] = ()) -> PersonCount:
     return PersonCount(rest, persons, any(name is None or name in missing for name in counted.values[-1]))
 
 
+def added_persons(counted: Counted, nameless: bool) -> PersonCount:
+    """The persons of what was counted with their names last, where those who add up have none."""
+    together = np.array([name is None for name in counted.values[-1]] or [True], bool)[counted.codes[:, -1]]
+    persons = np.where(together, ADDED_UP, counted.codes[:, -1]).astype(np.int64)
+    rest = Counted(counted.columns[:-1], counted.values[:-1], counted.codes[:, :-1], counted.counts, counted.rows)
+    return PersonCount(rest, persons, nameless)
+
+
 def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: int, size: int) -> Histogram:
     """What classes hold of persons.
 
