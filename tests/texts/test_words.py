@@ -8,7 +8,8 @@ import pytest
 
 import sfumato.web
 from sfumato.datasets import DATASETS
-from sfumato.hierarchies.contents import DATE_FORMATS
+from sfumato.hierarchies.suggest.date_formats import DATE_FORMATS
+from sfumato.hierarchies.suggest.reasons import PHRASES
 from sfumato.hierarchies.types import COLUMN_TYPES as TYPES
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
@@ -116,13 +117,17 @@ def test_reasons_for_roles_come_in_the_language_of_the_page(tmp_path) -> None:
 def test_all_that_is_said_below_the_pages_is_known() -> None:
     german = words_in("de")
     risk = {"forcing": {"zip": {"rows": 1234, "level": 2}}}
-    said = [*forcing_sentences(risk, {"zip": 3}), *(about for _, about in DATE_FORMATS)]
+    said = [*forcing_sentences(risk, {"zip": 3}), *(about for _, about in DATE_FORMATS), *PHRASES.values()]
     assert all(german.sentence(sentence) != sentence for sentence in said)
     assert german.sentence(said[0]).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: auf Stufe 2 ")
-    source = "".join(
-        (PAGES.parent / "hierarchies" / name).read_text(encoding="utf-8") for name in ("suggest.py", "contents.py")
-    )
+    modules = (PAGES.parent / "hierarchies" / "suggest").glob("*.py")
+    source = "".join(module.read_text(encoding="utf-8") for module in modules)
     for key, text in ENGLISH.items():
-        if key.startswith(SAID) and key not in ("said.forcing", "said.known_some", "said.dates"):
+        if key.startswith(SAID) and key not in (
+            "said.forcing",
+            "said.known_some",
+            "said.doubt_some",
+            "said.dates_more",
+        ):
             parts = [part for part in re.split(r"{\w+}", text) if len(part) > 4]
             assert all(part in source for part in parts), key

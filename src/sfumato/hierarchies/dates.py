@@ -56,6 +56,7 @@ class Dates(Placeless):
     Attributes:
         format: How the dates are written (strptime).
         levels: The rungs wanted; `day` and `any` are there whether named or not. Without it, all the format can fill.
+        formats: Other ways in which some dates are written; a text is read in the first format that fits.
 
     >>> Dates("%d.%m.%Y", ("quarter", "year")).bind(["10.01.2017"]).ladder.rows()
     [('10.01.2017', '2017Q1', '2017', '****')]
@@ -63,21 +64,24 @@ class Dates(Placeless):
 
     format: str = "%Y-%m-%d"
     levels: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        letters = directives(self.format)
-        if not readable(self.format) or not letters & set("YyGcx"):
-            raise ValueError(f'the format "{self.format}" is no format of strptime that has a year.')
+        for format_ in (self.format, *self.formats):
+            if not readable(format_) or not directives(format_) & set("YyGcx"):
+                raise ValueError(f'the format "{format_}" is no format of strptime that has a year.')
         places = [LEVELS.index(level) for level in self.levels]
         if any(high <= low for low, high in pairwise(places)):
             raise ValueError("levels must go from fine to coarse: " + ", ".join(LEVELS) + ".")
-        early = [level for level in self.levels if level != "day" and LEVELS.index(level) < _finest(letters)]
+        early = [level for level in self.levels if level != "day" and LEVELS.index(level) < self._finest]
         if early:
             raise ValueError(f'the format "{self.format}" is too coarse for the level {early[0]}.')
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the values that are dates, from the earliest to the latest."""
         moments = read_moments(values, self.format)
+        for format_ in self.formats:
+            moments = moments.or_else(read_moments(values, format_))
         kept = _chronological(values, moments.valid, moments.ordinals)
         parts = (moments.years[kept], moments.months[kept], moments.days[kept])
         levels: list[Level] = [level_of_keys(step.key(*parts), step.label) for step in self._steps()]
@@ -87,12 +91,16 @@ class Dates(Placeless):
         return Binding(ladder, rejected)
 
     def _steps(self) -> list[_Step]:
-        letters = directives(self.format)
-        finest = _finest(letters)
         # A raw year or month needs no rung that says the same again.
-        wanted = self.levels or LEVELS[finest + 1 if finest else 0 :]
-        timed = bool(letters & set("HIMSfcX"))
-        return [_STEPS[level] for level in wanted if level != "any" and (level != "day" or timed)]
+        levels = self.levels or LEVELS[self._finest + 1 if self._finest else 0 :]
+        # Raw texts of several formats, or with a time, may stand for one day.
+        days = bool(self.formats) or bool(directives(self.format) & set("HIMSfcX"))
+        return [_STEPS[level] for level in levels if level != "any" and (level != "day" or days)]
+
+    @property
+    def _finest(self) -> int:
+        """The place of the finest level that all formats can fill."""
+        return max(_finest(directives(format_)) for format_ in (self.format, *self.formats))
 
 
 def _chronological(values: Sequence[str], valid: npt.NDArray[np.bool_], ordinals: npt.NDArray[np.float64]) -> list[int]:
@@ -112,6 +120,7 @@ def _finest(letters: set[str]) -> int:
 SHAPE: Record[Dates] = Record(
     {
         "format": Key(Text(about="How the dates are written (strptime), %Y-%m-%d unless given.")),
+        "formats": Key(ListOf(Text(), about="Other ways in which some dates are written, tried in this order.")),
         "levels": Key(ListOf(Choice(LEVELS), at_least=1, about="The rungs wanted, from fine to coarse.")),
     },
     Dates,

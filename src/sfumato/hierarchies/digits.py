@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import filterfalse
+from itertools import filterfalse, pairwise
 from typing import Literal, get_args
 
 from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import ROOT, Binding, assemble
 from sfumato.hierarchies.levels import Level, level_above, level_of_labels, root_level
-from sfumato.shapes.shapes import Choice, Integer, Key, Record, Text
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, Record, Text
 
 # A ladder has one rung a character: longer texts are no codes.
 MAX_LENGTH = 64
@@ -27,6 +27,7 @@ class Digits(Placeless):
         length: The number of characters; values of another length are rejected.
         side: The end at which characters vanish first.
         character: What masks; the root is of stars whatever it is.
+        shown: How many characters each level shows, from many to few; without it, one less at each level.
 
     >>> Digits(length=5).bind(["72021"]).ladder.rows()
     [('72021', '7202*', '720**', '72***', '7****', '*****')]
@@ -35,10 +36,15 @@ class Digits(Placeless):
     length: int | None = None
     side: Side = "right"
     character: str = ROOT
+    shown: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.character) != 1:
             raise ValueError("the masking character must be one character.")
+        if self.shown and self.length is None:
+            raise ValueError("levels by characters shown need the length of the codes.")
+        if any(high <= low for high, low in pairwise((self.length or 0, *self.shown))) and self.shown:
+            raise ValueError("the characters shown must become fewer, from less than the length on.")
 
     @property
     def by_rule(self) -> bool:
@@ -56,8 +62,9 @@ class Digits(Placeless):
     def _levels(self, values: Sequence[str], length: int) -> list[Level]:
         if length == 1:
             return [root_level(len(values))]
-        levels = [level_of_labels([self._masked(length, length - 1, value) for value in values])]
-        for shown in range(length - 2, 0, -1):
+        first, *others = self.shown or range(length - 1, 0, -1)
+        levels = [level_of_labels([self._masked(length, first, value) for value in values])]
+        for shown in others:
             levels.append(level_above(levels[-1], partial(self._masked, length, shown)))
         return [*levels, root_level(len(values), ROOT * length)]
 
@@ -72,6 +79,7 @@ SHAPE: Record[Digits] = Record(
         "length": Key(Integer(1, MAX_LENGTH, about="Characters of a code; others are rejected.")),
         "from": Key(Choice(get_args(Side), about="The end at which characters vanish first."), attribute="side"),
         "character": Key(Text(about="What masks a character.")),
+        "shown": Key(ListOf(Integer(1, MAX_LENGTH), about="How many characters each level shows, from many to few.")),
     },
     Digits,
     "Characters of a code vanish one after the other.",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 import numpy as np
@@ -37,6 +37,11 @@ class Moments:
     days: Integers
     micros: Integers
     ordinals: npt.NDArray[np.float64]
+
+    def or_else(self, others: "Moments") -> "Moments":
+        """These moments, and those of another reading where there are none."""
+        parts = ((getattr(self, field.name), getattr(others, field.name)) for field in fields(self))
+        return Moments(*(np.where(self.valid, mine, theirs) for mine, theirs in parts))
 
 
 def read_moments(texts: Sequence[str], format_: str) -> Moments:

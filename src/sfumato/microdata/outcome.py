@@ -72,6 +72,7 @@ class Report:
         classes: The published classes; suppressed rows are in none of them.
         risk, utility: Figures by name, as keys or attributes.
         star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
+        withheld_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
     """
@@ -97,6 +98,7 @@ class Report:
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
     star_rows: bool = False
+    withheld_columns: tuple[str, ...] = ()
 
     @property
     def published_rows(self) -> int:
@@ -130,6 +132,7 @@ class Report:
             "seed": self.seed,
             "input_sha256": self.input_sha256,
             "remarks": list(self.remarks),
+            "withheld_columns": list(self.withheld_columns),
             **self._candidates(),
             **self.details,
         }

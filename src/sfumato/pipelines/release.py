@@ -192,6 +192,7 @@ class _Run:
             ),
             details=result.details,
             star_rows=self.plan.output.suppressed == "star",
+            withheld_columns=self.plan.named("identifier"),
         )
 
 

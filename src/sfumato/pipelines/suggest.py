@@ -1,18 +1,50 @@
-"""Profiles of columns, and the plan that is suggested from them."""
+"""The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
 from typing import Any
 
+import numpy as np
+
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError
-from sfumato.hierarchies.suggest import Profile, Suggestion, suggest
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import Suggestion, suggest
+from sfumato.hierarchies.suggest.selection import select
 
-MISSING_WORDS = ("?", "NA", "N/A", "n/a", "null", "NULL", "-", ".")
+MISSING_WORDS = (
+    "?",
+    "NA",
+    "N/A",
+    "n/a",
+    "null",
+    "NULL",
+    "None",
+    "NaN",
+    "nan",
+    "-",
+    "--",
+    ".",
+    "k.A.",
+    "k. A.",
+    "unbekannt",
+)
 K = 5
 SUPPRESSION = 0.02
+# A promise of l different values costs little unless one value is in nearly all rows; then it is the rarer ones that
+# must not fill a class.
+_COMMON_SHARE = 0.7
+_RARE_SHARE = 0.3
+_MAX_NAMED = 200
+ALPHA = 0.5
+# Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
+_COLUMNS_A_PASS = 8
+_FEW_ROWS = 1_000_000
+# What may stand between the fields of a file that was read as one column.
+_SEPARATORS = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,49 +71,68 @@ def _yaml(part: dict[str, Any]) -> str:
     return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
 
 
-def suggest_plan(engine: Engine, source: str, **data: Any) -> SuggestedPlan:
-    """A plan for some rows: roles, types and hierarchies with a reason for each.
+def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> SuggestedPlan:
+    """A plan for some rows: roles, types and hierarchies with a reason for each, and promises.
 
     Args:
-        source: What the plan says of where the rows lie.
+        source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
         data: More for the plan's `data`.
     """
-    texts = {name: _count_texts(engine, name) for name in engine.columns}
+    texts = dict(_count_texts(engine))
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
-    missing = [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())]
-    profiles = tuple(_profile(name, counts, missing) for name, counts in texts.items())
-    suggestions = {profile.name: suggest(profile) for profile in profiles}
+    missing = _missing_words(texts)
+    profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
+    suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
-    reading = {"source": source, **data}
+    reading = ({} if source is None else {"source": source}) | data
     reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
     plan = {
         "version": 1,
         "data": reading,
-        "columns": {name: suggestion.plan() for name, suggestion in _with_quasi_identifier(suggestions).items()},
-        "privacy": [{"model": "k-anonymity", "k": min(K, rows)}],
-        "method": {"name": "optimal", "loss": "loss-metric", "suppression": SUPPRESSION},
+        "columns": {name: suggestion.plan() for name, suggestion in suggestions.items()},
+        "privacy": [{"model": "k-anonymity", "k": min(K, rows)}, *_diversity(suggestions, profiles)],
+        "method": {"name": "local", "loss": "loss-metric", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
     reasons = {name: suggestion.reason for name, suggestion in suggestions.items()}
-    return SuggestedPlan(plan, reasons, profiles)
+    return SuggestedPlan(plan, reasons, tuple(profiles.values()))
 
 
-def _with_quasi_identifier(suggestions: dict[str, Suggestion]) -> dict[str, Suggestion]:
-    """A plan needs a quasi-identifier: where none was found, the first insensitive column is taken for one."""
-    if any(suggestion.role == "quasi-identifier" for suggestion in suggestions.values()):
-        return suggestions
-    name = next((name for name, entry in suggestions.items() if entry.role == "insensitive"), next(iter(suggestions)))
-    changed = Suggestion("quasi-identifier", suggestions[name].reason, hierarchy={"type": "any"})
-    return suggestions | {name: changed}
+def _diversity(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Iterator[dict[str, Any]]:
+    """A promise for each sensitive column: its values must differ within a class, or none of the rarer ones fill it."""
+    for name, suggestion in suggestions.items():
+        profile = profiles[name]
+        if suggestion.role != "sensitive" or profile.rows < 2 * K:
+            continue
+        # The missing value is one like any other: it may be the common one.
+        common, rows = max([*profile.counts.items(), (None, profile.missing)], key=lambda entry: entry[1])
+        rarer = sorted(value for value in profile.counts if value != common)
+        if rows > _COMMON_SHARE * profile.rows and 0 < len(rarer) <= _MAX_NAMED:
+            yield {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": K, "column": name, "values": rarer}
+        else:
+            many = rows <= _RARE_SHARE * profile.rows and len(profile.counts) >= 2 * K
+            yield {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": name}
 
 
-def _count_texts(engine: Engine, name: str) -> dict[str | None, int]:
-    """A column's texts with their numbers of rows."""
-    frequencies = engine.count([name], Reading())
-    texts = frequencies.values[0]
-    return {texts[code]: int(rows) for code, rows in zip(frequencies.codes[:, 0], frequencies.counts, strict=True)}
+def _count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:
+    """Each column's texts with their numbers of rows."""
+    first = engine.count(engine.columns[:1], Reading())
+    step = _COLUMNS_A_PASS if first.rows <= _FEW_ROWS else 1
+    for start in range(0, len(engine.columns), step):
+        columns = engine.columns[start : start + step]
+        frequencies = engine.count(columns, Reading())
+        for place, name in enumerate(columns):
+            texts = frequencies.values[place]
+            sizes = np.bincount(frequencies.codes[:, place], weights=frequencies.counts, minlength=len(texts))
+            yield name, {text: int(size) for text, size in zip(texts, sizes, strict=True) if size}
+
+
+def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
+    """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
+    present = {text for counts in texts.values() for text in counts if text is not None}
+    return [word for word in MISSING_WORDS if word in present] + sorted(text for text in present if not text.strip())
 
 
 def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
@@ -103,6 +154,41 @@ def suggest_for_file(
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
     engine = DuckDBEngine(path, DataPlan(**options))
     try:
-        return suggest_plan(engine, str(path), **options)
+        suggestion = suggest_plan(engine, str(path), **options)
     finally:
         engine.close()
+    _check_one_column(suggestion.profiles)
+    return suggestion
+
+
+def suggest_for_frame(frame: Any) -> SuggestedPlan:
+    """A plan for the rows of a frame: pandas, Polars, Arrow or Spark.
+
+    >>> import sfumato.datasets
+    >>> frame = sfumato.datasets.four_rows().to_polars()
+    >>> suggest_for_frame(frame).plan["columns"]["illness"]["role"]
+    'sensitive'
+    """
+    from sfumato.engines.opening import open_engine
+    from sfumato.microdata.plan.model import Plan
+
+    engine = open_engine(frame, Plan({}, ()))
+    try:
+        return suggest_plan(engine)
+    finally:
+        engine.close()
+
+
+def _check_one_column(profiles: tuple[Profile, ...]) -> None:
+    """Refuse a file that was read as one column though a separator stands in nearly every row."""
+    if len(profiles) > 1:
+        return
+    only = profiles[0]
+    for separator in _SEPARATORS:
+        if separator in only.name and only.share_of(re.compile(f".*{re.escape(separator)}.*", re.DOTALL)) > 0.5:
+            shown = "a tab" if separator == "\t" else f'"{separator}"'
+            raise DataError(
+                f"the file is read as one column, but {shown} stands in its header and in most of its rows.",
+                "Say what stands between its columns: --separator.",
+                "separator",
+            )

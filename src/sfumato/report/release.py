@@ -25,6 +25,7 @@ def text(report: Report) -> str:
         f"  rows          {report.published_rows:,} published, {report.suppressed_rows:,} "
         + ("of them as * throughout" if report.star_rows else "suppressed")
         + (f", {report.dropped_rows:,} dropped" if report.dropped_rows else ""),
+        *_withheld(report),
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
@@ -32,6 +33,12 @@ def text(report: Report) -> str:
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
+
+
+def _withheld(report: Report) -> list[str]:
+    """How many columns are withheld, and which."""
+    columns = report.withheld_columns
+    return [f"  columns       {len(columns)} withheld (* in every row): {', '.join(columns)}"] if columns else []
 
 
 def _nodes(report: Report) -> list[str]:

@@ -159,6 +159,11 @@ def _losses(report: Report) -> Iterator[str]:
     losses = report.loss.per_column
     if not losses:
         return
+    left = report.utility.get("values_left", {})
+    if left:
+        rows = [(name, entry["before"], entry["after"], percent(entry["share"])) for name, entry in left.items()]
+        yield paragraph("Distinct values of each column: a small loss can hide that hardly any are left.")
+        yield table(["column", "values before", "values left", "share"], rows)
     if report.loss.name in SHARES and all(0 <= loss <= 1 for loss in losses.values()):
         yield paragraph(f"Loss of each column ({report.loss.name}): 0 % is as it was, 100 % tells nothing.")
         yield meters([Pair(name, None, loss) for name, loss in losses.items()])

@@ -104,6 +104,7 @@ def report_schema() -> Schema:
         "remarks": _list(TEXT),
     }
     more = {
+        "withheld_columns": _list(TEXT, "columns that are * in every row"),
         "published_rows": COUNT
         | {"description": "rows in the release, those with * in every quasi-identifier included"},
         "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},

@@ -66,7 +66,7 @@ class Application(Lookups):
     def person_key(self) -> str:
         """The key of a row's person, as in order.py."""
         key, text = sql.text(self.handling.person_key), as_text(self.handling.person or "", self.strip)
-        return f"substr(sha256(concat({key}, sha256(concat({key}, {text})))), 1, 32)"
+        return f"substr(sha256(concat({key}, {text})), 1, 32)"
 
     @property
     def picks(self) -> bool:

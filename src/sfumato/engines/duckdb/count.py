@@ -175,7 +175,12 @@ class CodeCounting(Counting):
         added += " WHERE low = high GROUP BY low"
         single = f"SELECT DISTINCT r.k, q.number, 1 FROM ({rows}) AS r JOIN ends AS q ON {same} AND q.low < q.high"
         yield f"CREATE OR REPLACE TEMP TABLE combinations AS {added} UNION ALL {single}"
-        yield "DROP TABLE ends"
+
+    def nameless_of_ends(self) -> str:
+        """Ask whether some row names no person, of the table that is made on the way."""
+        missing = sql.listed(map(sql.text, self.reading.missing))
+        words = f" OR CAST(p AS VARCHAR) IN ({missing})" if missing else ""
+        return f"SELECT coalesce(bool_or(p IS NULL{words}), false) FROM ends"
 
     def _keys(self) -> list[str]:
         """The words of a row's packed codes; a text that is not known gives no code."""

@@ -44,6 +44,7 @@ class DuckDBEngine(CountsPersons):
 
     # The column of keys of persons, where they are attached.
     person_column: str | None = None
+    _person_rows = ""
 
     # Columns by whose published values Parquet files are laid in folders.
     partition: tuple[str, ...] = ()
@@ -97,7 +98,7 @@ class DuckDBEngine(CountsPersons):
         self.path = path
         self.plan = plan
         # The texts of columns that were counted by codes, for whoever counts them again.
-        self._known_texts: dict[tuple[str, Reading], Texts] = {}
+        self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
         with ExitStack() as undo:
             self._scratch = _scratch(plan)
             undo.callback(self._scratch.cleanup)
@@ -124,13 +125,14 @@ class DuckDBEngine(CountsPersons):
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
         """Persons are added up where they do in the database: only who has rows in several combinations leaves it."""
-        counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)
+        table = self._person_rows if person == PERSON else self.source.table
+        counting = Counting(table, tuple(columns), reading, self.plan.strip)
         with self.faults(reads=True):
-            nameless = bool(self._run(counting.nameless(person))[0][0])
             names = (*columns, *([value] if value else []))
             quick = self._persons_by_codes(replace(counting, columns=names), person, value)
             if quick is not None:
-                return replace(quick, nameless=nameless)
+                return quick
+            nameless = bool(self._run(counting.nameless(person))[0][0])
             for statement in counting.group_persons(person, value):
                 self._run(statement)
             values, codes, counts, persons = self._texts_and_codes(replace(counting, columns=names), ", person")
@@ -144,7 +146,7 @@ class DuckDBEngine(CountsPersons):
     def _persons_by_codes(self, counting: Counting, person: str, value: str | None) -> PersonCount | None:
         """Persons by packed codes, where the columns lie in dictionaries and have few texts; None where not."""
         kinds = self._dictionaries()
-        texts = [self._known_texts.get((name, counting.reading)) for name in counting.columns]
+        texts = [self._known_texts.get((name, counting.reading.required)) for name in counting.columns]
         if not kinds or any(entry is None for entry in texts):
             return None
         values = tuple(entry for entry in texts if entry is not None)
@@ -153,12 +155,14 @@ class DuckDBEngine(CountsPersons):
             return None
         for statement in (*coding.types(), *coding.group_persons_by_codes(person, value)):
             self._run(statement)
+        nameless = bool(self._run(coding.nameless_of_ends())[0][0])
+        self._run("DROP TABLE ends")
         arrays = self._connection.execute("SELECT * FROM combinations").fetchnumpy()
         self._run("DROP TABLE combinations")
         codes = coding.packing.unpack(np.asarray(arrays["k"], np.uint64).reshape(1, -1))
         counts = np.asarray(arrays["n"], np.int64)
         counted = Counted(counting.columns, values, codes, counts, int(counts.sum()))
-        return PersonCount(counted, np.asarray(arrays["person"], np.int64))
+        return PersonCount(counted, np.asarray(arrays["person"], np.int64), nameless)
 
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
@@ -179,7 +183,7 @@ class DuckDBEngine(CountsPersons):
         if texts is None:
             return None
         for name, entry in zip(counting.columns, texts, strict=True):
-            self._known_texts[name, counting.reading] = entry
+            self._known_texts[name, counting.reading.required] = entry
         coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, texts, kinds)
         for statement in coding.types():
             self._run(statement)
@@ -226,8 +230,7 @@ class DuckDBEngine(CountsPersons):
             pair = self._run(f"SELECT (SELECT count(*) FROM {self.source.table}), (SELECT count(*) FROM {keys})")[0]
         if pair[0] != pair[1]:
             raise DataError(f"{path.name} does not belong to these rows.", "Give the file of their release.", "persons")
-        joined = f"(SELECT d.*, p.{PERSON} FROM {self.source.table} AS d POSITIONAL JOIN {keys} AS p)"
-        self.source = replace(self.source, table=joined)
+        self._person_rows = f"(SELECT d.*, p.{PERSON} FROM {self.source.table} AS d POSITIONAL JOIN {keys} AS p)"
         self.person_column = PERSON
 
     def _stream(self, stream: Stream, target: Path) -> None:

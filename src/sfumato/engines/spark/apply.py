@@ -185,7 +185,7 @@ class Application(Lookups):
         """The key of a row's person, as in order.py."""
         place = self.source.columns.index(self.handling.person or "")
         key, text = F.lit(self.handling.person_key), text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
-        return F.substring(F.sha2(F.concat(key, F.sha2(F.concat(key, text), 256)), 256), 1, 32)
+        return F.substring(F.sha2(F.concat(key, text), 256), 1, 32)
 
     def _published_column(self, place: int, name: str) -> Any:
         raw, kind = F.col(f"s{place}"), self.source.kind(place)

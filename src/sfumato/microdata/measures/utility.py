@@ -15,6 +15,7 @@ from sfumato.microdata.measures.classification import Accuracy, accuracy
 from sfumato.microdata.measures.distributions import Drift, drift_of
 from sfumato.microdata.measures.lost_information import Lost, losses
 from sfumato.microdata.measures.range_counts import RangeCounts, range_counts
+from sfumato.microdata.measures.values_left import values_left
 from sfumato.microdata.measures.view import view_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
@@ -29,6 +30,7 @@ class Utility:
         distributions: How far each column's distribution moved.
         associations: How far the association of each pair of columns moved.
         range_counts: How far off counts in random ranges are.
+        values_left: Of each column, how many distinct values are still told apart.
         classification: How well the release teaches to predict a column, where the plan asks for it.
     """
 
@@ -36,6 +38,7 @@ class Utility:
     distributions: tuple[Drift, ...]
     associations: Associations
     range_counts: RangeCounts
+    values_left: Mapping[str, Mapping[str, float]]
     classification: Accuracy | None = None
 
     def to_dict(self) -> Mapping[str, Any]:
@@ -46,6 +49,7 @@ class Utility:
             "association": {name: value for name, value in asdict(self.associations).items() if name != "pairs"},
             "association_pairs": [asdict(pair) for pair in self.associations.pairs],
             "range_counts": asdict(self.range_counts),
+            "values_left": {name: dict(figures) for name, figures in self.values_left.items()},
         } | ({"classification": asdict(self.classification)} if self.classification else {})
 
 
@@ -61,6 +65,7 @@ def utility(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Utility:
         tuple(drift_of(column) for column in view.columns),
         associations(view),
         range_counts(view, plan.drawing_seed),
+        values_left(view, recoding),
         accuracy(view, target, plan.drawing_seed) if target is not None else None,
     )
 

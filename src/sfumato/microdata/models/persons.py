@@ -32,8 +32,9 @@ def by_persons(classes: Classes, coded: Classes) -> Classes:
     """
     if PERSONS not in classes.sensitive:
         return classes
-    members = _weights(classes.sensitive[PERSONS], coded.sensitive[PERSONS])
-    sizes = np.bincount(members.owners, weights=members.counts, minlength=len(classes.sizes)).astype(np.int64)
+    members = classes.sensitive[PERSONS]
+    persons = np.where(members.values < 1, members.counts, 1)
+    sizes = np.bincount(members.owners, weights=persons, minlength=len(classes.sizes)).astype(np.int64)
     others = {name: content for name, content in classes.sensitive.items() if not name.startswith(PERSONS)}
     for name in others:
         key = persons_with(name)

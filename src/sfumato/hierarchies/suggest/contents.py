@@ -1,0 +1,180 @@
+"""What the values of a column are: dates, scales, codes, ages, years, numbers, categories; and a hierarchy for each."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.digits import MAX_LENGTH
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.hierarchies.suggest import ranges
+from sfumato.hierarchies.suggest.concepts import WORDS
+from sfumato.hierarchies.suggest.date_formats import date_hierarchy
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.vocabulary import scale_of, words_of
+from sfumato.hierarchies.types import ColumnType, canonical, numerals
+from sfumato.shapes.shapes import read
+
+# A column is one of numbers or codes if nearly all rows are; the few others are typing errors, not another kind.
+_SHARE = 0.95
+_CODE = re.compile(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
+_POSTCODE = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
+_PREFIXED = re.compile(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
+_PADDED = re.compile(r"0[0-9]+")
+_MAX_TREE = 300
+_POSTAL_LENGTH = 5
+# Keys of a hierarchy whose entries are its levels.
+_LEVEL_KEYS = ("levels", "widths", "bounds", "shown")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a column's values are, and the type and hierarchy that suit them.
+
+    Attributes:
+        kind: What the values are: dates, scale, codes, ages, years, whole, decimal or categories.
+        words: The same in words.
+        rejected: The values that are not of this kind.
+    """
+
+    kind: str
+    words: str
+    hierarchy: dict[str, Any]
+    type: ColumnType = "text"
+    rejected: tuple[str, ...] = ()
+
+
+def content_of(profile: Profile, concepts: Collection[str] = ()) -> Content:
+    """The first kind of content that a column's values are of.
+
+    Args:
+        concepts: The keys of what the column's name speaks of.
+    """
+    for kind in _KINDS:
+        content = kind(profile, concepts)
+        fitted = _fit(profile.values, content) if content else None
+        if fitted:
+            return fitted
+    return Content("categories", f"{len(profile.counts)} categories", {"type": "any"})
+
+
+def _fit(values: Sequence[str], content: Content) -> Content | None:
+    """A content without levels that change nothing, with the values it rejects; None where it does not suit them."""
+    texts, wrong = canonical(values, content.type)
+    domain = list(dict.fromkeys(text for text in texts if text is not None))
+    try:
+        binding = read(HIERARCHY, content.hierarchy).bind(domain)
+    except PlanError:
+        return None
+    rejected = (*(values[place] for place in wrong), *binding.rejected)
+    if len(rejected) > len(values) / 2:
+        return None
+    places = [place for text in domain if (place := binding.ladder.places.get(text)) is not None]
+    labels = [len(np.unique(codes[places])) for codes in binding.ladder.codes]
+    return replace(content, hierarchy=_lean(content.hierarchy, labels), rejected=rejected)
+
+
+def _lean(hierarchy: dict[str, Any], labels: Sequence[int]) -> dict[str, Any]:
+    """A hierarchy without levels that merge nothing or all; `labels` counts those of each rung, raw values first."""
+    key = next((key for key in _LEVEL_KEYS if key in hierarchy), None)
+    if key is None:
+        return hierarchy
+    steps = hierarchy[key]
+    first = len(labels) - 1 - len(steps)
+    useful = [step for place, step in enumerate(steps) if 1 < labels[first + place] < labels[first + place - 1]]
+    return hierarchy | {key: useful} if useful else {"type": "any"}
+
+
+def _dates(profile: Profile, _: Collection[str]) -> Content | None:
+    proposal = date_hierarchy(profile)
+    return Content("dates", proposal[0], proposal[1]) if proposal else None
+
+
+def _scale(profile: Profile, _: Collection[str]) -> Content | None:
+    ordered = scale_of(profile.values)
+    return Content("scale", "steps of a scale", {"type": "order", "size": 2, "values": ordered}) if ordered else None
+
+
+def _codes(profile: Profile, concepts: Collection[str]) -> Content | None:
+    """Codes whose first characters mean something: by the column's name, or since they look like postcodes."""
+    words = {*words_of(profile.name)}
+    if not profile.counts or max(map(len, profile.values)) > MAX_LENGTH:
+        return None
+    postal = bool(words & WORDS["postal"])
+    if postal and profile.share_of(_POSTCODE) >= _SHARE:
+        return _by_characters(profile)
+    if profile.share_of(_CODE) < _SHARE:
+        return None
+    meaning = bool(words & WORDS["prefix_codes"]) or ("place" in concepts and _no_numbers(profile.values))
+    return _by_characters(profile) if meaning or _like_postcodes(profile) else None
+
+
+def _by_characters(profile: Profile) -> Content:
+    lengths: Counter[int] = Counter()
+    for value, rows in profile.counts.items():
+        lengths[len(value)] += rows
+    length, rows = lengths.most_common(1)[0]
+    if length > 1 and rows >= _SHARE * profile.present:
+        levels = list(range(length - 1, 0, -1))
+        return Content("codes", f"codes of {length} characters", {"type": "digits", "length": length, "shown": levels})
+    return Content("codes", "codes of several lengths", {"type": "digits"})
+
+
+def _like_postcodes(profile: Profile) -> bool:
+    """Digits of one length, some of which begin with 0, and which are no keys of rows."""
+    values = profile.values
+    same = all(len(value) == _POSTAL_LENGTH and value.isdigit() for value in values)
+    return same and any(value.startswith("0") for value in values) and profile.distinct_share < 0.5
+
+
+def _no_numbers(values: Sequence[str]) -> bool:
+    return any(value.startswith("0") or not value.isdigit() for value in values) and max(map(len, values)) > 1
+
+
+def _prefixed(profile: Profile, _: Collection[str]) -> Content | None:
+    """Codes of letters and a number, such as CARD-07: the letters group them."""
+    matches = {value: _PREFIXED.fullmatch(value) for value in profile.values[: _MAX_TREE + 1]}
+    parents = {value: match[1] for value, match in matches.items() if match}
+    groups = len({*parents.values()})
+    if len(profile.counts) > _MAX_TREE or len(parents) < len(profile.counts) or not 2 <= groups <= len(parents) / 2:
+        return None
+    return Content("codes", f"codes with {groups} prefixes", {"type": "tree", "parents": parents})
+
+
+def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
+    spread, whole = _spread(profile)
+    if spread is None or len(spread.numbers) <= 2:
+        return None
+    if not whole:
+        return Content("decimal", "decimal numbers", ranges.decimal_numbers(spread), "decimal")
+    named = {"age", "date"} & {*concepts}
+    if ranges.are_years(spread, named=bool(named)):
+        return Content("years", "years", ranges.years(spread), "integer")
+    if "age" in concepts and ranges.are_ages(spread):
+        return Content("ages", "ages", ranges.ages(spread), "integer")
+    if spread.numbers[-1] - spread.numbers[0] < 3:
+        return None
+    return Content("whole", "whole numbers", ranges.whole_numbers(spread), "integer")
+
+
+def _spread(profile: Profile) -> tuple[ranges.Spread | None, bool]:
+    """The numbers of a column, and whether they are whole; nothing where it is not one of numbers."""
+    texts, _ = canonical(profile.values, "decimal")
+    fine = np.array([text is not None for text in texts], bool)
+    rows = np.array(list(profile.counts.values()), float)
+    # A zero before other digits is one of a code: 007 is no 7.
+    padded = profile.share_of(_PADDED)
+    if not fine.any() or rows[fine].sum() < _SHARE * rows.sum() or padded > 1 - _SHARE:
+        return None, False
+    numbers = numerals([text for text in texts if text is not None])
+    distinct, place = np.unique(numbers, return_inverse=True)
+    spread = ranges.Spread(distinct, np.bincount(place, weights=rows[fine]).astype(np.float64))
+    whole = float(rows[fine][numbers == np.floor(numbers)].sum()) >= (1 - (1 - _SHARE) / 5) * rows[fine].sum()
+    return spread, whole
+
+
+_KINDS: Sequence[Callable[[Profile, Collection[str]], Content | None]] = (_dates, _scale, _codes, _prefixed, _numbers)

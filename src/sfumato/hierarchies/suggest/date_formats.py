@@ -1,0 +1,109 @@
+"""Formats of dates: which of them a column is written in, one or several, and the hierarchy for it."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.moments import read_moments
+from sfumato.hierarchies.suggest.profile import Profile
+
+Mask = npt.NDArray[np.bool_]
+
+DATE_FORMATS = (
+    ("%Y-%m-%d", "dates such as 2017-01-31"),
+    ("%Y%m%d", "dates such as 20170131"),
+    ("%d.%m.%Y", "dates such as 31.01.2017"),
+    ("%d/%m/%Y", "dates such as 31/01/2017"),
+    ("%m/%d/%Y", "dates such as 01/31/2017"),
+    ("%Y/%m/%d", "dates such as 2017/01/31"),
+    ("%d-%m-%Y", "dates such as 31-01-2017"),
+    ("%d.%m.%y", "dates such as 31.01.17"),
+    ("%m/%d/%y", "dates such as 01/31/17"),
+    ("%d %b %Y", "dates such as 31 Jan 2017"),
+    ("%b %d, %Y", "dates such as Jan 31, 2017"),
+    ("%d %B %Y", "dates such as 31 January 2017"),
+    ("%Y-%m", "months such as 2017-01"),
+    ("%m/%Y", "months such as 01/2017"),
+    ("%m.%Y", "months such as 01.2017"),
+    ("%Y-%m-%d %H:%M:%S", "dates with time"),
+    ("%Y-%m-%d %H:%M", "dates with time"),
+    ("%Y-%m-%dT%H:%M:%S", "dates with time"),
+    ("%Y-%m-%dT%H:%M:%SZ", "dates with time"),
+    ("%Y-%m-%dT%H:%M", "dates with time"),
+    ("%Y-%m-%dT%H:%M:%S.%f", "dates with time"),
+    ("%Y-%m-%d %H:%M:%S.%f", "dates with time"),
+    ("%d/%m/%Y %H:%M", "dates with time"),
+    ("%d.%m.%Y %H:%M", "dates with time"),
+    ("%d.%m.%Y %H:%M:%S", "dates with time"),
+    ("%m/%d/%Y %H:%M", "dates with time"),
+)
+# A column is one of dates if nearly all rows are; the few others are bad input, not another kind of column.
+_SHARE_OF_DATES = 0.9
+# A further format is worth its name in the plan if so many rows are written in it.
+_SHARE_OF_FORMAT = 0.02
+_YEARS = (1850, 2100)
+_LEVELS = ("month", "quarter", "year", "decade")
+_DIGITS = 4
+_FEW = 40
+
+
+def date_hierarchy(profile: Profile) -> tuple[str, dict[str, Any]] | None:
+    """What a column's dates look like, in words, and their hierarchy; None where it is not one of dates."""
+    if profile.share(_may_be_date) < _SHARE_OF_DATES:
+        return None
+    formats = _formats(profile)
+    if not formats:
+        return None
+    words = dict(DATE_FORMATS)[formats[0]]
+    timed = ["day"] if any("%H" in format_ for format_ in formats) else []
+    levels = [*timed, *(level for level in _LEVELS if level != "month" or "%d" in formats[0])]
+    hierarchy = {"type": "date", "format": formats[0], "levels": levels}
+    if len(formats) == 1:
+        return words, hierarchy
+    return f"{words}, and in {len(formats) - 1} other ways", hierarchy | {"formats": formats[1:]}
+
+
+def _formats(profile: Profile) -> list[str]:
+    """The formats that nearly all rows are written in, the most frequent first; none where there are none."""
+    rows = np.array([profile.counts[value] for value in profile.sample], float)
+    # Most formats fit none of a few values: reading all in them would take long.
+    few = profile.sample[:: max(len(profile.sample) // _FEW, 1)]
+    fits = {format_: _fits(profile.sample, format_) for format_, _ in DATE_FORMATS if _fits(few, format_).any()}
+    chosen: list[str] = []
+    left = np.ones(len(rows), bool)
+    while fits and rows[left].sum() > (1 - _SHARE_OF_DATES) * rows.sum():
+        format_ = max(fits, key=lambda name: rows[left & fits[name]].sum())
+        gain = rows[left & fits[format_]].sum() / rows.sum()
+        if gain < max(_SHARE_OF_FORMAT, 0.0 if chosen else 0.2):
+            return []
+        chosen.append(format_)
+        left &= ~fits[format_]
+    return chosen + _rarer(rows, left, {name: fit for name, fit in fits.items() if not _swapped(name, chosen)})
+
+
+def _swapped(format_: str, chosen: list[str]) -> bool:
+    """Whether a format is a chosen one with day and month swapped: then nobody can tell which is meant."""
+    other = format_.replace("%d", "%%").replace("%m", "%d").replace("%%", "%m")
+    return other in chosen
+
+
+def _rarer(
+    rows: npt.NDArray[np.float64], left: npt.NDArray[np.bool_], fits: dict[str, npt.NDArray[np.bool_]]
+) -> list[str]:
+    """Further formats of the rows that are left, each of some weight."""
+    more: list[str] = []
+    for format_, fit in fits.items():
+        if rows[left & fit].sum() >= _SHARE_OF_FORMAT * rows.sum():
+            more.append(format_)
+            left = left & ~fit
+    return more
+
+
+def _fits(values: list[str], format_: str) -> Mask:
+    moments = read_moments(values, format_)
+    return moments.valid & (moments.years >= _YEARS[0]) & (moments.years <= _YEARS[1])
+
+
+def _may_be_date(value: str) -> bool:
+    return 5 < len(value) < 30 and sum(map(str.isdigit, value)) >= _DIGITS

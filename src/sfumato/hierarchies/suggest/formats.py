@@ -1,0 +1,153 @@
+"""Formats of values that point to one person by themselves: addresses, numbers of offices and banks, keys, free text.
+
+Numbers with check digits are judged by python-stdnum; two of German offices that it lacks are judged here.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from sfumato.hierarchies.suggest.profile import Profile
+
+Check = Callable[[str], bool]
+
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_LINK = re.compile(r"(?:https?://|www\.)\S+")
+_STREETS = (
+    r"straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer|chaussee|stieg|pfad|hof|markt|wall|"
+    r"street|st\.?|avenue|ave\.?|road|rd\.?|lane|ln\.?|drive|dr\.?|boulevard|blvd\.?|court|ct\.?|way|square|place|terrace"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How values of a kind are written, and how many of a column's rows must be written so."""
+
+    key: str
+    pattern: re.Pattern[str]
+    share: float = 0.6
+
+
+FORMATS = (
+    Format(
+        "internet",
+        re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}|(?:[0-9A-F]{2}:){5}[0-9A-F]{2}"),
+    ),
+    Format(
+        "key", re.compile(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
+    ),
+    Format("office_number", re.compile(r"\d{3}-\d{2}-\d{4}|756\.\d{4}\.\d{4}\.\d{2}")),
+    Format(
+        "phone",
+        re.compile(
+            r"(?:\+\d{1,3}|00[1-9]\d)[\s./()-]*\d[\d\s./()-]{5,16}|0\d{1,5}[\s/()-]+\d[\d\s/-]{3,12}|"
+            r"\(\d{3}\)\s?\d{3}[\s-]\d{4}|\d{3}[-.]\d{3}[-.]\d{4}(?:\s?x\d+)?"
+        ),
+    ),
+    Format(
+        "plate",
+        re.compile(
+            r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}\s?\d{1,4}[EH]?|[A-ZÄÖÜ]{1,3} [A-Z]{1,2} \d{1,4}[EH]?|[A-Z]{2}\d{2} [A-Z]{3}"
+        ),
+    ),
+    Format(
+        "case",
+        re.compile(r"(?:[IVX]+ |\d+ )?[A-Z][A-Za-z]{0,3} \d+/\d{2,4}|\d:\d\d-[a-z]{2}-\d+|\d{2,4} ?Js ?\d+/\d{2}"),
+    ),
+    Format(
+        "address",
+        re.compile(rf"(?i:.*(?:{_STREETS})\s*\d+\s?[a-z]?(?:[,\s].*)?|\d+\s?[a-z]?,?\s.*\b(?:{_STREETS})(?:[,\s].*)?)"),
+        share=0.4,
+    ),
+)
+_NUMBER = re.compile(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
+_CARD = re.compile(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
+# A check digit is right by chance once in ten times: so many rows must have a right one.
+_CHECKED_SHARE = 0.85
+_SOME = 8
+_PENSION = re.compile(r"\d{8}[A-Z]\d{3}")
+_HEALTH = re.compile(r"[A-Z]\d{9}")
+
+
+def format_of(profile: Profile) -> tuple[str, float] | None:
+    """The kind of value that points to one person, and the share of rows that hold one; None where there are few.
+
+    >>> format_of(Profile("x", {"+49 7071 29001": 1, "+49 7071 29002": 1}, rows=2))
+    ('phone', 1.0)
+    """
+    for key, pattern in (("email", EMAIL), ("internet", _LINK)):
+        # One address among free texts is one too many.
+        if (share := profile.share(pattern.search)) > 0:
+            return key, share
+    for format_ in FORMATS:
+        # A few values, each in many rows, may be codes of something else: then nearly all must be written so.
+        needed = max(format_.share, _CHECKED_SHARE) if profile.few else format_.share
+        if (share := profile.share_of(format_.pattern)) >= needed:
+            return format_.key, share
+    return _checked(profile)
+
+
+def _checked(profile: Profile) -> tuple[str, float] | None:
+    """The kind of number by its check digit."""
+    if len(profile.counts) < _SOME or profile.share_of(_NUMBER) < _CHECKED_SHARE:
+        return None
+    # A few are tried first, since most columns are none of this kind.
+    few = profile.sample[: 4 * _SOME : 2]
+    likely = ((key, profile.share(check)) for key, check in _checks() if sum(map(check, few)) >= len(few) / 2)
+    return next(((key, share) for key, share in likely if share >= _CHECKED_SHARE), None)
+
+
+@cache
+def _checks() -> tuple[tuple[str, Check], ...]:
+    """Checks of numbers that belong to one account or one person, each with the kind of number."""
+    from stdnum import iban
+    from stdnum.at import vnr
+    from stdnum.be import nn
+    from stdnum.ch import ssn
+    from stdnum.de import idnr
+    from stdnum.dk import cpr
+    from stdnum.es import dni
+    from stdnum.fi import hetu
+    from stdnum.fr import nir
+    from stdnum.gb import nhs
+    from stdnum.it import codicefiscale
+    from stdnum.nl import bsn
+    from stdnum.no import fodselsnummer
+    from stdnum.pl import pesel
+    from stdnum.se import personnummer
+
+    persons = (vnr, nn, ssn, idnr, cpr, dni, hetu, nir, nhs, codicefiscale, bsn, fodselsnummer, pesel, personnummer)
+    offices = (*(module.is_valid for module in persons), is_german_number)
+    return ("account", iban.is_valid), ("account", is_card), *(("office_number", check) for check in offices)
+
+
+def is_card(value: str) -> bool:
+    """Whether a text is the number of a payment card.
+
+    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
+    (True, False)
+    """
+    from stdnum import luhn
+
+    digits = re.sub(r"[ -]", "", value)
+    return bool(_CARD.fullmatch(digits)) and luhn.is_valid(digits)
+
+
+def is_german_number(value: str) -> bool:
+    """Whether a text is the number of a German pension or health insurance.
+
+    >>> is_german_number("65 170839 J 003"), is_german_number("A123456780"), is_german_number("A123456781")
+    (True, True, False)
+    """
+    text = value.replace(" ", "")
+    if _PENSION.fullmatch(text):
+        return _check_digit(text[:-1], (2, 1, 2, 5, 7, 1, 2, 1, 2, 1, 2, 1)) == int(text[-1])
+    return bool(_HEALTH.fullmatch(text)) and _check_digit(text[:-1], (1, 2) * 5) == int(text[-1])
+
+
+def _check_digit(text: str, weights: tuple[int, ...]) -> int:
+    """The sum of the digits of all weighted digits; a letter counts as its place in the alphabet, of two digits."""
+    digits = "".join(sign if sign.isdigit() else f"{ord(sign) - ord('A') + 1:02d}" for sign in text)
+    products = (int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
+    return sum(sum(map(int, str(product))) for product in products) % 10

@@ -1,0 +1,52 @@
+"""Names of persons, told by a list of common given names and surnames."""
+
+from functools import cache
+
+from sfumato.hierarchies.suggest.concepts import read_sections
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.vocabulary import fold
+
+# No list has all names: so large a share of rows with a name of the list is enough where a column has many values. Of a
+# few values nearly all must be names, since towns, trades and months are names, too.
+_SHARE_OF_MANY, _SHARE_OF_FEW = 0.25, 0.5
+_MANY_VALUES = 40
+_TITLES = frozenset(("dr", "prof", "herr", "frau", "mr", "mrs", "ms", "miss", "master", "von", "van", "de", "der"))
+_MAX_WORDS = 6
+
+
+def share_of_names(profile: Profile) -> float:
+    """The share of rows with a common name, where it is so large that the column must be one of names; else 0.
+
+    >>> share_of_names(Profile("x", {"Anna Becker": 1, "Jürgen Meyer": 1, "Petra Ilmenau": 1}, rows=3))
+    1.0
+    """
+    share = profile.share(_is_name)
+    return share if share >= (_SHARE_OF_MANY if len(profile.counts) >= _MANY_VALUES else _SHARE_OF_FEW) else 0.0
+
+
+def share_of_full_names(profile: Profile) -> float:
+    """The share of rows with a given name beside other words, where it is more than half; else 0.
+
+    No column but one of persons has these, whatever it is called.
+    """
+    share = profile.share(lambda value: len(value.replace(",", " ").split()) > 1 and _is_name(value))
+    return share if share > 0.5 else 0.0
+
+
+def _is_name(value: str) -> bool:
+    """Whether a text is made of words alone, one of which is a common name: in a longer text, a given name."""
+    words = [fold(word).strip(".()\"'") for word in value.replace(",", " ").replace("-", " ").split()]
+    if not 1 <= len(words) <= _MAX_WORDS or not all(word.isalpha() for word in words if word) or not value[0].isupper():
+        return False
+    given, surnames = _listed()
+    names = [word for word in words if word not in _TITLES]
+    if len(names) == 1:
+        return names[0] in given or names[0] in surnames
+    return any(name in given for name in names)
+
+
+@cache
+def _listed() -> tuple[frozenset[str], frozenset[str]]:
+    """The given names and the surnames of the list."""
+    (_, given), (_, surnames) = read_sections("names.txt")
+    return given, surnames

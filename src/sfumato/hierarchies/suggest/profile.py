@@ -1,0 +1,90 @@
+"""The profile of a column: its name, its distinct values with their rows, and how they spread."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+# Patterns are tried on so many values at the most: a column of millions says no more than these.
+_SAMPLE = 1000
+# A column of so few values, each in so many rows, is one of categories, whatever its name says.
+_FEW_VALUES = 20
+_ROWS_A_VALUE = 10
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A column as it is: its name, its distinct values with their rows, all rows, and how many of these are missing."""
+
+    name: str
+    counts: Mapping[str, int]
+    rows: int
+    missing: int = 0
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The distinct values."""
+        return list(self.counts)
+
+    @property
+    def present(self) -> int:
+        """The rows that have a value."""
+        return self.rows - self.missing
+
+    @property
+    def distinct_share(self) -> float:
+        """Distinct values per row that has one: 1 where every row has a value of its own.
+
+        >>> Profile("x", {"a": 3, "b": 1}, rows=4).distinct_share
+        0.5
+        """
+        return len(self.counts) / self.present if self.present else 0.0
+
+    @property
+    def top_share(self) -> float:
+        """The share of the most frequent value among the rows that have one."""
+        return max(self.counts.values(), default=0) / max(self.present, 1)
+
+    def share_in_groups(self, size: int) -> float:
+        """The share of rows whose value stands in at least so many rows.
+
+        >>> Profile("x", {"a": 3, "b": 1}, rows=4).share_in_groups(2)
+        0.75
+        """
+        return sum(rows for rows in self.counts.values() if rows >= size) / max(self.present, 1)
+
+    @property
+    def few(self) -> bool:
+        """Whether the column has a few values, each in many rows."""
+        return len(self.counts) <= _FEW_VALUES and self.present >= _ROWS_A_VALUE * len(self.counts)
+
+    @cached_property
+    def separation(self) -> float:
+        """How much the column tells rows apart: the entropy of its values in bits, the missing one included.
+
+        >>> Profile("x", {"a": 2, "b": 2}, rows=4).separation
+        1.0
+        """
+        sizes = np.array([*self.counts.values(), *([self.missing] if self.missing else [])], float)
+        shares = sizes / max(self.rows, 1)
+        return float(-(shares * np.log2(shares)).sum() + 0.0)
+
+    @cached_property
+    def sample(self) -> list[str]:
+        """Some of the distinct values, evenly spread over all of them."""
+        return self.values[:: max(len(self.counts) // _SAMPLE, 1)]
+
+    def share(self, test: Callable[[str], object]) -> float:
+        """The share of the sample's rows whose value passes a test.
+
+        >>> Profile("x", {"a1": 3, "b": 1}, rows=4).share(re.compile("[0-9]").search)
+        0.75
+        """
+        rows = sum(self.counts[value] for value in self.sample)
+        return sum(self.counts[value] for value in self.sample if test(value)) / rows if rows else 0.0
+
+    def share_of(self, pattern: "re.Pattern[str]") -> float:
+        """The share of the sample's rows whose whole value, without white space around it, matches a pattern."""
+        return self.share(lambda value: pattern.fullmatch(value.strip()))

@@ -1,0 +1,284 @@
+"""Roles by evidence: from a column's name and values a role, a type and a hierarchy, with the reason in plain words.
+
+What others may know of a person is a quasi-identifier; what points to one person is withheld; what is private or an
+outcome is sensitive. Where nothing tells, a column is a quasi-identifier of the last rank: that can cost detail, but it
+cannot betray anyone.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.concepts import WORDS, Concept, Demand, Role
+from sfumato.hierarchies.suggest.contents import Content, content_of
+from sfumato.hierarchies.suggest.formats import format_of
+from sfumato.hierarchies.suggest.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.value_words import concept_of_values
+from sfumato.hierarchies.suggest.vocabulary import concepts_of, words_of
+from sfumato.hierarchies.types import ColumnType
+
+UNKNOWN_RANK = 2
+# Keys of rows, and texts of their own; typing errors and rows that stand twice leave a few that repeat.
+_UNIQUE_SHARE = 0.8
+_MANY_NUMBERS = 0.5
+_KEY_SHARE = 0.1
+_FEW_ROWS = 10
+_LONG_TEXT, _WORDS_OF_TEXT = 40, 4
+_REPEATED = 1.2
+_KEY_DIGITS = 5
+_LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
+_LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
+_NUMERIC = ("ages", "years", "whole", "decimal")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What a plan could say of a column, and why.
+
+    Attributes:
+        role: The role.
+        reason: Why, in plain words without any value of the data.
+        type: The type, text unless it is another.
+        hierarchy: The hierarchy's parameters, for quasi-identifiers.
+        rejected: Values that the hierarchy does not accept: with any, a plan needs `on_invalid: missing` or `drop`.
+        rank: Among quasi-identifiers, the lower are chosen first.
+        undecided: Whether the column is withheld only because nobody can say what it is.
+    """
+
+    role: Role
+    reason: str
+    type: ColumnType = "text"
+    hierarchy: dict[str, Any] | None = None
+    rejected: tuple[str, ...] = ()
+    rank: int = UNKNOWN_RANK
+    undecided: bool = False
+
+    def plan(self) -> dict[str, Any]:
+        """The column as a plan has it.
+
+        >>> suggest(Profile("sex", {"m": 1, "f": 1}, rows=2)).plan()
+        {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
+        """
+        typed = {} if self.type == "text" else {"type": self.type}
+        return {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {})
+
+    def withheld(self, reason: str) -> "Suggestion":
+        """The column withheld until somebody decides."""
+        return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True)
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """A column's profile, its content, and the concepts that its name speaks of and its values allow."""
+
+    profile: Profile
+    content: Content
+    concepts: tuple[tuple[Concept, str], ...]
+
+    def likeliest(self, *roles: Role) -> tuple[Concept, str] | None:
+        """The likeliest concept of the name, if it is of one of these roles."""
+        return next((pair for pair in self.concepts[:1] if pair[0].role in roles), None)
+
+
+def suggest(profile: Profile) -> Suggestion:
+    """What a plan could say of a column."""
+    if not profile.counts:
+        return Suggestion("insensitive", reasons.EMPTY)
+    if len(profile.counts) == 1 and not profile.missing:
+        return Suggestion("insensitive", reasons.SAME)
+    evidence = _evidence(profile)
+    return next(suggestion for judge in _JUDGES if (suggestion := judge(evidence)))
+
+
+def _evidence(profile: Profile) -> _Evidence:
+    concepts = concepts_of(profile.name)
+    content = content_of(profile, [concept.key for concept, _ in concepts])
+    believed = ((concept, word) for concept, word in concepts if _MEETS[concept.demand](profile, content))
+    return _Evidence(profile, content, tuple(believed))
+
+
+def _judge_format(evidence: _Evidence) -> Suggestion | None:
+    """Values written like those that point to one person."""
+    if evidence.content.kind in ("dates", "scale", "ages", "years"):
+        return None
+    format_ = format_of(evidence.profile)
+    return Suggestion("identifier", reasons.by_values(format_[1], format_[0])) if format_ else None
+
+
+def _judge_key_words(evidence: _Evidence) -> Suggestion | None:
+    """A name that says that the column points to one person."""
+    named = evidence.likeliest("identifier")
+    if not named or (evidence.content.kind == "dates" and named[0].key != "name"):
+        return None
+    concept, word = named
+    profile = evidence.profile
+    rows = profile.present / len(profile.counts)
+    if concept.key == "key" and rows >= _REPEATED and {*words_of(profile.name)} & WORDS["persons"]:
+        return Suggestion("identifier", reasons.REPEATED.format(word=word, count=f"{rows:.1f}"))
+    return Suggestion("identifier", reasons.by_name(word, concept.key))
+
+
+def _judge_person_names(evidence: _Evidence) -> Suggestion | None:
+    if evidence.content.kind != "categories":
+        return None
+    other = (
+        evidence.likeliest("quasi-identifier", "sensitive")
+        and not {*words_of(evidence.profile.name)} & WORDS["whole_names"]
+    )
+    share = share_of_full_names(evidence.profile) if other else share_of_names(evidence.profile)
+    return Suggestion("identifier", reasons.by_values(share, "name")) if share else None
+
+
+def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
+    """Values that nearly every row has for itself: numbers of rows, keys, texts."""
+    profile = evidence.profile
+    known = evidence.likeliest("quasi-identifier", "sensitive")
+    if evidence.content.kind in ("dates", "scale"):
+        return None
+    if not known and _are_keys_of_persons(profile):
+        rows = f"{profile.present / len(profile.counts):.1f}"
+        return Suggestion("identifier", reasons.PERSON_KEYS.format(count=rows))
+    if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
+        return _own_text(profile)
+    if not known and _counts_rows(profile):
+        return Suggestion("identifier", reasons.ROW_NUMBERS)
+    if not known and evidence.content.kind == "whole" and _are_keys(profile):
+        return Suggestion("identifier", reasons.by_values(1.0, "key"))
+    return None
+
+
+def _own_text(profile: Profile) -> Suggestion | None:
+    if _is_free_text(profile):
+        return Suggestion("identifier", reasons.FREE_TEXT)
+    if profile.present >= _FEW_ROWS and profile.distinct_share >= _UNIQUE_SHARE:
+        return Suggestion("identifier", reasons.OWN_TEXT)
+    coded = profile.share(lambda value: any(map(str.isdigit, value)) and " " not in value.strip())
+    if profile.present >= _FEW_ROWS and coded > 0.9 and profile.distinct_share >= _MANY_NUMBERS:
+        return Suggestion("identifier", reasons.by_values(coded, "key"))
+    return None
+
+
+def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
+    """What GDPR protects most, what is private, what is studied."""
+    named = evidence.likeliest("sensitive")
+    if evidence.content.kind == "dates" or (not named and evidence.concepts):
+        return None
+    if named:
+        return _sensitive(evidence, reasons.by_name(named[1], named[0].key))
+    by_values = concept_of_values(evidence.profile)
+    if by_values and by_values[0].role == "sensitive":
+        return _sensitive(evidence, reasons.by_values(by_values[1], by_values[0].key))
+    return None
+
+
+def _sensitive(evidence: _Evidence, reason: str) -> Suggestion:
+    # A sensitive value is published as it stands, so a type must suit every one of them.
+    content = evidence.content
+    return Suggestion("sensitive", reason, "text" if content.rejected else content.type)
+
+
+def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
+    """What others may know of a person."""
+    known = next(((concept, word) for concept, word in evidence.concepts if concept.role == "quasi-identifier"), None)
+    content = evidence.content
+    if known:
+        what = reasons.by_name(known[1], known[0].key).removesuffix(".") + f", {content.words}"
+        return _quasi_identifier(content, reasons.KNOWN.format(what=what), known[0].rank)
+    by_values = concept_of_values(evidence.profile)
+    if by_values:
+        what = reasons.by_values(by_values[1], by_values[0].key).removesuffix(".")
+        return _quasi_identifier(content, reasons.KNOWN.format(what=what), by_values[0].rank)
+    if content.kind in ("dates", "years"):
+        return _quasi_identifier(content, reasons.KNOWN.format(what=_capital(content.words)), 1)
+    return None
+
+
+def _judge_rest(evidence: _Evidence) -> Suggestion:
+    """What nothing is known of."""
+    profile, content = evidence.profile, evidence.content
+    suggestion = _quasi_identifier(content, reasons.DOUBT.format(what=_capital(content.words)), UNKNOWN_RANK)
+    if content.kind in _NUMERIC and profile.present > 100 and profile.distinct_share > _MANY_NUMBERS:
+        return suggestion.withheld(reasons.OWN_NUMBER)
+    return suggestion
+
+
+def _quasi_identifier(content: Content, reason: str, rank: int) -> Suggestion:
+    if content.rejected:
+        reason += reasons.REJECTED.format(count=len(content.rejected))
+    return Suggestion("quasi-identifier", reason, content.type, content.hierarchy, content.rejected, rank)
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _is_free_text(profile: Profile) -> bool:
+    if profile.few:
+        return False
+    values = profile.sample
+    length = sum(map(len, values)) / len(values)
+    words = sum(len(value.split()) for value in values) / len(values)
+    return length > _LONG_TEXT or (words >= _WORDS_OF_TEXT and profile.distinct_share > 0.2 and length > _LONG_TEXT / 2)
+
+
+def _counts_rows(profile: Profile) -> bool:
+    """Whether the values are consecutive whole numbers, nearly each once."""
+    values = profile.values
+    if profile.distinct_share < _UNIQUE_SHARE or len(values) < 20 or not all(map(str.isdecimal, values)):
+        return False
+    numbers = sorted(int(value) for value in values)
+    return numbers[-1] - numbers[0] <= 1.1 * len(numbers)
+
+
+def _are_keys(profile: Profile) -> bool:
+    """Whether nearly every row has a long whole number of its own, all of about one length."""
+    lengths = {len(value) for value in profile.sample}
+    unique = profile.present >= 50 and profile.distinct_share >= _UNIQUE_SHARE
+    return unique and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
+
+
+def _are_keys_of_persons(profile: Profile) -> bool:
+    """Whether many codes of one length stand in a few rows each, none in far more than the others."""
+    rows = profile.present / len(profile.counts)
+    even = rows >= _REPEATED and profile.top_share * profile.present <= 4 * rows + 4
+    if len(profile.counts) < 100 or profile.distinct_share < 0.05 or not even:
+        return False
+    lengths = {len(value) for value in profile.sample}
+    coded = profile.share_of(_LETTERS_AND_DIGITS)
+    return coded > 0.95 and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 2
+
+
+def _are_many(profile: Profile, _: Content) -> bool:
+    """Whether values are many, or few but long ones with digits: persons with many rows have few numbers."""
+    return not profile.few or profile.share_of(_LONG_CODE) >= _UNIQUE_SHARE
+
+
+def _is_key(profile: Profile, content: Content) -> bool:
+    if {*words_of(profile.name)} & WORDS["persons"]:
+        return len(profile.counts) > 2
+    return profile.distinct_share >= _KEY_SHARE and _are_many(profile, content)
+
+
+def _is_text(profile: Profile, content: Content) -> bool:
+    return content.kind in ("categories", "codes") and (not profile.few or share_of_names(profile) > 0)
+
+
+_MEETS: dict[Demand, Callable[[Profile, Content], bool]] = {
+    "anything": lambda _, __: True,
+    "many": _are_many,
+    "key": _is_key,
+    "number": lambda _, content: content.kind in _NUMERIC,
+    "text": _is_text,
+}
+_JUDGES: tuple[Callable[[_Evidence], Suggestion | None], ...] = (
+    _judge_format,
+    _judge_key_words,
+    _judge_person_names,
+    _judge_own_values,
+    _judge_privacy,
+    _judge_knowledge,
+    _judge_rest,
+)

@@ -1,0 +1,52 @@
+"""The selection of quasi-identifiers: a few, ranked by what is known of them and by how much they tell rows apart.
+
+Each further quasi-identifier costs detail in all others; beyond a handful, a release says nothing any more (Aggarwal
+2005, "On k-anonymity and the curse of dimensionality", VLDB).
+"""
+
+from collections.abc import Mapping
+
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import Suggestion
+
+MAX_QUASI_IDENTIFIERS = 8
+# A column without groups of values is lost when fewer of its rows than this share their value with k - 1 others.
+_KEPT_SHARE = 0.5
+# A handful of rows is an example of something larger, and says nothing about its values.
+_ENOUGH = 10
+
+
+def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], k: int) -> dict[str, Suggestion]:
+    """The suggestions with the best few quasi-identifiers; the others are withheld until somebody decides.
+
+    A plan needs a quasi-identifier: where there is none, the column that is the least identifying is taken for one.
+    """
+    candidates = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
+    lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
+    ranked = sorted(
+        (name for name in candidates if name not in lost),
+        key=lambda name: (suggestions[name].rank, -profiles[name].separation),
+    )
+    chosen = dict(suggestions)
+    for name in (*lost, *ranked[MAX_QUASI_IDENTIFIERS:]):
+        why, count = (reasons.RARE, k) if name in lost else (reasons.LESS, MAX_QUASI_IDENTIFIERS)
+        chosen[name] = suggestions[name].withheld(why.format(known=suggestions[name].reason, count=count))
+    return chosen if ranked else chosen | _substitute(suggestions, profiles)
+
+
+def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
+    """Whether a column of categories could not be published even if it were the only one."""
+    enough = profile.rows >= _ENOUGH * k
+    return enough and suggestion.hierarchy == {"type": "any"} and profile.share_in_groups(k) < _KEPT_SHARE
+
+
+def _substitute(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
+    """Some column as the quasi-identifier that a plan needs."""
+    roles = ("insensitive", "sensitive", "identifier")
+    name = min(
+        suggestions, key=lambda name: (roles.index(suggestions[name].role), profiles[name].separation), default=None
+    )
+    if name is None:
+        return {}
+    return {name: Suggestion("quasi-identifier", reasons.ONLY, hierarchy={"type": "any"})}

@@ -1,0 +1,40 @@
+"""Words and codes in the values that tell what a column is about, where its name does not."""
+
+import re
+from functools import cache
+
+from sfumato.hierarchies.suggest.concepts import BY_KEY, Concept, read_sections
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.vocabulary import fold
+
+_ICD = re.compile(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
+_SHARE_OF_ICD = 0.9
+
+
+def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
+    """What a column's values are about, and the share of rows that tell so.
+
+    >>> concept, share = concept_of_values(Profile("x", {"ledig": 3, "Verheiratet": 5}, rows=8))
+    >>> concept.key, share
+    ('family', 1.0)
+    """
+    if len(profile.counts) < 2:
+        return None
+    if (codes := profile.share_of(_ICD)) >= _SHARE_OF_ICD:
+        return BY_KEY["health"], codes
+    plain = {value: _plain(value) for value in profile.sample}
+    for key, needed, words in _lists():
+        members = {value for value, text in plain.items() if text in words}
+        if members and (share := profile.share(members.__contains__)) >= needed:
+            return BY_KEY[key], share
+    return None
+
+
+@cache
+def _lists() -> list[tuple[str, float, frozenset[str]]]:
+    """For each concept, the share of rows that must hold one of its words, and these."""
+    return [(head[0], float(head[1]), words) for head, words in read_sections("value_words.txt")]
+
+
+def _plain(value: str) -> str:
+    return fold(value.strip()).replace(" ", "-").rstrip(".")

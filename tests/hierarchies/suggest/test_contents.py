@@ -1,0 +1,136 @@
+"""What values are, and hierarchies for them that typing errors cannot ruin and whose every level changes something."""
+
+import random
+from collections import Counter
+from datetime import date, timedelta
+
+import pytest
+
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.hierarchies.suggest.contents import content_of
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.shapes.shapes import read
+
+DAYS = [date(1950, 1, 1) + timedelta(days=7 * place) for place in range(800)]
+
+
+def content(name, values, *concepts):
+    return content_of(Profile(name, Counter(map(str, values)), len(values)), concepts)
+
+
+def ladder(entry, values):
+    return read(HIERARCHY, entry.hierarchy).bind(list(dict.fromkeys(map(str, values)))).ladder
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "hierarchy"),
+    [
+        ("dob", [f"{day:%Y%m%d}" for day in DAYS], {"type": "date", "format": "%Y%m%d"}),
+        ("x", [f"{day:%d.%m.%Y}" for day in DAYS], {"type": "date", "format": "%d.%m.%Y"}),
+        ("x", [f"{day:%m/%d/%Y}" for day in DAYS], {"type": "date", "format": "%m/%d/%Y"}),
+        ("x", [f"{day:%d %b %Y}" for day in DAYS], {"type": "date", "format": "%d %b %Y"}),
+    ],
+)
+def test_dates(name, values, hierarchy):
+    assert content(name, values).hierarchy == hierarchy | {"levels": ["month", "quarter", "year", "decade"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "hierarchy"),
+    [
+        ("plz", ["72021", "72022", "72107", "01067"], {"type": "digits", "length": 5, "shown": [4, 2]}),
+        ("postcode", ["SW1A 1", "N19", "N17"], {"type": "digits"}),
+        ("icd", ["E11", "E12", "J45", "J46"], {"type": "digits", "length": 3, "shown": [2]}),
+        ("pain", ["High", "low", "Medium"], {"type": "order", "size": 2, "values": ["low", "Medium", "High"]}),
+        ("color", ["red", "green"] * 9, {"type": "any"}),
+        ("flag", ["0", "1"] * 9, {"type": "any"}),
+        ("zz", ["0071", "0102", "0913"], {"type": "any"}),
+    ],
+)
+def test_codes_scales_and_categories(name, values, hierarchy):
+    concept = ["place"] if name == "plz" else []
+    assert content(name, values, *concept).hierarchy == hierarchy
+
+
+def test_letters_before_a_number_group_codes():
+    entry = content("station", ["CARD-01", "CARD-02", "NEURO-01", "NEURO-7"])
+    assert entry.hierarchy["parents"]["NEURO-7"] == "NEURO"
+
+
+def test_two_typing_errors_do_not_ruin_the_years_of_birth():
+    years = [*range(1971, 2021)] * 8 + [11, 18]
+    entry = content("GEBURTSJAHR_HUND", years, "age")
+    assert entry.rejected == ()
+    assert entry.hierarchy == {"type": "intervals", "bottom": 1960, "end": 2039, "widths": [5, 10, 20]}
+    labels = ladder(entry, years).labels
+    assert len({*labels[1]} - {"<1960"}) >= 10
+    assert ladder(entry, years).published("11", 1) == "<1960"
+
+
+def test_a_sentinel_among_ages_is_coded_above():
+    ages = [random.Random(1).randint(18, 95) for _ in range(500)] + [*range(18, 90)] * 3 + [999]
+    entry = content("age", ages, "age")
+    assert entry.kind == "ages"
+    assert ladder(entry, ages).published("999", 1).startswith(">")
+    assert len(ladder(entry, ages).labels[1]) > 12
+
+
+def test_crowded_numbers_are_cut_at_quantiles():
+    draw = random.Random(1)
+    incomes = [int(draw.lognormvariate(10, 1)) for _ in range(3000)] + [40_000_000]
+    entry = content("zz", incomes)
+    level = ladder(entry, incomes)
+    sizes = Counter(level.published(str(income), 1) for income in incomes)
+    assert max(sizes.values()) < 0.2 * len(incomes)
+    assert level.published("40000000", 1).startswith(">")
+
+
+def test_zeros_have_an_interval_of_their_own():
+    draw = random.Random(1)
+    gains = [0] * 900 + [draw.randint(100, 20_000) for _ in range(100)]
+    entry = content("zz", gains)
+    assert ladder(entry, gains).published("0", 1) == "0"
+
+
+def test_words_among_numbers_are_rejected_not_the_numbers():
+    entry = content("age", [*(str(place % 70 + 18) for place in range(400)), "unclear"], "age")
+    assert entry.kind == "ages"
+    assert entry.rejected == ("unclear",)
+
+
+def test_impossible_dates_are_rejected():
+    entry = content("x", [f"{day:%Y%m%d}" for day in DAYS[:60]] + ["19911520"])
+    assert entry.rejected == ("19911520",)
+
+
+def test_dates_of_three_kinds_in_one_column_meet_on_the_same_labels():
+    forms = ("%d.%m.%Y", "%Y-%m-%d", "%d/%m/%Y")
+    values = [DAYS[place].strftime(forms[place % 3]) for place in range(len(DAYS))]
+    entry = content("x", values)
+    assert {entry.hierarchy["format"], *entry.hierarchy["formats"]} == {*forms}
+    assert entry.rejected == ()
+    same = ladder(entry, ["03.01.1971", "1971-01-04", "05/01/1971"])
+    assert {same.published(value, 1) for value in ("03.01.1971", "1971-01-04", "05/01/1971")} == {"197101**"}
+
+
+def test_day_and_month_are_never_both_first():
+    values = [f"{day:%d/%m/%Y}" for day in DAYS] + ["05/30/1971"] * 20
+    assert "formats" not in content("x", values).hierarchy
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("plz", [f"7207{place}" for place in range(10)] * 5),
+        ("age", [*range(30, 48)] * 9),
+        ("x", [f"{day:%Y-%m-%d}" for day in DAYS[:40]]),
+        ("zz", [place / 8 for place in range(300)]),
+    ],
+)
+def test_every_level_changes_something(name, values):
+    entry = content(name, values, "age" if name == "age" else "place")
+    texts = list(dict.fromkeys(map(str, values)))
+    bound = ladder(entry, values)
+    sizes = [len({bound.published(text, level) for text in texts}) for level in range(bound.height)]
+    assert sizes == sorted({*sizes}, reverse=True)
+    assert sizes[-1] == 1

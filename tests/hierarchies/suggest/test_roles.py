@@ -1,0 +1,176 @@
+"""Roles by evidence: from names, from values, and never from a sentence that fits every column."""
+
+import random
+from collections import Counter
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato import datasets
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.reasons import UNDECIDED
+from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.hierarchies.types import canonical
+from sfumato.shapes.shapes import read
+
+DAYS = [date(1950, 1, 1) + timedelta(days=97 * place) for place in range(200)]
+
+
+def profile(name, values, missing=0):
+    return Profile(name, Counter(map(str, values)), len(values) + missing, missing)
+
+
+def drawn(*values, rows=200, seed=1):
+    return random.Random(seed).choices(values, k=rows)
+
+
+LONG = [f"the patient of room {place} asked to be called by the name of the mother" for place in range(60)]
+TELEPHONES = [f"07071 29{place:04d}" for place in range(60)]
+PLATES = [f"RT-AB {place}" for place in range(100, 160)]
+CASES = [f"{place % 7 + 1} OWi {place}/21" for place in range(60)]
+STREETS = [f"Gartenweg {place}" for place in range(1, 61)]
+UUIDS = [f"123e4567-e89b-12d3-a456-{place:012d}" for place in range(60)]
+SURNAMES = ("Müller", "Schmidt", "Becker", "Yilmaz", "Krause", "Hofmann", "Zwirner", "Haas")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("Nachname", drawn(*SURNAMES), "identifier"),
+        ("x", drawn(*SURNAMES), "identifier"),
+        ("x", drawn("Anna", "Jürgen", "Petra", "Emre", "Mia"), "identifier"),
+        ("Patientenname", [f"Person {place}" for place in range(50)], "identifier"),
+        ("patient_ID", [7 * place for place in range(50)], "identifier"),
+        ("USUBJID", drawn(*(f"ABC-301-{place}" for place in range(1000, 1300)), rows=900), "identifier"),
+        ("contact", [f"p{place}@example.org" for place in range(50)], "identifier"),
+        ("x", TELEPHONES, "identifier"),
+        ("x", PLATES, "identifier"),
+        ("x", CASES, "identifier"),
+        ("x", STREETS, "identifier"),
+        ("x", UUIDS, "identifier"),
+        ("x", [f"A{place:08d}" for place in range(200)], "identifier"),
+        ("no", range(1, 51), "identifier"),
+        ("x", range(1, 51), "identifier"),
+        ("remark", [f"came with {place}" for place in range(50)], "identifier"),
+        ("text", LONG, "identifier"),
+        ("ticket", [f"PC {17000 + place}" for place in range(50)], "identifier"),
+        ("survey_weight", [f"{0.5 + place / 100:.2f}" for place in range(200)], "identifier"),
+        ("hhid", drawn(*range(100, 180)), "identifier"),
+        ("patient_id", drawn(*range(1, 16), rows=300), "identifier"),
+        ("phone", drawn("07071 29001", "07071 29002", "0170 1234567", rows=300), "identifier"),
+        ("phone", drawn("yes", "no"), "quasi-identifier"),
+        ("account_balance", [place / 3 for place in range(300)], "sensitive"),
+        ("Mutter", [f"Anna {name}" for name in drawn(*SURNAMES)], "identifier"),
+        ("suspect_name", drawn("Noah Carver", "Liam Doyle", "Ava Patel"), "identifier"),
+        ("disease_name", drawn("Asthma", "Gout", "Lupus"), "sensitive"),
+        ("Krankheit", drawn("Asthma", "Grippe"), "sensitive"),
+        ("Hauptdiagnose", drawn("Asthma", "Grippe"), "sensitive"),
+        ("x", drawn("E11.9", "I10.0", "J45.9"), "sensitive"),
+        ("salary-class", drawn("<=50K", ">50K"), "sensitive"),
+        ("religiousness", drawn(1, 2, 3, 4, 5), "sensitive"),
+        ("Konfession", drawn("ev", "rk"), "sensitive"),
+        ("x", drawn("evangelisch", "katholisch", "konfessionslos"), "sensitive"),
+        ("affairs", drawn(0, 1, 2, 12), "sensitive"),
+        ("vote_2024", drawn("SPD", "CDU", "Grüne"), "sensitive"),
+        ("Gewerkschaft", drawn("ja", "nein"), "sensitive"),
+        ("charge_degree", drawn("F", "M"), "sensitive"),
+        ("ethnicity", drawn("A", "B", "C"), "sensitive"),
+        ("sexual_orientation", drawn("A", "B", "C"), "sensitive"),
+        ("fingerprint_type", drawn("A", "B", "C"), "sensitive"),
+        ("Survived", drawn(0, 1), "sensitive"),
+        ("outcome", drawn("good", "bad"), "sensitive"),
+        ("Geschlecht", drawn("m", "w"), "quasi-identifier"),
+        ("x", drawn("ledig", "verheiratet"), "quasi-identifier"),
+        ("PLZ", drawn("72021", "72022"), "quasi-identifier"),
+        ("Diagnosedatum", [day.isoformat() for day in DAYS], "quasi-identifier"),
+        ("age_at_diagnosis", drawn(*range(20, 80)), "quasi-identifier"),
+        ("school_name", drawn("North High", "South High", "East High"), "quasi-identifier"),
+        ("hospital_id", drawn(*range(1, 9)), "quasi-identifier"),
+        ("ward", drawn("A", "B"), "quasi-identifier"),
+        ("zz", drawn("A", "B"), "quasi-identifier"),
+        ("study", ["S1"] * 30, "insensitive"),
+        ("empty", [], "insensitive"),
+    ],
+)
+def test_roles(name, values, role):
+    suggestion = suggest(profile(name, values))
+    assert suggestion.role == role, suggestion.reason
+    assert suggestion.reason.endswith(".")
+
+
+def test_a_number_that_nobody_can_place_is_withheld_until_somebody_decides():
+    suggestion = suggest(profile("zz", [f"{place / 7:.4f}" for place in range(400)]))
+    assert (suggestion.role, suggestion.undecided) == ("identifier", True)
+    assert suggestion.reason.startswith(UNDECIDED)
+
+
+def test_a_constant_with_gaps_tells_rows_apart():
+    assert suggest(profile("study", ["S1"] * 30, missing=5)).role == "quasi-identifier"
+
+
+def test_persons_with_several_rows_are_named_as_such():
+    suggestion = suggest(profile("patient_id", drawn(*range(1000, 1080), rows=400)))
+    assert suggestion.role == "identifier"
+    assert "5.0 rows on average" in suggestion.reason
+
+
+def test_check_digits_tell_numbers_of_offices_from_others():
+    right = [f"{code}{_luhn(code)}" for code in (f"4{place:014d}" for place in range(3, 90))]
+    assert "accounts or cards" in suggest(profile("x", right)).reason
+    wrong = [f"{number[:-1]}{(int(number[-1]) + 5) % 10}" for number in right]
+    assert "accounts or cards" not in suggest(profile("x", wrong)).reason
+
+
+def _luhn(code):
+    digits = [int(sign) for sign in reversed(code)]
+    total = sum(digits[1::2]) + sum(sum(divmod(2 * digit, 10)) for digit in digits[::2])
+    return -total % 10
+
+
+def test_reasons_hold_no_value_of_the_data_and_differ():
+    columns = {"city": ("Entenhausen", "Gansbach"), "illness": ("Ente", "Gans"), "x": ("Huhn", "Hahn")}
+    reasons = {suggest(profile(name, values * 30)).reason for name, values in columns.items()}
+    assert len(reasons) == 3
+    assert not any(value in reason for reason in reasons for values in columns.values() for value in values)
+
+
+def test_sensitive_values_of_another_kind_leave_the_column_a_text():
+    numbers = [*(str(place) for place in range(1000, 1100)), "unclear"]
+    assert suggest(profile("income", numbers)).type == "text"
+    assert suggest(profile("income", numbers[:-1])).type == "integer"
+
+
+def accepted(suggestion, values):
+    texts, wrong = canonical(values, suggestion.type)
+    assert {values[place] for place in wrong} <= {*suggestion.rejected}
+    if suggestion.hierarchy:
+        distinct = list(dict.fromkeys(text for text in texts if text is not None))
+        assert {*read(HIERARCHY, suggestion.hierarchy).bind(distinct).rejected} <= {*suggestion.rejected}
+
+
+@pytest.mark.parametrize("name", datasets.DATASETS)
+def test_suggestions_for_the_datasets_run_as_they_are(name):
+    for column, values in datasets.DATASETS[name]().columns().items():
+        texts = [str(value) for value in values]
+        suggestion = suggest(profile(column, texts))
+        assert suggestion.rejected == ()
+        accepted(suggestion, list(dict.fromkeys(texts)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(["x", "plz", "age", "dob", "salary", "ward", "year"]),
+    st.one_of(
+        st.lists(st.integers(-(10**6), 10**18).map(str), max_size=12),
+        st.lists(st.integers(0, 3).map(lambda power: str(10**power)), max_size=60),
+        st.lists(st.decimals(-1000, 1000, places=3).map(str), max_size=12),
+        st.lists(st.floats(allow_nan=False, allow_infinity=False).map(repr), max_size=12),
+        st.lists(st.dates().map(str), max_size=12),
+        st.lists(st.text(max_size=8), max_size=12),
+    ),
+)
+def test_whatever_is_suggested_accepts_the_values(name, values):
+    accepted(suggest(profile(name, values)), list(dict.fromkeys(values)))

@@ -1,0 +1,126 @@
+"""Suggested plans for messy files: right roles, few quasi-identifiers, and releases in which no column is lost."""
+
+import csv
+import io
+import time
+from collections import Counter
+
+import later_files
+import messy_files
+import pytest
+import unseen_files
+import yaml
+from messy_files import MessyFile
+
+import sfumato
+from sfumato.errors import DataError
+from sfumato.hierarchies.suggest.reasons import UNDECIDED
+from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS
+from sfumato.pipelines.suggest import SuggestedPlan, suggest_for_file, suggest_for_frame
+
+LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C"}
+ROWS = 1200
+
+
+def frame_of(file: MessyFile, rows: int):
+    polars = pytest.importorskip("polars")
+    lines = list(csv.reader(io.StringIO(file.text(rows)), delimiter=file.separator))
+    columns = zip(*(lines[1:] if file.header else lines), strict=True)
+    return polars.DataFrame({name: list(cells) for name, cells in zip(file.roles, columns, strict=True)})
+
+
+def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
+    """Columns with a wrong role; a quasi-identifier for which there was no room any more is withheld rightly."""
+    roles = {name: LETTERS[entry["role"]] for name, entry in suggestion.plan["columns"].items()}
+    full = Counter(roles.values())["Q"] == MAX_QUASI_IDENTIFIERS
+
+    def right(name: str) -> bool:
+        withheld = full and "Q" in file.roles[name] and suggestion.reasons[name].startswith(UNDECIDED)
+        return roles[name] in file.roles[name] or withheld
+
+    return [name for name in file.roles if not right(name)]
+
+
+@pytest.mark.parametrize(
+    ("files", "share"), [(messy_files.FILES, 0.95), (unseen_files.FILES, 0.9), (later_files.FILES, 0.9)]
+)
+def test_roles_are_right(files, share):
+    wrong, total = [], 0
+    for file in files:
+        mistakes = wrong_columns(file, suggest_for_frame(frame_of(file, ROWS)))
+        assert len(mistakes) <= 0.2 * len(file.roles), (file.name, mistakes)
+        wrong += mistakes
+        total += len(file.roles)
+    assert len(wrong) <= (1 - share) * total, wrong
+
+
+@pytest.mark.parametrize("file", messy_files.FILES, ids=lambda file: file.name)
+def test_what_is_proposed_runs_and_loses_no_column(file):
+    frame = frame_of(file, ROWS)
+    plan = suggest_for_frame(frame).plan
+    names = [name for name, entry in plan["columns"].items() if entry["role"] == "quasi-identifier"]
+    assert 0 < len(names) <= MAX_QUASI_IDENTIFIERS
+    release = sfumato.anonymize(frame, plan)
+    assert release.report.holds
+    assert release.report.suppressed_rows <= 0.02 * ROWS
+    for name, left in release.report.utility.values_left.items():
+        assert left.after > 1, name
+    assert {entry.get("column") for entry in plan["privacy"]} >= {
+        name for name, entry in plan["columns"].items() if entry["role"] == "sensitive"
+    }
+
+
+def test_each_column_has_a_reason_and_doubt_is_a_comment(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text(messy_files.SURVEY.text(400), encoding="utf-8")
+    suggestion = suggest_for_file(path)
+    text = suggestion.to_yaml()
+    assert yaml.safe_load(text) == suggestion.plan
+    assert text.count("  # ") == len(suggestion.plan["columns"])
+    assert text.count("  # decide yourself: ") >= 30
+    assert "seed" not in suggestion.plan
+    assert not any(entry["role"] == "insensitive" for entry in suggestion.plan["columns"].values())
+
+
+def test_ten_thousand_rows_of_fifty_columns_are_quick(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text(messy_files.SURVEY.text(10_000), encoding="utf-8")
+    assert len(messy_files.SURVEY.columns) == 50
+    begin = time.process_time()
+    suggest_for_file(path)
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize("separator", [None, ";"])
+def test_a_file_read_with_the_wrong_separator_is_no_file_of_one_column(tmp_path, separator):
+    sign = "," if separator else ":"
+    path = tmp_path / "rows.csv"
+    path.write_text(f"age{sign}sex\n" + "".join(f"{20 + i % 40}{sign}m\n" for i in range(60)), encoding="utf-8")
+    if separator is None:
+        assert list(suggest_for_file(path).plan["columns"]) == [f"age{sign}sex"]
+        return
+    with pytest.raises(DataError, match="one column") as caught:
+        suggest_for_file(path, separator)
+    assert "--separator" in caught.value.do
+
+
+def test_rare_values_must_not_fill_a_class_and_common_ones_may(tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = "".join(
+        f"{20 + i % 40},{'yes' if i % 20 == 0 else 'no'},{'abc'[i % 3]},{'x' if i % 9 == 0 else ''}\n"
+        for i in range(400)
+    )
+    path.write_text("age,hiv,diagnosis,allergy\n" + rows, encoding="utf-8")
+    promises = {entry.get("column"): entry for entry in suggest_for_file(path).plan["privacy"]}
+    assert promises["hiv"]["values"] == ["yes"]
+    assert promises["allergy"]["values"] == ["x"]
+    assert promises["diagnosis"]["model"] == "l-diversity"
+    assert promises[None] == {"model": "k-anonymity", "k": 5}
+
+
+def test_a_plan_has_a_quasi_identifier_even_where_no_column_is_one():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"email": [f"p{i}@example.org" for i in range(50)], "hiv": ["yes", "no"] * 25})
+    roles = {name: entry["role"] for name, entry in suggest_for_frame(frame).plan["columns"].items()}
+    assert [*roles.values()].count("quasi-identifier") == 1
+    assert roles["email"] == "identifier"
