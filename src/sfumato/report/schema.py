@@ -57,7 +57,7 @@ def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, 
 
 def external_schema() -> Schema:
     """The JSON Schema of report-external.json."""
-    role = {"enum": ["identifier", "quasi-identifier", "sensitive", "insensitive"]}
+    role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]}
     level = {"type": ["integer", "null"], "minimum": 0, "description": "null where the method chooses none"}
     promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
     bound = {
