@@ -141,15 +141,18 @@ def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> b
     """Whether the first record is likely no header.
 
     It repeats in its columns, or is a value in all columns that hold numbers, dates or addresses. A table whose columns
-    are called 1990, 2000, … beside some with a name in words passes.
+    are called 1990, 2000, … beside some with a name in words passes. Where a column of numbers has a name in words, one
+    other name may stand among the values of its column by chance.
 
     >>> looks_like_data(["Ada", "36"], [["Max", "41"]]), looks_like_data(["name", "age"], [["Max", "41"]])
     (True, False)
     """
     columns = [[record[place] for record in sample if place < len(record)] for place in range(len(fields))]
-    repeated = any(field and field in values for field, values in zip(fields, columns, strict=True))
+    repeated = sum(bool(field) and field in values for field, values in zip(fields, columns, strict=True))
     valued = [field for field, values in zip(fields, columns, strict=True) if values and all(map(_is_value, values))]
-    return repeated or (bool(valued) and all(map(_is_value, valued)))
+    if not valued or any(map(_is_value, valued)):
+        return repeated > 0 or (bool(valued) and all(map(_is_value, valued)))
+    return repeated > 1
 
 
 def _is_value(text: str) -> bool:

@@ -93,6 +93,7 @@ WITH_HEADER = {
     "years beside a name": "land,births,1990,2000\nA,7,1,2\nB,8,3,4\n",
     "a header alone": "name,1990\n",
     "codes": "code,x1\nA1,B2\nA3,B4\n",
+    "a name among the values, beside numbers": "age,x\n34,x\n35,y\n",
 }
 
 
