@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.suppress import suppress
     from sfumato.pipelines.tabulate import tabulate
     from sfumato.pipelines.verify import verify
+    from sfumato.service.client import Client
 
 # Public name -> the module in which it lives.
 _HOMES = {
@@ -45,6 +46,7 @@ _HOMES = {
     "anonymize": "sfumato.pipelines.release",
     "anonymize_attributes": "sfumato.pipelines.attributes",
     "audit": "sfumato.pipelines.audit",
+    "Client": "sfumato.service.client",
     "Comparison": "sfumato.pipelines.compare",
     "compare": "sfumato.pipelines.compare",
     "protect": "sfumato.pipelines.protect",
@@ -56,6 +58,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Client",
     "Comparison",
     "DataError",
     "EngineError",

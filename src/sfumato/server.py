@@ -15,21 +15,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.attributes.remote.fetching import Fetcher
-from sfumato.attributes.sources import Sources
 from sfumato.errors import SfumatoError
-from sfumato.service.attributes.endpoints import Endpoints
 from sfumato.service.attributes.routes import attribute_routes
 from sfumato.service.health import health_routes
 from sfumato.service.http import problems
 from sfumato.service.http.keys import read_keys
 from sfumato.service.http.log_lines import keep_log_plain, start_log
 from sfumato.service.http.metrics import Metrics
+from sfumato.service.http.origins import OriginCheck
 from sfumato.service.http.request_log import RequestLog
-from sfumato.service.http.work_queue import WorkQueue
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.routes import job_routes
 from sfumato.service.settings import JobSettings, Settings, from_environment
+from sfumato.service.workers.frames import Call
+from sfumato.service.workers.lanes import Lanes
 
+PREPARE = "sfumato.service.attributes.endpoints:prepare"
 ABOUT = "Anonymizes personal data attribute by attribute, as a knowledge graph or an inline configuration says."
 
 
@@ -41,22 +42,23 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     """
     chosen = settings or Settings()
     keep_log_plain()
-    metrics, queue = Metrics(), WorkQueue(chosen.limits)
-    pool = Pool(jobs) if jobs else None
+    metrics = Metrics()
+    lanes = Lanes(chosen.limits, Call(PREPARE, (chosen,)))
+    pool = Pool(jobs, Fetcher(chosen.allowed_hosts)) if jobs else None
     app = FastAPI(
         title="Sfumato anonymization service",
         description=ABOUT,
         version=problems.API_VERSION,
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan(queue, pool),
+        lifespan=_lifespan(lanes, pool),
     )
     app.state.api_keys = read_keys(chosen.api_keys) if chosen.api_keys else None
     _add_error_policy(app)
+    app.add_middleware(OriginCheck, names=chosen.server_names)
     app.add_middleware(RequestLog, metrics=metrics)
-    endpoints = Endpoints(Sources(Fetcher(chosen.allowed_hosts), chosen.ontologies), chosen.limits)
     app.include_router(health_routes(chosen, metrics, pages=jobs is not None and jobs.pages))
-    app.include_router(attribute_routes(endpoints, queue))
+    app.include_router(attribute_routes(lanes, chosen.limits))
     if pool is not None:
         app.include_router(job_routes(pool, chosen.limits))
         if pool.settings.pages:
@@ -83,14 +85,15 @@ async def _invalid(request: Request, _: Exception) -> Response:
     return problems.answer(request, HTTPException(400))
 
 
-def _lifespan(queue: WorkQueue, pool: Pool | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _lifespan(lanes: Lanes, pool: Pool | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await lanes.start()
         if pool is not None:
             await asyncio.to_thread(pool.start)
         yield
         if pool is not None:
             await asyncio.to_thread(pool.close)
-        await asyncio.to_thread(queue.close)
+        await lanes.close()
 
     return lifespan

@@ -79,9 +79,10 @@ def test_beta_is_how_much_is_added_and_no_factor(variant):
 def test_both_bounds_of_presence_are_handed_out():
     subset = {"column": "ill", "value": "flu"}
     says, page, _ = said({"model": "delta-presence", "lower": 0.125, "upper": 0.875, "subset": subset})
-    told = "In every class at least a share of 0.125 and at most a share of 0.875 of the rows is in the study, as ill"
-    assert says == f"{told} marks it: with no more certainty can it be told whether a person is."
-    assert f"{told} marks it (highest: 0.75): with no more" in page
+    shares = "at least a share of 0.125 and at most a share of 0.875"
+    told = f"Of the persons of the list who look like a class {shares} is in it"
+    assert says == f"{told}: with no more certainty can it be told whether a person is in the study."
+    assert f"{told} (highest: 0.75): with no more" in page
     equal, _, _ = said({"model": "delta-presence", "lower": 0.75, "upper": 0.75, "subset": subset})
     assert "at least a share of 0.75 and at most a share of 0.75" in equal
 

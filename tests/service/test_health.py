@@ -9,6 +9,8 @@ import pytest
 from sfumato.errors import PlanError
 from sfumato.service.http.keys import digest, new_key, read_keys
 from sfumato.service.settings import JobSettings, Limits, Settings, from_environment, to_environment
+from sfumato.service.workers import template
+from sfumato.service.workers.template import Template
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
 BODY = {"configuration": MASK, "data": [{"name": "Ada"}]}
@@ -92,7 +94,9 @@ def test_file_of_keys_that_is_none(tmp_path, content):
 
 
 def test_settings_survive_the_environment(tmp_path):
-    settings = Settings(tmp_path, frozenset({"Intra.Example:8080"}), tmp_path / "keys", Limits(records=7))
+    settings = Settings(
+        tmp_path, frozenset({"Intra.Example:8080"}), api_keys=tmp_path / "keys", limits=Limits(records=7)
+    )
     jobs = JobSettings(tmp_path, tmp_path / "sources", slots=3)
     assert from_environment(to_environment(settings, jobs)) == (settings, jobs)
     assert from_environment({}) == (Settings(), None)
@@ -120,20 +124,37 @@ def test_no_value_in_logs_metrics_or_errors(client, configs, caplog):
     assert SECRET not in client.get("/metrics").text
 
 
-def test_unforeseen_error_tells_nothing(client, caplog, monkeypatch):
-    """The error's own text, which may quote data, reaches neither client nor log."""
-    from sfumato.attributes.operations.masking import Masking
+PLUGIN = """from sfumato.attributes.operations.operation import operation
 
-    def fail(*_: object) -> None:
-        raise KeyError(SECRET)
+@operation("failing", "string")
+class Failing:
+    range_suffix = graph_suffix = ""
 
-    monkeypatch.setattr(Masking, "apply", fail)
+    def apply(self, values, task):
+        raise KeyError(values[0])
+"""
+
+
+def test_unforeseen_error_tells_nothing(start, tmp_path, caplog, monkeypatch):
+    """An operation of somebody else's fails: its error's text, which quotes data, reaches neither client nor log."""
+    (tmp_path / "failing.py").write_text(PLUGIN)
+    information = tmp_path / "failing-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: failing\nVersion: 1\n")
+    (information / "entry_points.txt").write_text("[sfumato.operations]\nfailing = failing\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = Template()  # the one of this process has been started without the plugin
+    monkeypatch.setattr(template, "_shared", own)
     caplog.set_level(logging.INFO)
-    answer = client.put("/api/anonymise", json=BODY)
+    entry = {"name": {"anonymisationType": "Failing", "dataType": "String"}}
+    with start(Settings()) as client:
+        answer = client.put("/api/anonymise", json={"configuration": entry, "data": [{"name": SECRET}]})
+        assert client.put("/api/anonymise", json=BODY).status_code == 202
+    own.close()
     assert answer.status_code == 500
     assert SECRET not in answer.text
     ours = [record for record in caplog.records if record.name.startswith(("sfumato", "uvicorn"))]
-    assert any("KeyError" in record.getMessage() for record in ours)
+    assert any("KeyError" in record.getMessage() and "failing.py" in record.getMessage() for record in ours)
     assert not [record for record in ours if SECRET in record.getMessage() or record.exc_info]
 
 
@@ -175,6 +196,6 @@ def test_client_that_goes_away_does_no_harm(client):
     import socket
 
     with socket.create_connection(("127.0.0.1", client.base_url.port)) as connection:
-        connection.sendall(b"PUT /api/anonymise HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{")
+        connection.sendall(b"PUT /api/anonymise HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{")
     assert client.get("/health/live").status_code == 200
     assert isinstance(client, httpx.Client)

@@ -2,9 +2,12 @@
 
 import math
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from operator import eq, is_, itemgetter
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +17,12 @@ from sfumato.attributes.operations.buckets import number_of_buckets
 from sfumato.attributes.operations.generalization import Interval
 from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalize
 from sfumato.attributes.operations.refusal import ValueRefusedError
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, InternalError, PlanError
 
 Columns = Mapping[str, Sequence[Any]]
 COUNTED = ("generalization", "randomization")
+# Up to this many rows, plain Python is quicker than arrays.
+FEW_ROWS = 200
 
 
 class _Absent:
@@ -32,12 +37,19 @@ ABSENT = _Absent()
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of an answer: the name it is published under and its values, in the order given."""
+    """One column of an answer: the name it is published under and its values, in the order given.
+
+    Attributes:
+        outcome: What the operation returned; None where nothing was changed.
+        codes: For each value the place of its entry, -1 where it is missing.
+        entries: The entries of the outcome as they are published.
+    """
 
     name: str
     values: list[Any]
     outcome: Outcome | None = None
     codes: Codes | None = None
+    entries: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +86,53 @@ def anonymize_records(
         PlanError: An attribute has no rule, or an operation is not implemented for its type.
         DataError: There are no records, none of their attributes has a rule, or a value does not fit its operation.
     """
-    names = list(dict.fromkeys(name for record in records for name in record))
-    columns = {name: [record.get(name, ABSENT) for record in records] for name in names}
+    layouts = set(map(tuple, records))
+    if len(layouts) == 1:  # all have the same attributes in the same order: columns are had at once, and so are rows
+        names = next(iter(layouts))
+        columns: Columns = dict(zip(names, zip(*(record.values() for record in records), strict=True), strict=True))
+    else:
+        names = tuple(dict.fromkeys(name for record in records for name in record))
+        columns = {name: [record.get(name, ABSENT) for record in records] for name in names}
     answer, kpis, warnings = anonymize_columns(columns, configuration, len(records), seed)
-    rows: list[dict[str, Any]] = [
-        {answer[name].name: answer[name].values[place] for name in record} for place, record in enumerate(records)
-    ]
+    rows = _rows(records, names, answer, len(layouts) == 1)
+    check_rows(records, rows, answer)
     return Anonymized(rows, kpis, warnings)
+
+
+def _rows(
+    records: Sequence[Mapping[str, Any]], names: Sequence[str], answer: Mapping[str, Column], same: bool
+) -> list[dict[str, Any]]:
+    """Columns as rows again; each has what its record had."""
+    if same:
+        published = [answer[name].name for name in names]
+        lists = [answer[name].values for name in names]
+        return [dict(zip(published, row, strict=True)) for row in zip(*lists, strict=True)]
+    return [{answer[name].name: answer[name].values[place] for name in record} for place, record in enumerate(records)]
+
+
+def check_rows(
+    records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
+) -> None:
+    """The guard of records: every place of a changed attribute holds the very thing that its operation returned.
+
+    Raises:
+        InternalError: A place holds something else, or an original stands beside what replaces it.
+    """
+    names = {name: column.name for name, column in columns.items()}
+    layouts = {layout: tuple(names[name] for name in layout) for layout in set(map(tuple, records))}
+    expected = map(layouts.__getitem__, map(tuple, records))
+    fine = all(map(eq, expected, map(tuple, rows))) and len(rows) == len(records)
+    fine = fine and all(_holds(rows, column) for column in columns.values() if column.codes is not None)
+    if not fine:
+        raise InternalError("the records to be sent hold what no operation returned.", code="places")
+
+
+def _holds(rows: Sequence[Mapping[str, Any]], column: Column) -> bool:
+    codes: list[int] = [] if column.codes is None else column.codes.tolist()
+    name, entries = column.name, column.entries
+    if not codes or min(codes) >= 0:
+        return all(map(is_, map(itemgetter(name), rows), map(entries.__getitem__, codes)))
+    return all(code < 0 or row[name] is entries[code] for row, code in zip(rows, codes, strict=True))
 
 
 def anonymize_columns(
@@ -146,15 +198,16 @@ def _is_counted(rule: Rule, values: Sequence[Any]) -> bool:
 def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) -> Column:
     configuration = run.configuration
     there = _present(values)
-    filled = [value for value, present in zip(values, there.tolist(), strict=True) if present]
+    whole = bool(there.all())
+    filled = values if whole else [value for value, present in zip(values, there.tolist(), strict=True) if present]
     name = rule.attribute + _suffix(operation, configuration)
-    if not filled:
+    if not len(filled):
         return Column(name, list(values))
     task = Task(
         rule.attribute,
         rule.data_type,
         number_of_buckets(configuration.buckets, len(filled), run.counted),
-        _random(rule.attribute, run.seed),
+        cast("np.random.Generator", _Noise(rule.attribute, run.seed)),
         configuration.smallest_group,
     )
     try:
@@ -164,9 +217,12 @@ def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) 
     _check_length(outcome, len(filled), rule)
     codes = np.full(len(values), -1, np.int64)
     codes[there] = outcome.codes
-    entries = [_shown(entry, configuration) for entry in outcome.entries]
-    published = [entries[code] if code >= 0 else value for code, value in zip(codes.tolist(), values, strict=True)]
-    return Column(name, published, outcome, codes)
+    entries = _as_published(outcome.entries, configuration)
+    if whole:
+        published = list(map(entries.__getitem__, codes.tolist()))
+    else:
+        published = [entries[code] if code >= 0 else value for code, value in zip(codes.tolist(), values, strict=True)]
+    return Column(name, published, outcome, codes, entries)
 
 
 def _suffix(operation: Operation, configuration: Configuration) -> str:
@@ -175,15 +231,28 @@ def _suffix(operation: Operation, configuration: Configuration) -> str:
     return operation.range_suffix if configuration.form == "range" else operation.graph_suffix
 
 
-def _shown(entry: Any, configuration: Configuration) -> Any:
-    if not isinstance(entry, Interval):
-        return entry
-    return entry.as_label() if configuration.form == "label" else entry.as_range()
+def _as_published(entries: Sequence[Any], configuration: Configuration) -> Sequence[Any]:
+    """Entries as the answer's form writes them; only ranges differ."""
+    if Interval not in set(map(type, entries)):
+        return entries
+    write = Interval.as_label if configuration.form == "label" else Interval.as_range
+    return [write(entry) if isinstance(entry, Interval) else entry for entry in entries]
 
 
-def _random(attribute: str, seed: int | None) -> np.random.Generator:
-    """Noise of its own for each attribute; without a seed from the operating system's entropy."""
-    return np.random.default_rng(None if seed is None else [seed, zlib.crc32(attribute.encode())])
+class _Noise:
+    """Noise of its own for an attribute; a generator is made when one is first asked for, as most never ask."""
+
+    def __init__(self, attribute: str, seed: int | None) -> None:
+        self._attribute, self._seed = attribute, seed
+
+    @cached_property
+    def _generator(self) -> np.random.Generator:
+        """Without a seed from the operating system's entropy."""
+        seed = None if self._seed is None else [self._seed, zlib.crc32(self._attribute.encode())]
+        return np.random.default_rng(seed)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._generator, name)
 
 
 def _check_length(outcome: Outcome, expected: int, rule: Rule) -> None:
@@ -220,6 +289,8 @@ def smallest_class(columns: Sequence[npt.NDArray[np.int64]], rows: int) -> int:
     >>> smallest_class([np.array([0, 0, 1]), np.array([5, 5, 5])], 3)
     1
     """
+    if rows <= FEW_ROWS:
+        return min(Counter(zip(*(codes.tolist() for codes in columns), strict=True)).values())
     groups = np.zeros(rows, np.int64)
     for codes in columns:
         width = int(codes.max()) + 2

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 import threading
 import time
 import webbrowser
@@ -19,6 +18,7 @@ import typer
 
 from sfumato.errors import EngineError, missing_extra
 from sfumato.service.settings import JobSettings, Limits, Option, Settings, options, to_environment
+from sfumato.service.temporary import temporary_folder
 
 
 def command(
@@ -34,15 +34,15 @@ def command(
     """Run the service: attributes, jobs, and the pages in the browser."""
     if new_api_key is not None:
         return _print_key(new_api_key)
-    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder:
-        chosen["jobs"] = chosen["jobs"] or Path(folder).resolve() / "jobs"
+    with temporary_folder() as folder:
+        chosen["jobs"] = chosen["jobs"] or folder / "jobs"
         limits = Limits(**_fields(Limits, chosen))
         settings = Settings(**_fields(Settings, chosen), limits=limits)
         jobs = JobSettings(**_fields(JobSettings, chosen | {"pages": chosen["pages"] and workers == 1}))
         if open_browser and jobs.pages:
             here = "127.0.0.1" if host in ("0.0.0.0", "::") else host
             threading.Thread(target=_open_when_ready, args=(f"http://{here}:{port}/app",), daemon=True).start()
-        figures = {"PROMETHEUS_MULTIPROC_DIR": folder} if workers > 1 else {}
+        figures = {"PROMETHEUS_MULTIPROC_DIR": str(folder)} if workers > 1 else {}
         _run(to_environment(settings, jobs) | figures, host, port, workers, limits.seconds)
     return None
 

@@ -56,6 +56,11 @@ class Lookups:
         texts = np.array([self.recoding.codings[place].texts[row] for row in kept], object)
         return {"text": texts, "code": codes[kept].astype(np.uint64)}
 
+    def label_lookup(self, column: str) -> dict[str, Any]:
+        """Text and label of each value of a column that is published as something else."""
+        labels = self.handling.labels[column]
+        return {"text": np.array([*labels], object), "label": np.array([*labels.values()], object)}
+
     def value_lookup(self, division: Division) -> dict[str, Any]:
         """Text and code of each value of the column by which rows are divided apart."""
         texts = np.array([*division.spellings], object)

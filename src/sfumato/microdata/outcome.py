@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.methods.full_domain.problem import Judgment
 from sfumato.microdata.verdict import Promise
 
@@ -75,6 +76,7 @@ class Report:
         withheld_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, where its answer includes them.
         remarks: What a reader should know, in sentences.
+        disclosure: What the rows tell besides what was promised.
     """
 
     version: str
@@ -97,6 +99,7 @@ class Report:
     candidates: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    disclosure: Disclosure = field(default_factory=Disclosure)
     star_rows: bool = False
     withheld_columns: tuple[str, ...] = ()
 
@@ -124,6 +127,7 @@ class Report:
             "published_rows": self.published_rows,
             "classes": _plain(self.classes),
             "models": [promise.to_dict() for promise in self.models],
+            "disclosure": self.disclosure.to_dict(),
             "risk": {name: dict(figures) for name, figures in self.risk.items()},
             "utility": dict(self.utility),
             "nodes": dict(self.nodes),

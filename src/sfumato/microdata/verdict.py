@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,10 @@ from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
-from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
+from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.k_map import POPULATION
-from sfumato.microdata.models.model import Model, of_release
+from sfumato.microdata.models.model import Model, for_readers, of_release
 from sfumato.microdata.models.persons import (
     PERSONS,
     by_persons,
@@ -32,6 +34,8 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
 STAR = "*"
+# What a promise was really compared with, as the report says it; nothing, where only the unknown raw table would do.
+Compared = Literal["both", "raw", "published", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +91,19 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Published rows as classes: those that tell something, and the suppressed rows as one class.
+    """Published rows as classes, and what promises compare them with.
 
     Attributes:
+        visible: Those that tell something; suppressed: the star rows as one class.
+        shown: All rows whose sensitive values are published.
+        raw: The raw table, where it is known.
         combinations: The codes of the quasi-identifiers of all classes; hidden: which of them are suppressed rows.
     """
 
     visible: Classes
     suppressed: Classes
-    whole: Classes
+    shown: Classes
+    raw: Classes | None
     combinations: npt.NDArray[np.int32]
     hidden: Mask
 
@@ -128,10 +136,10 @@ def judge(
     visible = published.visible
     if missing_matches:
         visible = Classes(_matched(counted, quasi_identifiers, missing, star_rows), {})
-    told = published if members is None else published_persons(counted, quasi_identifiers, published, members, missing)
+    told = replace(published, visible=visible)
     if members is not None:
-        visible = told.visible
-    promises = tuple(_promise(model, visible, told.suppressed, told.whole) for model in models)
+        told = published_persons(counted, quasi_identifiers, published, members, missing)
+    promises = tuple(_promise(model, told) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -140,7 +148,19 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
+        tuple(filter(None, (_unchecked(*pair, persons is not None) for pair in zip(models, promises, strict=True)))),
     )
+
+
+def _unchecked(model: Model, promise: Promise, known_list: bool) -> str | None:
+    """That a promise cannot be checked by the rows alone; None where it can."""
+    if promise.parameters.get("against") == "nothing":
+        what = f'of "{promise.column}" is promised against the raw table alone'
+    elif isinstance(model, DeltaPresence) and not known_list:
+        what = "is about a list of persons"
+    else:
+        return None
+    return f"{promise.model} {what}, which these rows do not tell: verify the release folder."
 
 
 def judge_plan(
@@ -165,17 +185,31 @@ def judge_plan(
     )
 
 
-def _promise(model: Model, visible: Classes, suppressed: Classes, whole: Classes) -> Promise:
+def _promise(model: Model, published: Published) -> Promise:
+    """One promise, held against everything that it is compared with and that is known."""
+    wholes = _compared(model, published)
+    visible, suppressed = published.visible, published.suppressed
     by_rows = not visible.counts_persons
     failing = model.failing if by_rows else partial(failing_by_persons, model)
-    if of_release(model):
-        holds = model.keeps(visible.sizes)
-    else:
-        holds = not failing(visible, whole).any() if len(visible.sizes) else True
-    if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
-        holds = holds and not failing(suppressed, whole).any()
-    reached = model.reached(visible, whole) if by_rows else reached_by_persons(model, visible, whole)
-    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters_of(model))
+    reaches = model.reached if by_rows else partial(reached_by_persons, model)
+    holds = bool(wholes)
+    for whole in wholes.values():
+        if of_release(model):
+            holds &= model.keeps(visible.sizes)
+        elif len(visible.sizes):
+            holds &= not failing(visible, whole).any()
+        if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
+            holds &= not failing(suppressed, whole).any()
+    reached = max((reaches(visible, whole) for whole in wholes.values()), default=math.inf)
+    compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
+    parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
+    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters)
+
+
+def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
+    """What a promise is compared with and that is known; one that does not compare takes the values of either."""
+    known: dict[Compared, Classes] = {} if published.raw is None else {"raw": published.raw}
+    return known | {"published": published.shown} if for_readers(model) or not (known or model.compares) else known
 
 
 def parameters_of(model: Model) -> dict[str, object]:
@@ -216,11 +250,12 @@ def classes_of(
     visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
     if veiled:
         suppressed = Classes(sizes[hidden], {})
-    whole = _reference(reference, contents) if reference is not None else _together(all_classes, visible, suppressed)
+    shown_rows = reference_of(all_classes if suppressed.sensitive else visible, all_classes)
+    raw = None if reference is None else _reference(reference, contents)
     if persons is not None:
         combinations = _texts_of(counted, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
-    return Published(visible, suppressed, whole, codes[first], hidden)
+    return Published(visible, suppressed, shown_rows, raw, codes[first], hidden)
 
 
 def published_persons(
@@ -248,24 +283,18 @@ def published_persons(
         suppressed = Classes(suppressed.sizes, {}, counts_persons=True)
     if POPULATION in published.visible.sensitive:
         visible = replace(visible, sensitive={**visible.sensitive, POPULATION: published.visible.sensitive[POPULATION]})
-    whole = _whole_persons(published, all_classes)
-    return replace(published, visible=visible, suppressed=suppressed, whole=whole)
+    rows = all_classes if published.suppressed.sensitive else all_classes.kept(~published.hidden)
+    shown = _in_persons(reference_of(rows, all_classes), published.shown)
+    raw = None if published.raw is None else _in_persons(published.raw, published.raw)
+    return replace(published, visible=visible, suppressed=suppressed, shown=shown, raw=raw)
 
 
-def _whole_persons(published: Published, all_classes: Classes) -> Classes:
-    """What promises compare persons with: the raw table where it is known, else all persons whose values are told."""
-    whole = published.whole
-    if PERSONS not in whole.sensitive and not whole.counts_persons:
-        shown = all_classes if published.suppressed.sensitive else all_classes.kept(~published.hidden)
-        coded = {
-            name: replace(old, texts=new.texts, pair_values=new.pair_values)
-            for (name, old), new in zip(shown.sensitive.items(), all_classes.sensitive.values(), strict=True)
-        }
-        whole = Classes(shown.sizes, coded)
+def _in_persons(whole: Classes, coded: Classes) -> Classes:
+    """What promises compare persons with, its values coded as in other classes."""
     members = whole_by_persons(whole)
     wider = {
-        name: replace(members.sensitive[name], size=old.size, texts=old.texts, memo={})
-        for name, old in published.whole.sensitive.items()
+        name: replace(members.sensitive[name], size=old.size, texts=old.texts, memo={}, order_memo={})
+        for name, old in coded.sensitive.items()
         if name in members.sensitive and old.texts
     }
     return replace(members, sensitive={**members.sensitive, **wider})
@@ -292,7 +321,7 @@ def _person_content(
     if name is None:
         content = person_histogram(owners, np.zeros(len(owners), np.int64), entry, classes, 1)
         return replace(content, texts=(None,))
-    texts = published.whole.sensitive[name].texts
+    texts = published.shown.sensitive[name].texts
     codes_of = {text: code for code, text in enumerate(texts)}
     spelled = entry.counted.values[entry.counted.columns.index(name)]
     # The veil of suppressed rows is no value: those rows are left out.
@@ -302,19 +331,10 @@ def _person_content(
     return replace(content, texts=texts)
 
 
-def _together(all_classes: Classes, visible: Classes, suppressed: Classes) -> Classes:
-    """All rows whose sensitive values are published, as what promises compare with."""
-    shown = all_classes if suppressed.sensitive else visible
-    return Classes(
-        shown.sizes,
-        {name: replace(old, texts=all_classes.sensitive[name].texts) for name, old in shown.sensitive.items()},
-    )
-
-
 def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes:
     """The raw table, knowing also values that are published though it lacks them."""
     wider = {
-        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={})
+        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}, order_memo={})
         for name, new in contents.items()
     }
     return replace(reference, sensitive={**reference.sensitive, **wider})

@@ -17,7 +17,7 @@ from sfumato.engines.engine import Engine
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, typed, with_codings, with_spellings
+from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, table_of, typed
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
@@ -25,8 +25,8 @@ from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons
-from sfumato.microdata.recoding.prediction import predict
-from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, classes_of, published_labels
+from sfumato.microdata.recoding.prediction import classes_of, predict
+from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
@@ -67,6 +67,8 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     plan = read_plan(plain.get("plan", {}), recoding.parent).with_secret()
     if "division" in plain:
         raise _divided()
+    if plan.subset is not None:
+        raise _of_list()
     source = replace(plan.data, source=None, separator=None)
     engine = DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)
     try:
@@ -93,11 +95,19 @@ def _divided() -> PlanError:
     )
 
 
+def _of_list() -> PlanError:
+    return PlanError(
+        "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
+        "Make a new release for them.",
+        "recoding-list",
+    )
+
+
 def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:
     """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
     check_columns(plan, engine.columns)
     plan = replace(plan, utility=UtilityPlan())
-    counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    counted = engine.count((*plan.quasi_identifiers, *plan.checked_columns), reading_of(plan))
     recoding_file = _learned(earlier.recoding_file, counted, plan)
     table = _table(counted, plan, recoding_file, engine)
     recoding = _recoding(table, recoding_file)
@@ -154,10 +164,9 @@ def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: En
             raise _unknown(name, unknown, engine)
         codes = np.array([values.places[text] for text in texts], np.int32)
         codings.append(Coding(tuple(texts), codes, values.ladder))
-    one_text, invalid = typed(counted, plan)
+    table, invalid = table_of(counted, tuple(codings), plan)
     if invalid:
         raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
-    table = with_spellings(with_codings(one_text, tuple(codings), plan), counted, one_text, plan)
     return with_person_counts(plan, engine, table)
 
 

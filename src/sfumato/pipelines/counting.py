@@ -9,6 +9,7 @@ from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSON
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
+from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.models.k_map import KMap
@@ -26,6 +27,24 @@ def reading_of(plan: Plan) -> Reading:
     """What a missing value is, as the plan says."""
     names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
     return Reading(plan.data.missing, names if plan.data.on_missing == "drop" else ())
+
+
+def published_reading(plan: Plan, source: Engine) -> Reading:
+    """How the rows that are published are read: where they are a subset, other marks than its own drop a row."""
+    subset = plan.subset
+    if subset is None:
+        return reading_of(plan)
+    texts = [text for text in source.count((subset.column,), Reading()).values[0] if text is not None]
+    forms, _ = canonical(texts, plan.columns[subset.column].type)
+    marks = [subset.value == (text if form is None else form) for text, form in zip(texts, forms, strict=True)]
+    if not any(marks):
+        raise PlanError(
+            f'privacy: no row has the value of "{subset.column}" that marks the subset.',
+            "Check how the value is written.",
+            "named-values",
+            values=[subset.value],
+        )
+    return Reading(tuple(text for text, marked in zip(texts, marks, strict=True) if not marked), (subset.column,))
 
 
 def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
@@ -54,10 +73,12 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
 def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
     """Count the rows and code them; refuse data that the plan does not fit."""
     check_columns(plan, source.columns)
-    counted = source.count((*plan.quasi_identifiers, *plan.value_columns), reading_of(plan))
+    counted = source.count((*plan.quasi_identifiers, *plan.value_columns), published_reading(plan, source))
     if not counted.rows:
         raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
-    table, rejected = _tabulated(plan, counted)
+    if plan.subset is not None:
+        counted = replace(counted, rows=int(counted.counts.sum()))
+    table, rejected = _tabulated(plan, counted, source)
     if plan.data.on_invalid != "error":
         rejected = tuple(entry for entry in rejected if entry.column not in plan.quasi_identifiers)
     if rejected:
@@ -101,7 +122,7 @@ def person_counts(plan: Plan, source: Engine, person: str, reading: Reading) -> 
     entries: dict[str | None, PersonCount] = {None: source.count_persons(names, person, None, reading)}
     for value in dict.fromkeys(model.column for model in plan.privacy if model.column):
         # Where a value is written in several ways, persons add up only after these are known to be one.
-        one_way = plan.columns[value].type == "text"
+        one_way = plan.columns[value].type == "text" and plan.columns[value].operations is None
         count = source.count_persons if one_way else partial(CountsPersons.count_persons, source)
         entries[value] = count(names, person, value, reading)
     return entries
@@ -117,12 +138,15 @@ def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     )
 
 
-def _tabulated(plan: Plan, counted: Counted) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+def _tabulated(plan: Plan, counted: Counted, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table, with the population behind the rows where a model asks for it."""
     model = next((model for model in plan.privacy if isinstance(model, KMap)), None)
-    if model is None:
+    if model is not None:
+        population, missing = counted_population(model, plan.quasi_identifiers), model.population.missing
+    elif plan.subset is not None:
+        population, missing = source.count(plan.quasi_identifiers, reading_of(plan)), plan.data.missing
+    else:
         return tabulate(counted, located(plan))
-    population, missing = counted_population(model, plan.quasi_identifiers), model.population.missing
     table, rejected = tabulate(with_texts(counted, population, missing), located(plan))
     own = [
         Rejected(entry.column, tuple(text for text in entry.texts if text in counted.values[place]))
@@ -151,9 +175,9 @@ def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
 def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:
     """The error for values that a type or hierarchy does not accept: where they are, and in attributes which.
 
-    A judged column is published as it is, so its invalid values are neither made missing nor dropped.
+    A checked column is published as it is, or as `publish` says: its invalid values are not made missing or dropped.
     """
-    of_promises = any(entry.column in plan.promise_columns for entry in rejected)
+    checked = [plan.columns[entry.column] for entry in rejected if entry.column in plan.checked_columns]
     parts: list[str] = []
     rows: list[int] = []
     values: list[str] = []
@@ -167,8 +191,10 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
         values.extend(column.texts)
     return DataError(
         "; ".join(parts) + ".",
-        "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
-        if of_promises
+        "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
+        if any(column.operations for column in checked)
+        else "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
+        if checked
         else "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",
         "invalid-value",
         values=values,

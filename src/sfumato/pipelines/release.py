@@ -14,6 +14,7 @@ from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
+from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up
 from sfumato.microdata.methods.result import Result
@@ -26,7 +27,8 @@ from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import frequency_table, published_persons, reading_of, recount, unnamed
+from sfumato.pipelines.counting import frequency_table, published_persons, published_reading, recount, unnamed
+from sfumato.pipelines.disclosure import disclosure
 from sfumato.pipelines.fingerprints import check_fingerprints
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
@@ -84,7 +86,6 @@ class _Run:
         self.source = source
         self.tell = tell
         self.seconds: dict[str, float] = {}
-        self.reading = reading_of(plan)
 
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
@@ -97,7 +98,7 @@ class _Run:
             raw = self._beside(beside, table, lambda: measure_raw(table))
             with self._stage("search"):
                 result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
-            promise_table = table.holding(self.plan.promise_columns)
+            promise_table = table.holding(self.plan.checked_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
             if self.plan.publishes_keys:
                 check_fingerprints(self.plan, self.source, promise_table, result.recoding)
@@ -107,11 +108,14 @@ class _Run:
             prediction = predict(promise_table, result.recoding, handling, self.plan)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             with self._stage("apply"):
-                published = self.source.apply(result.recoding, handling, self.reading, target)
+                published = self.source.apply(
+                    result.recoding, handling, published_reading(self.plan, self.source), target
+                )
             undo.callback(published.close)
             with self._stage("verify"):
+                recounted = recount(published, prediction)
                 verdict = judge_plan(
-                    typed(recount(published, prediction), self.plan)[0],
+                    typed(recounted, self.plan)[0],
                     self.plan,
                     promise_table.whole,
                     persons_by_label(promise_table, result.recoding),
@@ -119,9 +123,11 @@ class _Run:
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
+            self.tell("measure", 0, 1)
+            disclosed = disclosure(published, recounted, self.plan)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, figures_of)
+            report = self._report(table, result, verdict, figures_of, disclosed)
             undo.pop_all()
         recoding = result.recoding
         return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
@@ -160,7 +166,9 @@ class _Run:
             if self.source.repeats(name)
         )
 
-    def _report(self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures) -> ReleaseReport:
+    def _report(
+        self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures, disclosed: Disclosure
+    ) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
         average = float(kept.mean()) if len(kept) else 0.0
@@ -187,10 +195,12 @@ class _Run:
                 *self.source.notes,
                 *result.remarks,
                 *unnamed(self.plan, table),
+                *_matching_remark(measures),
                 *order_remarks(self.plan),
                 *self._repeats(),
             ),
             details=result.details,
+            disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
             withheld_columns=self.plan.named("identifier"),
         )
@@ -211,12 +221,31 @@ def order_remarks(plan: Plan) -> tuple[str, ...]:
     return ()
 
 
+def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
+    """What each text of a column is published as; one that means missing stays as it is."""
+    values = table.sensitive_values[name]
+    return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
+
+
+def _matching_remark(measures: Measures) -> tuple[str, ...]:
+    """What a reader of the risks should know where missing values match anything."""
+    matching = measures.risk.get("matching")
+    if matching is None:
+        return ()
+    highest = matching["after"]["highest"]
+    return (
+        "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
+        f"as the plan says, the highest risk after is {highest:.4g}.",
+    )
+
+
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
     """What happens to suppressed rows and other columns, as the plan says."""
     return Handling(
         suppressed=plan.output.suppressed,
-        withheld_columns=(*plan.named("identifier"), *(() if plan.publishes_keys else plan.named("person"))),
-        veiled_columns=plan.named("sensitive") if veils(table, recoding, plan) else (),
+        withheld_columns=plan.withheld_columns,
+        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
+        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
         person=plan.person,

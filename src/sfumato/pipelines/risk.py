@@ -11,11 +11,11 @@ from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, tabulate
-from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.data_plan import DataPlan, OnMissing
 from sfumato.microdata.measures.outliers import Outliers
 from sfumato.microdata.measures.risk import THRESHOLD
 from sfumato.microdata.measures.subsets import LIMIT
-from sfumato.microdata.measures.survey import OnMissing, RiskSurvey, survey
+from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.report.risk import html_part

@@ -36,10 +36,10 @@ K = 5
 SUPPRESSION = 0.02
 # A promise of l different values costs little unless one value is in nearly all rows; then it is the rarer ones that
 # must not fill a class.
-_COMMON_SHARE = 0.7
+_COMMON_SHARE = 0.6
 _RARE_SHARE = 0.3
 _MAX_NAMED = 200
-ALPHA = 0.5
+ALPHA = 0.8
 # Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000

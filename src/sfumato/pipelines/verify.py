@@ -9,11 +9,12 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
-from sfumato.microdata.counts.frequencies import typed
+from sfumato.microdata.counts.frequencies import typed, value_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
 from sfumato.pipelines import sealing
@@ -147,11 +148,15 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     else:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
         verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows, members)
-    withheld = (*plan.named("identifier"), *(() if plan.publishes_keys else plan.named("person")))
-    removed = [_removed(engine, name) for name in withheld if name in engine.columns]
+    removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
+    changed = [
+        _changed(engine, name, column.operations, plan)
+        for name, column in plan.columns.items()
+        if column.operations is not None and name in engine.columns
+    ]
     unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
-    faults = (*unchecked, *_unplanned(engine, plan))
-    return replace(verdict, promises=(*verdict.promises, *removed), faults=faults)
+    faults = (*verdict.faults, *unchecked, *_unplanned(engine, plan))
+    return replace(verdict, promises=(*verdict.promises, *removed, *changed), faults=faults)
 
 
 def _unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:
@@ -165,6 +170,13 @@ def _removed(engine: Engine, name: str) -> Promise:
     values = engine.count([name], Reading()).values[0]
     gone = all(value in (STAR, None) for value in values)
     return Promise("identifier removed", 1, int(gone), gone, name)
+
+
+def _changed(engine: Engine, name: str, publish: PublishPlan, plan: Plan) -> Promise:
+    """That a column holds nothing but what it may be published as."""
+    texts = engine.count([name], Reading()).values[0]
+    fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
+    return Promise("published as planned", 1, int(fine), fine, name)
 
 
 def _check(engine: Engine, names: Sequence[str]) -> None:

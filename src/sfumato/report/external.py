@@ -80,7 +80,7 @@ def _columns(words: Words, report: Report, plan: Plan) -> str:
 def _what(words: Words, report: Report, plan: Plan, name: str) -> str:
     """What was done to a column, in words."""
     under_promise = any(promise.column == name for promise in report.models)
-    return sentences.untouched(words, plan.columns[name].role, under_promise) or _fate(report, name)
+    return sentences.untouched(words, plan, name, under_promise) or _fate(report, name)
 
 
 def _fate(report: Report, name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
-from sfumato.report import optimality, release_sections
+from sfumato.report import optimality, release_sections, sentences
 from sfumato.report.before_after import Evidence
 from sfumato.report.html_parts import page, paragraph
 from sfumato.texts.words import words_in
@@ -29,6 +29,7 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
         *_nodes(report),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]

@@ -34,7 +34,9 @@ def verdict(words: Words, report: Report, plan: Plan | None) -> str:
     star_rows = report.star_rows and report.suppressed_rows > 0
     lines = [sentences.promised(words, promise, plan, star_rows) for promise in report.models]
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * star_rows + ["report.checked"])
-    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}</div>'
+    told = sentences.disclosure(words, report)
+    besides = paragraph(words["disclosure.head"]) + listing(told) if told else ""
+    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}{besides}</div>'
 
 
 def figures(report: Report) -> list[tuple[str, str]]:
@@ -74,7 +76,7 @@ def _column(words: Words, name: str, report: Report, plan: Plan, before_after: C
     column = plan.columns[name]
     labels = optimality.published(report).get(name, ())
     under_promise = any(promise.column == name for promise in report.models)
-    what = sentences.untouched(words, column.role, under_promise) or _fate(words, name, report, plan, before_after)
+    what = sentences.untouched(words, plan, name, under_promise) or _fate(words, name, report, plan, before_after)
     head = f'<td><b>{escape(name)}</b><br><span class="chip">{escape(column.role)}</span></td>'
     cells = [head, f"<td>{escape(what)}{optimality.chips(labels)}</td>"]
     if before_after is not None:

@@ -9,7 +9,7 @@ from sfumato.report.html_parts import page, paragraph, section, table
 SHOWN = 10
 MISSING = {
     "category": "a missing value is a value of its own",
-    "any": "a missing value matches anything",
+    "any": "a missing value matches anything, and is counted as a value of its own, too",
     "drop": "rows with a missing value are left out",
 }
 
@@ -22,6 +22,7 @@ def text(report: RiskSurvey) -> str:
         f"  missing       {MISSING[report.on_missing]}: {report.rows_with_missing:,} rows have one, "
         f"{report.dropped_rows:,} dropped",
         f"  classes       {figures.smallest:,} to {figures.largest:,} rows",
+        *_matching_lines(report),
         f"  uniques       {figures.uniques:,} rows ({_percent(figures.uniques / max(figures.rows, 1))})",
         *(f"  {name:<13} {_attacker(attacker, figures.threshold)}" for name, attacker in _attackers(report)),
         *_population_lines(report),
@@ -31,6 +32,18 @@ def text(report: RiskSurvey) -> str:
         *_subset_lines(report),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _matching_lines(report: RiskSurvey) -> list[str]:
+    """The risk where a missing value matches anything, after the higher one where it is a value of its own."""
+    matching = report.matching
+    if matching is None:
+        return []
+    return [
+        f"  matching      {matching.smallest:,} to {matching.largest:,} rows, "
+        f"highest risk {_percent(matching.highest)}, {matching.uniques:,} uniques if a missing value matches anything; "
+        "elsewhere it is a value of its own"
+    ]
 
 
 def _attackers(report: RiskSurvey) -> list[tuple[str, Attacker]]:

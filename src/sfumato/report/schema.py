@@ -36,6 +36,10 @@ PROMISE = _object(
     {"model": TEXT, "asked": NUMBER, "reached": {"type": ["number", "null"]}, "holds": {"type": "boolean"}},
     {"column": TEXT, "parameters": {"type": "object"}},
 )
+ATTRIBUTE = _object(
+    {"classes": COUNT, "one_value_classes": COUNT, "one_value_rows": COUNT, "l": COUNT, "t": NUMBER},
+    about="the classes of one value and the rows in them, the least l and the greatest t, promised or not",
+)
 ALTERNATIVE = _object(
     {"levels": LEVELS, "loss": NUMBER, "suppressed_rows": COUNT},
     {
@@ -94,7 +98,7 @@ def report_schema() -> Schema:
             about="published classes; suppressed rows are in none (the loss average-class-size counts them as one)",
         ),
         "models": _list(PROMISE, "each promise, as found in the published rows"),
-        "risk": _object({"before": RISK, "after": RISK}),
+        "risk": _object({"before": RISK, "after": RISK}, {"matching": _object({"before": RISK, "after": RISK})}),
         "utility": {"type": "object"},
         "nodes": _object({"total": COUNT, "checked": COUNT}),
         "seconds": _map(NUMBER),
@@ -110,6 +114,14 @@ def report_schema() -> Schema:
         "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
         "plan_sha256": SHA256 | {"description": "of plan.yaml"},
         "recoding_sha256": SHA256 | {"description": "of recoding.json"},
+        "disclosure": _object(
+            {
+                "sensitive": _map(ATTRIBUTE, "what the classes tell of each sensitive column"),
+                "unique_rows": _list(_object({"columns": _list(TEXT), "rows": COUNT})),
+                "unmeasured": _list(TEXT),
+            },
+            about="what the rows tell besides what was promised",
+        ),
         "candidates": _list({"type": "object"}, "nodes that the method compared"),
         "class_sizes": SIZES,
         "columns": _map(COLUMN, "what happened to each quasi-identifier"),

@@ -1,9 +1,12 @@
 """What reports say in sentences: about promises, their limits, and what is done to a column."""
 
+from dataclasses import fields
+
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.microdata.models.named_values import named
+from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.texts.words import Words
@@ -32,7 +35,37 @@ def promised(
         limited=_limited(words, promise, plan),
         **{name: promise.parameters.get(name, f"{promise.asked:g}") for name in ("k", "lower")},
     )
+    if "against" in promise.parameters and not outside:
+        sentence += " " + words[f"promise.against.{promise.parameters['against']}"]
     return sentence if promise.holds else sentence + words["promise.broken"]
+
+
+def disclosure(words: Words, report: Report) -> list[str]:
+    """What the rows tell besides what was promised, each column and the worst one or two columns in a sentence."""
+    lines = []
+    for name, figures in report.disclosure.sensitive.items():
+        key = "disclosure.one_value" if figures.one_value_classes else "disclosure.diverse"
+        lines.append(
+            words[key].format(
+                column=name,
+                alone=words.figure(f"{figures.one_value_classes:,}"),
+                classes=words.figure(f"{figures.classes:,}"),
+                rows=words.figure(f"{figures.one_value_rows:,}"),
+                l=figures.l,
+                t=words.figure(f"{figures.t:.3g}"),
+            )
+        )
+    worst = report.disclosure.most_telling
+    if worst is not None:
+        share = worst.rows / max(report.published_rows, 1)
+        lines.append(
+            words["disclosure.unique"].format(
+                columns=" + ".join(worst.columns),
+                rows=words.figure(f"{worst.rows:,}"),
+                share=words.figure(f"{share:.1%}"),
+            )
+        )
+    return [*lines, *report.disclosure.unmeasured]
 
 
 def _limited(words: Words, promise: Promise, plan: Plan | None) -> str:
@@ -54,8 +87,16 @@ def limits(words: Words, models: tuple[str, ...]) -> list[str]:
     return [words[key] for key in keys]
 
 
-def untouched(words: Words, role: str, under_promise: bool) -> str | None:
+def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str | None:
     """What happens to a column that is no quasi-identifier; None for one that is."""
+    column = plan.columns[name]
+    if name in plan.withheld_columns:
+        return words["fate.identifier"]
+    if column.operations is not None:
+        asked = {part.name: getattr(column.operations, part.name) for part in fields(column.operations)}
+        steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
+        return words["fate.changed"].format(steps=steps)
+    role = column.role
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
 
 

@@ -2,6 +2,13 @@
 
 from sfumato.microdata.verdict import Verdict
 
+AGAINST = {
+    "both": ", against the raw table and the published rows",
+    "raw": ", against the raw table",
+    "published": ", against the published rows",
+    "nothing": ", against a raw table that these rows do not tell",
+}
+
 
 def text(verdict: Verdict) -> str:
     """One line a promise, and what was seen."""
@@ -12,6 +19,7 @@ def text(verdict: Verdict) -> str:
         f"{'holds        ' if promise.holds else 'DOES NOT HOLD'}  {promise.model}"
         + (f" of {promise.column}" if promise.column else "")
         + f": asked {promise.asked:g}, reached {promise.reached:g}"
+        + AGAINST.get(str(promise.parameters.get("against")), "")
         for promise in verdict.promises
     ]
     seen = f"{verdict.rows:,} rows in {verdict.classes:,} classes of {verdict.smallest:,} to {verdict.largest:,} rows"

@@ -1,5 +1,6 @@
 """What the service tells about itself: name and version, whether it is well, its figures, its documentation."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
@@ -15,6 +16,8 @@ from sfumato.version import __version__
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 PAGES = "/app"
+# Where programs and people look for the documentation that knew an earlier service -> where it is.
+ELSEWHERE = {"/swagger-ui/index.html": "/docs", "/swagger-ui.html": "/docs", "/v3/api-docs": "/openapi.json"}
 
 
 def health_routes(settings: Settings, metrics: Metrics, pages: bool = False) -> APIRouter:
@@ -51,7 +54,16 @@ def health_routes(settings: Settings, metrics: Metrics, pages: bool = False) -> 
         page, policy = documentation_page(request.app.openapi())
         return HTMLResponse(page, headers={"content-security-policy": policy})
 
+    for path, target in ELSEWHERE.items():
+        router.add_api_route(path, _lead(target), include_in_schema=False)
     return router
+
+
+def _lead(target: str) -> Callable[[], RedirectResponse]:
+    def lead() -> RedirectResponse:
+        return RedirectResponse(target, 307)
+
+    return lead
 
 
 def _add_about(router: APIRouter, pages: bool) -> None:

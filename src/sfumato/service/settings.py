@@ -51,7 +51,11 @@ class Limits(_Bounded):
     depth: Annotated[int, Option("--max-depth", "Deepest nesting of a body.", 1, 200)] = 32
     seconds: Annotated[float, Option("--max-seconds", "Time to receive a body, and again to answer.", 0.1)] = 30.0
     waiting: Annotated[int, Option("--max-waiting", "Requests worked on or waiting, a process.", 1)] = 64
-    threads: int = 4
+    attributes: Annotated[int, Option("--max-attributes", "Most attributes in a request.", 1)] = 1_000
+    memory_bytes: Annotated[int, Option("--max-memory", "Memory of a process that answers, in bytes.", 1)] = (
+        2_000_000_000
+    )
+    workers: Annotated[int, Option("--answering", "Processes that answer requests for attributes.", 1)] = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,15 @@ class Settings:
         frozenset[str],
         Option("--allow-config-host", "Host (name or name:port) inside the network to fetch from; repeatable."),
     ] = frozenset()
+    server_names: Annotated[
+        frozenset[str], Option("--allow-host", "Name under which the service is reached; repeatable.")
+    ] = frozenset()
     api_keys: Annotated[Path | None, Option("--api-keys", "File of hashed API keys; requests then need one.")] = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "allowed_hosts", frozenset(host.casefold() for host in self.allowed_hosts))
+        for name in ("allowed_hosts", "server_names"):
+            object.__setattr__(self, name, frozenset(host.casefold() for host in getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +89,17 @@ class JobSettings(_Bounded):
     slots: Annotated[int, Option("--job-slots", "Jobs at the same time, a process.", 1)] = 1
     waiting: Annotated[int, Option("--max-jobs", "Jobs that may wait.", 1)] = 32
     upload_bytes: Annotated[int, Option("--max-upload-bytes", "Largest upload.", 1)] = 1_000_000_000
+    upload_seconds: Annotated[float, Option("--max-upload-seconds", "Time that an upload may take.", 0.1)] = 600.0
     seconds: Annotated[float, Option("--max-job-seconds", "Time that a job may take.", 0.1)] = 3600.0
     memory_bytes: Annotated[int, Option("--max-job-memory", "Memory of a job, in bytes.", 1)] = 8_000_000_000
     keep_seconds: Annotated[float, Option("--keep-hours", "How long results are kept.", 0.0001, unit=3600)] = 86400.0
     session_seconds: Annotated[
         float, Option("--session-hours", "How long pages keep a visitor's data.", 0.0001, unit=3600)
     ] = 7200.0
+    page_seconds: Annotated[float, Option("--max-page-seconds", "Time for reading a visitor's file.", 0.1)] = 120.0
+    page_memory_bytes: Annotated[
+        int, Option("--max-page-memory", "Memory for reading a file of a visitor, in bytes.", 1)
+    ] = 2_000_000_000
     pages: Annotated[bool, Option("--pages/--no-pages", "Serve the pages in the browser, at /app.")] = True
 
 

@@ -57,17 +57,19 @@ class Loaded:
         """A column by its name."""
         return next(column for column in self.columns if column.name == name)
 
-    def at_risk(self, names: Sequence[str], k: int) -> int:
-        """Rows in groups smaller than k by some columns; each set of columns is counted once."""
-        key = tuple(names)
-        if key not in self.sizes:
-            engine = DuckDBEngine(self.path, self.read)
-            try:
-                self.sizes[key] = engine.count(key, Reading()).counts if key else np.array([self.rows])
-            finally:
-                engine.close()
-        sizes = self.sizes[key]
+    def at_risk(self, names: tuple[str, ...], k: int) -> int:
+        """Rows in groups smaller than k by some columns, whose sizes were counted before."""
+        sizes = self.sizes[names] if names else np.array([self.rows])
         return int(sizes[sizes < k].sum())
+
+
+def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
+    """The sizes of the groups of rows that agree on some columns."""
+    engine = DuckDBEngine(path, read)
+    try:
+        return engine.count(tuple(names), Reading()).counts
+    finally:
+        engine.close()
 
 
 def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None) -> Loaded:

@@ -1,18 +1,24 @@
 """A visit: what one open page holds on the server, in a private folder that is erased when the visitor leaves."""
 
+import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sfumato.service.jobs.plans import check_paths
 from sfumato.service.jobs.pool import Pool, erase, private_folder
 from sfumato.service.jobs.requests import NAME, JobRequest
 from sfumato.service.jobs.routes import submit
 from sfumato.service.jobs.store import Job, Kind, new_id
+from sfumato.service.workers.frames import Call
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import run_once
 from sfumato.texts.words import Words
 from sfumato.web.loaded_data import Loaded
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -56,6 +62,17 @@ class Visit:
         plain = Path(name.replace("\\", "/")).name
         fits = NAME.fullmatch(plain) and plain != "plan.yaml"
         return self.folder / (plain if fits else f"data{Path(plain).suffix.lower()}")
+
+    async def aside(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """The result of a function, worked out in a process of its own: what a visitor sends can end that alone.
+
+        Raises:
+            RefusedError: It took too long or too much memory.
+        """
+        call = Call(f"{function.__module__}:{function.__qualname__}", arguments)
+        settings = self.pool.settings
+        limits = WorkerLimits(settings.page_memory_bytes, watched=True)
+        return cast("Result", await asyncio.to_thread(run_once, call, limits, settings.page_seconds, self.folder))
 
     def submit(self, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path]) -> Job:
         """Start a job with the pipeline that the command line runs, too."""

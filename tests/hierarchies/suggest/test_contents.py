@@ -103,6 +103,12 @@ def test_impossible_dates_are_rejected():
     assert entry.rejected == ("19911520",)
 
 
+@pytest.mark.parametrize(("wrong", "concepts", "kind"), [(2, (), "dates"), (3, (), "whole"), (4, ("age",), "dates")])
+def test_a_name_that_speaks_of_dates_forgives_more_of_them(wrong, concepts, kind):
+    values = [f"{day:%Y%m%d}" for day in DAYS[: 20 - wrong]] + [f"1991{15 + place}20" for place in range(wrong)]
+    assert content("x", values, *concepts).kind == kind
+
+
 def test_dates_of_three_kinds_in_one_column_meet_on_the_same_labels():
     forms = ("%d.%m.%Y", "%Y-%m-%d", "%d/%m/%Y")
     values = [DAYS[place].strftime(forms[place % 3]) for place in range(len(DAYS))]

@@ -87,7 +87,7 @@ def test_outliers_are_counted_and_their_rows_told_to_the_caller_alone():
 
 @pytest.mark.parametrize(
     ("policy", "rows", "classes", "dropped", "with_missing", "average"),
-    [("category", 4, 3, 0, 1, 3 / 4), ("drop", 3, 2, 1, 0, 2 / 3), ("any", 4, 3, 0, 1, (2 / 3 + 1 / 2 + 1 / 4) / 4)],
+    [("category", 4, 3, 0, 1, 3 / 4), ("drop", 3, 2, 1, 0, 2 / 3), ("any", 4, 3, 0, 1, 3 / 4)],
 )
 def test_a_missing_value_is_a_policy_and_no_row_is_lost(policy, rows, classes, dropped, with_missing, average):
     frame = pl.DataFrame({"sex": ["m", "m", "f", None], "age": ["30", "30", "40", "?"]})
@@ -99,15 +99,23 @@ def test_a_missing_value_is_a_policy_and_no_row_is_lost(policy, rows, classes, d
     assert found.figures.average == pytest.approx(average)
 
 
-def test_the_figures_are_those_of_the_prosecutor_where_a_missing_value_matches_anything():
+def test_the_higher_risk_leads_where_a_missing_value_matches_anything():
     frame = pl.DataFrame({"q": ["a", "a", None, "b", "b"], "z": ["1", "1", "1", "2", None]})
     found = risk(frame, ["q", "z"], on_missing="any")
+    own = risk(frame, ["q", "z"])
+    assert (found.figures, found.prosecutor, found.sizes) == (own.figures, own.prosecutor, own.sizes)
+    assert (own.figures.highest, own.figures.uniques, own.matching) == (1.0, 3, None)
     # The first two match each other and the third, it them and the last; (b, 2) and (b, missing) match.
-    assert (found.figures.highest, found.figures.average, found.figures.uniques) == (0.5, pytest.approx(0.35), 0)
-    assert (found.figures.highest, found.figures.average) == (found.prosecutor.highest, found.prosecutor.average)
-    assert (found.figures.classes, found.figures.smallest, found.figures.largest) == (4, 2, 4)
-    assert found.sizes == (SizeCount(2, 1, 1), SizeCount(3, 2, 3), SizeCount(4, 1, 1))
-    assert risk(frame, ["q", "z"], on_missing="any", threshold=0.4).figures.rows_above == 1
+    assert (found.matching.highest, found.matching.average, found.matching.uniques) == (0.5, pytest.approx(0.35), 0)
+    assert (found.matching.classes, found.matching.smallest, found.matching.largest) == (4, 2, 4)
+    assert risk(frame, ["q", "z"], on_missing="any", threshold=0.4).matching.rows_above == 1
+
+
+def test_a_few_blank_rows_make_no_table_look_safe():
+    rows = [(str(place), str(place)) for place in range(50)] + [(None, None)] * 5
+    found = risk(pl.DataFrame(rows, schema=["q", "z"], orient="row"), ["q", "z"], on_missing="any")
+    assert (found.matching.uniques, found.matching.highest) == (0, pytest.approx(1 / 6))
+    assert (found.figures.uniques, found.figures.highest) == (50, 1.0)
 
 
 @pytest.mark.parametrize(("values", "expected"), [("mmff", ()), ("mmffd", (5,))])

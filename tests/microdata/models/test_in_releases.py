@@ -75,6 +75,10 @@ MODELS = {
 @pytest.mark.parametrize("method", ["optimal", "samarati", "exhaustive", "mondrian", "local"])
 @pytest.mark.parametrize("name", list(MODELS))
 def test_every_method_holds_every_model(frame, name, method):
+    if name == "presence" and method in ("mondrian", "local"):
+        with pytest.raises(PlanError, match="does not go with delta-presence"):
+            anonymize(frame, plan(MODELS[name], method=method))
+        return
     report = anonymize(frame, plan(MODELS[name], method=method)).report
     assert report.holds
     assert [promise.model for promise in report.models] == [MODELS[name]["model"]]
@@ -89,7 +93,7 @@ def test_any_combination_with_several_sensitive_columns(frame):
     wanted = [MODELS[name] for name in ("k", "entropy", "ordered", "presence", "average")]
     report = anonymize(frame, plan(*wanted)).report
     assert report.holds
-    assert [promise.column for promise in report.models] == [None, "ill", "wage", "study", None]
+    assert [promise.column for promise in report.models] == [None, "ill", "wage", None, None]
     written = report.models[1].to_dict()
     assert written["parameters"] == {"variant": "entropy"}
 

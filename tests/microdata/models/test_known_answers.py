@@ -17,6 +17,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
 from sfumato.microdata.models.t_closeness import TCloseness, ranks_of
+from sfumato.microdata.recoding.population import holding_persons
 
 
 def classes_of(*classes: list[str | None]) -> tuple[Classes, Classes]:
@@ -161,7 +162,7 @@ def test_delta_disclosure_bounds_both_sides():
 def test_delta_presence_bounds_the_share_of_the_study():
     # A table of our own for the definition of Nergiz et al. (2007):
     # with 1 of 2, 2 of 3 and 2 of 4 persons in the study, the release is (1/2, 2/3)-present.
-    classes, whole = classes_of(["yes", "no"], ["yes", "yes", "no"], ["yes", "yes", "no", None])
+    classes = whole = holding_persons(Classes(np.array([1, 2, 2])), np.array([2, 3, 4]))
     assert not DeltaPresence(1 / 2, 2 / 3, Subset("s", "yes")).failing(classes, whole).any()
     assert DeltaPresence(0.55, 2 / 3, Subset("s", "yes")).failing(classes, whole).tolist() == [True, False, True]
     assert DeltaPresence(0.1, 0.6, Subset("s", "yes")).failing(classes, whole).tolist() == [False, True, False]

@@ -130,6 +130,8 @@ PLANS = {
             | {"max_level": 2},
             "when": {"role": "insensitive", "type": "date"},
             "who": {"role": "identifier"},
+            "pay": {"role": "sensitive", "publish": {"bottom": 1, "top": 9.5, "round": 0.5}},
+            "size": {"role": "insensitive", "publish": {"bin": 10}},
         }
     ),
 }

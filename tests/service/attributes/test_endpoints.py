@@ -33,7 +33,9 @@ def test_worked_example_is_answered_as_recorded(client, worked_example, path, me
 
 def test_masking_by_address(client, configs):
     data = [{"name": f"Name {number}"} for number in range(10)]
-    answer = client.put("/api/anonymise", json={"configurationURL": configs.url("/Patient"), "data": data})
+    body = {"configurationURL": configs.url("/Patient"), "data": data}
+    assert client.put("/api/anonymise", json=body).json().keys() == {"version", "valid", "anonymisedData"}
+    answer = client.put("/api/anonymise", json=body | {"kpis": True})
     assert answer.status_code == 202
     assert answer.json()["anonymisedData"] == [{"name": "*****"}] * 10
     assert answer.json()["kpis"]["kAnonymity"] == 10
@@ -69,13 +71,14 @@ def test_object_expected_and_text_given(client, configs):
 
 def test_ranges_by_address_and_labels_inline(client, configs):
     data = [{"income": 1000 * number} for number in range(1, 21)]
-    ranged = client.put("/api/anonymise", json={"configurationURL": configs.url("/Patient"), "data": data}).json()
+    body = {"configurationURL": configs.url("/Patient"), "data": data, "kpis": True}
+    ranged = client.put("/api/anonymise", json=body).json()
     assert ranged["kpis"]["incomeNumberAttributes"] == 3  # the rule for 20 records and one attribute
     assert ranged["anonymisedData"][0] == {"income_range": {"min": 1000.0, "max": 7500.0}}
     assert ranged["anonymisedData"][10] == {"income_range": {"min": 7500.0, "max": 14500.0}}
     assert ranged["anonymisedData"][19] == {"income_range": {"min": 14500.0, "max": 20000.0}}
     entry = {"income": {"anonymisationType": "GENERALIZATION", "dataType": "Double"}}
-    labels = client.put("/api/anonymise", json={"configuration": entry, "data": data}).json()
+    labels = client.put("/api/anonymise", json={"configuration": entry, "data": data, "kpis": True}).json()
     assert labels["kpis"]["incomeNumberAttributes"] == 4  # floor(sqrt(20))
     shown = list(dict.fromkeys(record["income"] for record in labels["anonymisedData"]))
     assert shown == ["<= 5500.0", "5500.0 - 10500.0", "10500.0 - 15500.0", ">= 15500.0"]
@@ -84,7 +87,7 @@ def test_ranges_by_address_and_labels_inline(client, configs):
 @pytest.mark.parametrize(("buckets", "expected"), [("unique99", 3), ("sqrt", 4), (5, 5)])
 def test_bucket_rule_can_be_chosen(client, configs, buckets, expected):
     data = [{"income": number} for number in range(20)]
-    request = {"configurationURL": configs.url("/Patient"), "data": data, "buckets": buckets}
+    request = {"configurationURL": configs.url("/Patient"), "data": data, "buckets": buckets, "kpis": True}
     assert client.put("/api/anonymise", json=request).json()["kpis"]["incomeNumberAttributes"] == expected
 
 
@@ -186,7 +189,9 @@ def test_graph_with_a_node_of_an_unknown_class_is_refused(client, configs):
 
 def test_one_record_is_never_released_raw(client, configs):
     data = [{"name": "A", "income": 51234, "born": "1980-02-29"}]
-    answer = client.put("/api/anonymise", json={"configurationURL": configs.url("/Patient"), "data": data})
+    answer = client.put(
+        "/api/anonymise", json={"configurationURL": configs.url("/Patient"), "data": data, "kpis": True}
+    )
     assert answer.json()["anonymisedData"] == [{"name": "*****", "income_range": "*****", "born": "*****"}]
     assert answer.json()["kpis"]["kAnonymity"] == 1
     assert answer.json()["warnings"][0].startswith("kAnonymity is 1")

@@ -111,16 +111,16 @@ def test_slow_body_ends_in_time(start):
     with start(Settings(limits=Limits(seconds=0.5))) as client:
         port = client.base_url.port
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-            head = b"PUT /api/anonymise HTTP/1.1\r\nHost: x\r\nContent-Length: 90\r\n\r\n{"
+            head = b"PUT /api/anonymise HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90\r\n\r\n{"
             connection.sendall(head)
             assert b" 408 " in connection.recv(200)
         assert client.get("/health/live").status_code == 200
 
 
 def test_busy_service_turns_away_and_recovers(start, configs):
-    """A configuration that comes slowly keeps the only thread busy; what would wait behind too much is turned away."""
+    """A configuration that comes slowly keeps the only worker busy; what would wait behind too much is turned away."""
     address = configs.put("/slow", b'{"@id":"x:a","x:b":1}' + b" " * 1500, seconds=0.4)
-    limits = Limits(threads=1, waiting=2)
+    limits = Limits(workers=1, waiting=2)
     with start(Settings(allowed_hosts=frozenset({"127.0.0.1"}), limits=limits)) as client:
         url = f"http://127.0.0.1:{client.base_url.port}/api/anonymise"
         body = {"configurationURL": address, "data": [{"name": "A"}]}

@@ -383,10 +383,10 @@ def workers_of(folder):
         for entry in Path("/proc").iterdir():
             if entry.name.isdecimal():
                 try:
-                    words = (entry / "cmdline").read_bytes().split(b"\0")
+                    place = (entry / "cwd").readlink()  # a worker stands in the folder of its job
                 except OSError:
                     continue
-                if b"sfumato.service.jobs.worker" in words and any(str(folder).encode() in word for word in words):
+                if place.is_relative_to(folder.resolve()):
                     found.append(int(entry.name))
         if found:
             return found

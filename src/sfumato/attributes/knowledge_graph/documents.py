@@ -1,26 +1,27 @@
 """Data that are themselves a knowledge graph: originals are removed, anonymized values come as nodes of new names.
 
 Whatever way a document writes a value, it ends as a statement of the graph, so nothing slips by in a spelling that was
-not foreseen. A node whose class has no configuration is refused unless passing through is asked for.
+not foreseen. What hangs on a changed attribute alone goes with it. A node whose class has no configuration is refused
+unless passing through is asked for.
 """
 
 import json
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from rdflib import RDF, XSD, Graph, Literal, URIRef
+from rdflib import RDF, Graph, Literal, URIRef
+from rdflib.plugins.serializers.jsonld import from_rdf
 from rdflib.plugins.shared.jsonld.context import Context
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
-from sfumato.attributes.configuration import Configuration, Rule
-from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes, rules_of
+from sfumato.attributes.knowledge_graph.configurations import read_classes
+from sfumato.attributes.knowledge_graph.document_classes import DocumentClass, document_class
 from sfumato.attributes.knowledge_graph.names import SOYA, local_name
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
-from sfumato.attributes.operations.operation import find
+from sfumato.attributes.knowledge_graph.place_guard import Places, Statement, check_places
 from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.errors import DataError, PlanError
-
-TYPES = {"numeric": "double", "integer": "integer", "date": "date", "datetime": "dateTime"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +33,6 @@ class Request:
     seed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Class:
-    """One class of the configuration: its rules, and for each attribute its address, levels and new ending."""
-
-    iri: str
-    configuration: Configuration
-    addresses: dict[str, str]
-    levels: dict[str, dict[str, str]]
-    suffixes: dict[str, str]
-
-
 def anonymize_document(
     document: Any, configuration: Graph, request: Request, load: ContextLoader = refuse
 ) -> Anonymized:
@@ -51,49 +41,69 @@ def anonymize_document(
     Raises:
         PlanError: The document is no JSON-LD, or a node's class is not configured.
         DataError: A value does not fit its operation, or an attribute has several values on one node.
+        InternalError: The answer would hold what no operation returned.
     """
     graph = parse_document(document, BASE, load)
     order = dict(order_of(graph))
     declared = read_classes(configuration)
-    classes = [_class(declared, iri, request) for iri in declared.data_classes()]
+    classes = [document_class(declared, iri, request.buckets) for iri in declared.data_classes()]
+    places = _places(graph, classes)
+    hidden = _hanging_on(places)
     if not request.pass_through:
-        _check_types(graph, classes)
-    answers = [answer for one in classes for answer in _anonymize_class(graph, one, request)]
+        _check_types(places, hidden, declared.attributes.keys())
+    _check_names(graph, classes)
+    answers, published = _anonymized(graph, classes, request.seed)
+    for statement in places.changed:
+        graph.remove(statement)
+    for node in hidden:
+        graph.remove((node, None, None))
     _check_nothing_left(graph, classes)
-    if not answers:
-        raise DataError("no node of the document belongs to a configured class.", code="empty")
     kpis = _joined(answers)
     warnings = tuple(dict.fromkeys(warning for answer in answers for warning in answer.warnings))
-    _add_kpis(graph, kpis, warnings)
+    published |= set(_figures(kpis, warnings))
+    for statement in published:
+        graph.add(statement)
     context = document.get("@context", {}) if isinstance(document, dict) else {}
     terms = with_contexts({"@context": context}, load)["@context"]
-    return Anonymized(_written(graph, _extended(terms, classes), order), kpis, warnings)
+    answer = _written(graph, _extended(terms, classes), order)
+    check_places(answer, places, published)
+    return Anonymized(answer, kpis, warnings)
 
 
-def _class(classes: Classes, iri: str, request: Request) -> _Class:
-    attributes = classes.attributes[iri]
-    configuration = rules_of(classes, iri).with_options(request.buckets, pass_through=True, form="graph")
-    levels = {
-        attribute.name: {level.name: level.iri for level in classes.attributes.get(attribute.range, ())}
-        for attribute in attributes
-    }
-    suffixes = {
-        rule.attribute: find(rule.operation, rule.data_type, rule.attribute).graph_suffix
-        for rule in configuration.rules
-    }
-    return _Class(iri, configuration, {attribute.name: attribute.iri for attribute in attributes}, levels, suffixes)
+def _places(graph: Graph, classes: list[DocumentClass]) -> Places:
+    members = {node for one in classes for node in one.nodes(graph)}
+    changed = {statement for one in classes for statement in one.sources(graph)}
+    return Places(frozenset(graph), frozenset(changed), frozenset(members))
 
 
-def _check_types(graph: Graph, classes: list[_Class]) -> None:
-    """Every node must belong to a configured class or be an object of one of their attributes."""
-    members = {node for one in classes for node in graph.subjects(RDF.type, URIRef(one.iri))}
-    parts = {
-        value
-        for one in classes
-        for rule in one.configuration.rules
-        for value in graph.objects(None, URIRef(one.addresses[rule.attribute]))
-    }
-    foreign = sum(1 for node in set(graph.subjects()) if node not in members and node not in parts)
+def _hanging_on(places: Places) -> set[Any]:
+    """The nodes that hang on changed attributes alone: behind one of them, and named by nobody who is not."""
+    about: dict[Any, list[Any]] = {}
+    named_by: dict[Any, list[Any]] = {}
+    for subject, _, value in places.statements - places.changed:
+        about.setdefault(subject, []).append(value)
+        named_by.setdefault(value, []).append(subject)
+    hidden: set[Any] = set()
+    waiting = [value for _, _, value in places.changed]
+    while waiting:
+        node = waiting.pop()
+        if node in about and node not in hidden and node not in places.members:
+            hidden.add(node)
+            waiting += about[node]
+    waiting = [node for node in hidden if any(one not in hidden for one in named_by.get(node, ()))]
+    while waiting:
+        node = waiting.pop()
+        if node in hidden:
+            hidden.remove(node)
+            waiting += about[node]
+    return hidden
+
+
+def _check_types(places: Places, hidden: set[Any], declared: Set[str]) -> None:
+    """Every node must belong to a configured class, or hang on a changed attribute and be of no foreign class."""
+    typed = {node for node, name, kind in places.statements if name == RDF.type and str(kind) not in declared}
+    nodes = {subject for subject, _, _ in places.statements}
+    foreign = len(nodes - places.members - (hidden - typed))
     if foreign:
         what = f"{foreign} node(s) belong to no class that the configuration knows."
         raise PlanError(
@@ -101,83 +111,32 @@ def _check_types(graph: Graph, classes: list[_Class]) -> None:
         )
 
 
-def _anonymize_class(graph: Graph, one: _Class, request: Request) -> list[Anonymized]:
-    order = order_of(graph)
-    nodes = sorted(set(graph.subjects(RDF.type, URIRef(one.iri))), key=lambda node: order[node])
-    if not nodes:
-        return []
-    rules = {rule.attribute: rule for rule in one.configuration.rules}
-    records = [_record(graph, node, one, rules) for node in nodes]
-    answer = anonymize_records(records, one.configuration, request.seed)
-    for node, published in zip(nodes, answer.data, strict=True):
-        _remove(graph, node, one, rules)
-        _add(graph, node, published, one, rules)
-    return [answer]
+def _check_names(graph: Graph, classes: list[DocumentClass]) -> None:
+    """No value of the document may stand where an operation publishes its own."""
+    for one in classes:
+        for address in one.new_names():
+            if (None, address, None) in graph:
+                what = f'the document already has an attribute "{local_name(address)}".'
+                raise PlanError(what, "Rename it: what is published gets this name.", "name-taken")
 
 
-def _record(graph: Graph, node: Any, one: _Class, rules: dict[str, Rule]) -> dict[str, Any]:
-    record = {}
-    for name, rule in rules.items():
-        values = list(graph.objects(node, URIRef(one.addresses[name])))
-        if len(values) > 1:
-            raise DataError(f'a node has several values of the attribute "{name}".', code="several-values", column=name)
-        if values:
-            record[name] = _plain(graph, values[0], rule, one.levels[name])
-    return record
+def _anonymized(
+    graph: Graph, classes: list[DocumentClass], seed: int | None
+) -> tuple[list[Anonymized], set[Statement]]:
+    """The answer of each class that has nodes, and all they say as statements; the graph itself stays as it is."""
+    answers: list[Anonymized] = []
+    published: set[Statement] = set()
+    for one in classes:
+        nodes = one.nodes(graph)
+        if nodes:
+            answers.append(anonymize_records(one.records(graph), one.configuration, seed))
+            published |= set(one.statements(nodes, answers[-1]))
+    if not answers:
+        raise DataError("no node of the document belongs to a configured class.", code="empty")
+    return answers, published
 
 
-def _plain(graph: Graph, value: Any, rule: Rule, levels: dict[str, str]) -> Any:
-    if isinstance(value, Literal):
-        number = value.value if isinstance(value.value, int | float) else None
-        return str(value) if number is None or rule.data_type.kind in ("date", "datetime") else number
-    if rule.data_type.kind != "object":
-        return str(value)
-    parts = {name: graph.value(value, URIRef(iri)) for name, iri in levels.items()}
-    return {name: part.toPython() if isinstance(part, Literal) else str(part) for name, part in parts.items() if part}
-
-
-def _remove(graph: Graph, node: Any, one: _Class, rules: dict[str, Rule]) -> None:
-    for name, rule in rules.items():
-        address = URIRef(one.addresses[name])
-        if rule.data_type.kind == "object":
-            for value in list(graph.objects(node, address)):
-                graph.remove((value, None, None))
-        graph.remove((node, address, None))
-
-
-def _add(graph: Graph, node: Any, published: dict[str, Any], one: _Class, rules: dict[str, Rule]) -> None:
-    for name, rule in rules.items():
-        suffix = one.suffixes[name]
-        value = published.get(name + suffix)
-        if value is not None:
-            address = URIRef(one.addresses[name])
-            graph.add((node, URIRef(address + suffix), _node(graph, value, address, rule)))
-
-
-def _node(graph: Graph, value: Any, address: URIRef, rule: Rule) -> Any:
-    """The node for a published value; a range is a node of its own, shared by all who lie in it."""
-    if not isinstance(value, dict):
-        return _literal(value, rule)
-    shared = URIRef(f"{address}_{value['min']}_{value['max']}")
-    if (shared, RDF.type, None) in graph:
-        return shared
-    graph.add((shared, RDF.type, URIRef(SOYA + "generalization")))
-    for bound in ("min", "max"):
-        graph.add((shared, URIRef(SOYA + bound), Literal(*_typed(value[bound], "numeric", rule))))
-    return shared
-
-
-def _literal(value: Any, rule: Rule) -> Any:
-    return Literal(value) if rule.data_type.kind not in TYPES or value == "*****" else Literal(*_typed(value, "", rule))
-
-
-def _typed(value: Any, numeric: str, rule: Rule) -> tuple[str, None, Any]:
-    """Bounds of whole numbers are not whole: midpoints lie between them."""
-    kind = numeric if numeric and rule.data_type.kind == "integer" else rule.data_type.kind
-    return str(value), None, XSD[TYPES[kind]]
-
-
-def _check_nothing_left(graph: Graph, classes: list[_Class]) -> None:
+def _check_nothing_left(graph: Graph, classes: list[DocumentClass]) -> None:
     """An attribute that is configured must not stand, raw, on a node of another class."""
     for one in classes:
         for rule in one.configuration.rules:
@@ -192,15 +151,16 @@ def _joined(answers: list[Anonymized]) -> dict[str, int]:
     return joined | {"kAnonymity": min(answer.kpis["kAnonymity"] for answer in answers)}
 
 
-def _add_kpis(graph: Graph, kpis: dict[str, int], warnings: tuple[str, ...]) -> None:
+def _figures(kpis: dict[str, int], warnings: tuple[str, ...]) -> Iterator[Statement]:
+    """The key figures and warnings, as statements about a node of their own."""
     node = URIRef(SOYA + "kpiObject")
     for name, number in kpis.items():
-        graph.add((node, URIRef(SOYA + name), Literal(number)))
+        yield node, URIRef(SOYA + name), Literal(number)
     for warning in warnings:
-        graph.add((node, URIRef(SOYA + "warning"), Literal(warning)))
+        yield node, URIRef(SOYA + "warning"), Literal(warning)
 
 
-def _extended(context: Any, classes: list[_Class]) -> Any:
+def _extended(context: Any, classes: list[DocumentClass]) -> Any:
     """The context with a term for each new name where the old name had one."""
     if not isinstance(context, dict):
         return context
@@ -217,8 +177,8 @@ def _extended(context: Any, classes: list[_Class]) -> Any:
 
 
 def _written(graph: Graph, context: Any, order: dict[Any, int]) -> Any:
-    text = graph.serialize(format="json-ld", context=context, auto_compact=False)
-    written = json.loads(text)
+    content = from_rdf(graph, context, use_native_types=True)
+    written = json.loads(json.dumps(content, sort_keys=True))
     nodes = written.get("@graph", [written]) if isinstance(written, dict) else written
     expand = Context(context).expand if context else str
     places = {str(node): place for node, place in order.items()}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,10 @@ ZONE = re.compile(r"(?:\.(?P<fraction>\d{1,9}))?(?P<zone>Z|[+-]\d\d:\d\d)?", re.
 DATE_ZONE = re.compile(r"(?:Z|[+-]\d\d:\d\d)?|T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
 MINUTE = 60_000_000
 SECOND = 1_000_000
+# Up to this many values, plain Python is quicker than arrays.
+FEW_VALUES = 200
+PLAIN = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?", re.ASCII)
+EPOCH, MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
 DAY = 86_400 * SECOND
 
 
@@ -79,6 +83,8 @@ def iso_times(numbers: Micros, zoned: bool) -> list[str]:
 
 def _written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", "s", "us"], zone: str) -> list[str]:
     """Each distinct number is written once: people share birthdays."""
+    if len(numbers) <= FEW_VALUES:
+        return [text + zone for text in np.datetime_as_string(numbers.astype(kind), unit=unit).tolist()]
     distinct, inverse = np.unique(numbers, return_inverse=True)
     texts = [text + zone for text in np.datetime_as_string(distinct.astype(kind), unit=unit).tolist()]
     return [texts[place] for place in inverse.ravel().tolist()]
@@ -101,11 +107,23 @@ def _text(value: Any, place: int) -> str:
 
 def _calendar(texts: list[str], format_: str, length: int) -> Micros:
     """Texts of one length as microseconds since 1970; the 30th of February is none."""
+    if len(texts) <= FEW_VALUES:
+        return np.array([_moment(text, place, length) for place, text in enumerate(texts)], np.int64)
     moments = read_moments(texts, format_)
-    wrong = (place for place, text in enumerate(texts) if len(text) != length or not moments.valid[place])
-    if (place := next(wrong, None)) is not None:
-        raise NotADateError(place)
+    if set(map(len, texts)) != {length} or not moments.valid.all():
+        fits = (len(text) == length for text in texts)
+        raise NotADateError(next(place for place, fit in enumerate(fits) if not (fit and moments.valid[place])))
     return moments.micros
+
+
+def _moment(text: str, place: int, length: int) -> int:
+    """The same for one text, by Python's own reader, which is quicker for a few."""
+    try:
+        if len(text) != length or not PLAIN.fullmatch(text):
+            raise NotADateError(place)
+        return (datetime.fromisoformat(text) - EPOCH) // MICROSECOND
+    except ValueError:
+        raise NotADateError(place) from None
 
 
 def _shift(suffix: str) -> int | None:

@@ -10,7 +10,7 @@ import ssl
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager, suppress
@@ -84,6 +84,25 @@ class Fetcher:
         self._keep(address, document)
         return document
 
+    def check(self, address: str) -> None:
+        """Refuse an address that would not be reached.
+
+        Raises:
+            PlanError: It is none, its host is not known, or lies inside the network.
+        """
+        self._pinned(_split(address), time.monotonic() + self.limits.seconds).close()
+
+    def post(self, address: str, body: bytes, headers: Mapping[str, str]) -> int:
+        """Send something to an address, by the same rules; the status of the answer. Redirects are not followed.
+
+        Raises:
+            PlanError: The address may not be reached, or did not answer in time.
+        """
+        parts, deadline = _split(address), time.monotonic() + self.limits.seconds
+        with self._connected(parts, deadline) as connection:
+            connection.request("POST", _target(parts), body, dict(headers))
+            return connection.getresponse().status
+
     def allows(self, address: str) -> bool:
         """Whether an address lies on a host of the allow-list."""
         try:
@@ -103,19 +122,27 @@ class Fetcher:
     def _get(self, address: str, deadline: float) -> Document | str:
         """One request: a document, or the address that it redirects to."""
         parts = _split(address)
+        with self._connected(parts, deadline) as connection:
+            return self._read(connection, parts, address)
+
+    def _pinned(self, parts: SplitResult, deadline: float) -> "_Pinned":
         host, port = plain_host(str(parts.hostname)), _port(parts)
-        connection = _Pinned(host, port, self._address(host, port, deadline), parts.scheme == "https", deadline)
+        return _Pinned(host, port, self._address(host, port, deadline), parts.scheme == "https", deadline)
+
+    @contextmanager
+    def _connected(self, parts: SplitResult, deadline: float) -> Iterator["_Pinned"]:
+        """A connection to the address that was checked, cut at the deadline."""
+        connection = self._pinned(parts, deadline)
         try:
             with _cut_at(deadline, connection):
-                return self._read(connection, parts, address)
+                yield connection
         except (OSError, http.client.HTTPException, ValueError):
             raise PlanError("the address cannot be reached.", "Check the URL.", "url-unreachable") from None
         finally:
             connection.close()
 
     def _read(self, connection: "_Pinned", parts: SplitResult, address: str) -> Document | str:
-        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        connection.request("GET", target, headers={"Accept": ACCEPT, "Accept-Encoding": "identity"})
+        connection.request("GET", _target(parts), headers={"Accept": ACCEPT, "Accept-Encoding": "identity"})
         answer = connection.getresponse()
         if answer.status in REDIRECTS and answer.getheader("Location"):
             return str(answer.getheader("Location"))
@@ -172,6 +199,10 @@ def _split(address: str) -> SplitResult:
     if parts.username is not None or "\\" in address:
         raise PlanError("the address holds a user name or a backslash.", "Leave them out.", "url")
     return parts
+
+
+def _target(parts: SplitResult) -> str:
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def _port(parts: SplitResult) -> int:

@@ -40,6 +40,8 @@ class Joining:
         application = self.application
         for place in range(0 if application.picks else len(application.recoding.columns)):
             yield f"d{place}", application.column_lookup(place)
+        for place, column in enumerate(application.handling.labels):
+            yield f"m{place}", application.label_lookup(column)
         if application.division is not None and application.division.column is not None:
             yield "valued", application.value_lookup(application.division)
         yield "keyed", application.class_keys()
@@ -144,15 +146,27 @@ class Joining:
         if column in recoding.columns:
             place = recoding.columns.index(column)
             return raw if recoding.identical[place] and not self.application.stars else f"c.p{place}"
+        if column in handling.labels:
+            raw = f"s.sfumato_label{[*handling.labels].index(column)}"
         if column in handling.veiled_columns:
-            return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {as_text(column, strip)} END"
+            text = raw if column in handling.labels else as_text(column, strip)
+            return f"CASE WHEN c.hidden THEN '{STAR}' ELSE {text} END"
         return raw
+
+    def _labeled(self, rows: str) -> str:
+        """The rows with what columns that are published as something else are published as."""
+        handling, strip = self.application.handling, self.application.strip
+        for place, column in enumerate(handling.labels):
+            test = f"{as_text(column, strip)} IS NOT DISTINCT FROM m{place}.text"
+            rows = f"(SELECT s.*, m{place}.label AS sfumato_label{place} FROM {rows} AS s JOIN m{place} ON {test})"
+        return rows
 
     def _joined(self) -> str:
         """The rows, each with its class."""
         division = self.application.division
         dropped = filtered(self.application.reading, self.application.strip)
-        rows = f"(SELECT * FROM {self.application.source.with_numbers} AS s{dropped}) AS s{self._column_joins()}"
+        rows = self._labeled(f"(SELECT * FROM {self.application.source.with_numbers} AS s{dropped})")
+        rows = f"{rows} AS s{self._column_joins()}"
         keys = self._keys()
         if division is None:
             return f"{rows} JOIN classes AS c ON {' AND '.join(f'c.k{word} = {key}' for word, key in enumerate(keys))}"

@@ -33,6 +33,7 @@ def streams(application: Application) -> bool:
     return (
         isinstance(recoding, LevelRecoding)
         and application.handling.order_key is None
+        and not application.handling.labels
         and len(recoding.classes) <= MAX_CLASSES
         and all(len(coding.texts) <= MAX_TEXTS for coding in recoding.codings)
     )

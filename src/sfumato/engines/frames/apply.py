@@ -104,9 +104,11 @@ class Application:
             new[column] = [STAR] * len(rows)
         if handling.key_column is not None:
             new[handling.key_column] = list(keys)
+        for column, by_text in handling.labels.items():
+            new[column] = [by_text[text] for text in self._texts_of(column, rows)]
         for column in handling.veiled_columns if suppressed.any() else ():
-            texts, codes = self.coded(column)
-            new[column] = [STAR if hide else texts[code] for hide, code in zip(suppressed, codes[rows], strict=True)]
+            texts = new[column] if column in handling.labels else self._texts_of(column, rows)
+            new[column] = [STAR if hide else text for hide, text in zip(suppressed, texts, strict=True)]
         backend = nw.get_native_namespace(frame)
         series = [nw.new_series(column, values, nw.String, backend=backend) for column, values in new.items()]
         if handling.class_column is not None:

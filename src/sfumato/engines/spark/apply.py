@@ -74,6 +74,10 @@ class Application(Lookups):
             if self._needs(place):
                 lookup = self.column_lookup(place)
                 rows = self._joined(rows, column, lookup["text"], self._codes_and_labels(place, lookup["code"]))
+        for place, column in enumerate(self.handling.labels):
+            lookup = self.label_lookup(column)
+            labels = arrow().array(lookup["label"].tolist(), arrow().string())
+            rows = self._joined(rows, column, lookup["text"], {f"m{place}": labels})
         return rows
 
     def _codes_and_labels(self, place: int, codes: Any) -> dict[str, Any]:
@@ -202,8 +206,11 @@ class Application(Lookups):
             if self.recoding.identical[at] and not self.stars:
                 return bare
             return F.when(F.col("hidden"), star).otherwise(F.col(f"p{at}")) if self.stars else F.col(f"p{at}")
+        if name in self.handling.labels:
+            raw = bare = F.col(f"m{[*self.handling.labels].index(name)}")
         if name in self.handling.veiled_columns:
-            return F.when(F.col("hidden"), star).otherwise(text_of(raw, kind, self.strip))
+            text = raw if name in self.handling.labels else text_of(raw, kind, self.strip)
+            return F.when(F.col("hidden"), star).otherwise(text)
         return bare
 
 

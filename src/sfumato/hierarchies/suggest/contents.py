@@ -89,8 +89,8 @@ def _lean(hierarchy: dict[str, Any], labels: Sequence[int]) -> dict[str, Any]:
     return hierarchy | {key: useful} if useful else {"type": "any"}
 
 
-def _dates(profile: Profile, _: Collection[str]) -> Content | None:
-    proposal = date_hierarchy(profile)
+def _dates(profile: Profile, concepts: Collection[str]) -> Content | None:
+    proposal = date_hierarchy(profile, named=bool({"age", "date"} & {*concepts}))
     return Content("dates", proposal[0], proposal[1]) if proposal else None
 
 

@@ -39,7 +39,7 @@ DATE_FORMATS = (
     ("%m/%d/%Y %H:%M", "dates with time"),
 )
 # A column is one of dates if nearly all rows are; the few others are bad input, not another kind of column.
-_SHARE_OF_DATES = 0.9
+_SHARE_OF_DATES, _SHARE_IF_NAMED = 0.9, 0.75
 # A further format is worth its name in the plan if so many rows are written in it.
 _SHARE_OF_FORMAT = 0.02
 _YEARS = (1850, 2100)
@@ -48,11 +48,16 @@ _DIGITS = 4
 _FEW = 40
 
 
-def date_hierarchy(profile: Profile) -> tuple[str, dict[str, Any]] | None:
-    """What a column's dates look like, in words, and their hierarchy; None where it is not one of dates."""
-    if profile.share(_may_be_date) < _SHARE_OF_DATES:
+def date_hierarchy(profile: Profile, named: bool) -> tuple[str, dict[str, Any]] | None:
+    """What a column's dates look like, in words, and their hierarchy; None where it is not one of dates.
+
+    Args:
+        named: Whether the column's name speaks of dates: then more of them may be wrong.
+    """
+    needed = _SHARE_IF_NAMED if named else _SHARE_OF_DATES
+    if profile.share(_may_be_date) < needed:
         return None
-    formats = _formats(profile)
+    formats = _formats(profile, needed)
     if not formats:
         return None
     words = dict(DATE_FORMATS)[formats[0]]
@@ -64,7 +69,7 @@ def date_hierarchy(profile: Profile) -> tuple[str, dict[str, Any]] | None:
     return f"{words}, and in {len(formats) - 1} other ways", hierarchy | {"formats": formats[1:]}
 
 
-def _formats(profile: Profile) -> list[str]:
+def _formats(profile: Profile, needed: float) -> list[str]:
     """The formats that nearly all rows are written in, the most frequent first; none where there are none."""
     rows = np.array([profile.counts[value] for value in profile.sample], float)
     # Most formats fit none of a few values: reading all in them would take long.
@@ -72,7 +77,7 @@ def _formats(profile: Profile) -> list[str]:
     fits = {format_: _fits(profile.sample, format_) for format_, _ in DATE_FORMATS if _fits(few, format_).any()}
     chosen: list[str] = []
     left = np.ones(len(rows), bool)
-    while fits and rows[left].sum() > (1 - _SHARE_OF_DATES) * rows.sum():
+    while fits and rows[left].sum() > (1 - needed + 1e-9) * rows.sum():
         format_ = max(fits, key=lambda name: rows[left & fits[name]].sum())
         gain = rows[left & fits[format_]].sum() / rows.sum()
         if gain < max(_SHARE_OF_FORMAT, 0.0 if chosen else 0.2):

@@ -128,21 +128,25 @@ class FrequencyTable:
 
 def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table of what an engine counted, and the texts that were not accepted."""
+    names = plan.quasi_identifiers
+    coded = [code_column(counted.values[counted.columns.index(name)], plan.columns[name], plan) for name in names]
+    rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
+    table, untyped = table_of(counted, tuple(coding for coding, _ in coded), plan)
+    return table, (*rejected, *untyped)
+
+
+def table_of(counted: Counted, codings: tuple[Coding, ...], plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+    """The frequency table of what an engine counted, with codings that are given, and the texts that do not fit.
+
+    Sensitive values are those that are published: the one text that a type has for a value, and what `publish` makes
+    of it.
+    """
     read = counted
     counted, untyped = typed(counted, plan)
-    names = plan.quasi_identifiers
-    places = [counted.columns.index(name) for name in names]
-    coded = [
-        code_column(counted.values[place], plan.columns[name], plan) for name, place in zip(names, places, strict=True)
-    ]
-    rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
-    table = with_codings(counted, tuple(coding for coding, _ in coded), plan)
-    return with_spellings(table, read, counted, plan), (*rejected, *untyped)
-
-
-def with_spellings(table: FrequencyTable, read: Counted, counted: Counted, plan: Plan) -> FrequencyTable:
-    """The table with the code of each text of its sensitive columns as it was read."""
-    return replace(table, spellings={name: _spellings(name, read, counted, table, plan) for name in table.sensitive})
+    counted, unpublished = _published(counted, plan)
+    table = with_codings(counted, codings, plan)
+    spellings = {name: _spellings(name, read, counted, table, plan) for name in table.sensitive}
+    return replace(table, spellings=spellings), (*untyped, *unpublished)
 
 
 def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable, plan: Plan) -> dict[str | None, int]:
@@ -154,21 +158,37 @@ def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable
 
 
 def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
-    """What an engine counted, judged columns in the one text that their type has for a value, and texts not of it.
+    """What an engine counted, columns of promises in the one text that their type has for a value, and texts not of it.
 
     `7` and `007` of an integer column are one value to whoever reads the release; so they are to every promise.
     """
     values, rejected = list(counted.values), []
     for name in plan.promise_columns:
-        if plan.columns[name].type == "text" or name not in counted.columns:
+        column = plan.columns[name]
+        if name not in counted.columns or column.type == "text" or column.operations is not None:
             continue
         place = counted.columns.index(name)
         present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
-        forms, wrong = canonical(present, plan.columns[name].type)
+        forms, wrong = canonical(present, column.type)
         forms_by_text = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
         values[place] = tuple(forms_by_text.get(text, text) if text is not None else None for text in values[place])
         if wrong:
             rejected.append(Rejected(name, tuple(present[at] for at in wrong)))
+    return replace(counted, values=tuple(values)), tuple(rejected)
+
+
+def _published(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
+    """What an engine counted, with the texts that columns are published as, and those that cannot be."""
+    values, rejected = list(counted.values), []
+    for name, column in plan.columns.items():
+        if column.operations is None or name not in counted.columns:
+            continue
+        place = counted.columns.index(name)
+        present = [text for text in values[place] if value_of(text, plan.data.missing) is not None]
+        labels = dict(zip(present, column.operations.publish([str(text) for text in present]), strict=True))
+        wrong = tuple(str(text) for text, label in labels.items() if label is None)
+        rejected += [Rejected(name, wrong)] if wrong else []
+        values[place] = tuple(labels.get(text) or text for text in values[place])
     return replace(counted, values=tuple(values)), tuple(rejected)
 
 

@@ -47,17 +47,23 @@ def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
 def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[str, Mapping[str, Any]]) -> Measures:
     """Measure a release.
 
+    The risks come first with a missing value as a value of its own, which is the higher one: a few blank rows would
+    make any table look safe. Where the plan lets it match anything, the risks with that reading are added.
+
     Args:
         raw: What was measured of the raw rows.
     """
-    raw_sizes = table.counts, hiding(table, plan.data.on_missing)
+    sizes, matches = published_sizes(plan, recoding)
     risk: dict[str, Mapping[str, Any]] = {
-        "before": _figures(*raw_sizes),
-        "after": _figures(*published_sizes(plan, recoding)) | _journalist(table, recoding),
+        "before": _figures(table.counts, table.counts),
+        "after": _figures(sizes, sizes) | _journalist(table, recoding),
         "contribution": raw["contribution"],
         "outliers": raw["outliers"],
         "forcing": forcing(plan, table, recoding, MAX_WORK),
     }
+    if plan.data.on_missing == "any":
+        hidden = hiding(table, plan.data.on_missing)
+        risk["matching"] = {"before": _figures(table.counts, hidden), "after": _figures(sizes, matches)}
     return Measures(risk, utility(plan, table, recoding).to_dict())
 
 

@@ -1,19 +1,18 @@
 """The survey of a table's risk: all measures together, for the library and the command line."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.wildcards import matching_rows
+from sfumato.microdata.data_plan import OnMissing
 from sfumato.microdata.measures import contribution, population
 from sfumato.microdata.measures.outliers import Outliers, outliers
 from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, expected_risks, prosecutor
 from sfumato.microdata.measures.subsets import LIMIT, Subsets, subsets
 from sfumato.microdata.models.classes import Counts, Mask
-
-OnMissing = Literal["category", "any", "drop"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,8 @@ class RiskSurvey:
         quasi_identifiers: The columns that an attacker is taken to know.
         on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
         dropped_rows: Rows left out for a missing value; rows_with_missing: rows that have one and count.
-        figures: Sizes of the classes and prosecutor risk.
+        figures: Sizes of the classes and prosecutor risk, with a missing value as a value of its own: the higher one.
+        matching: The same where a missing value matches anything, and that is asked for.
         sizes: How many classes have each size.
         uniqueness: Estimates for the population, where its size is known.
         columns, steps: What each column, and each step of a hierarchy, contributes.
@@ -56,6 +56,7 @@ class RiskSurvey:
     steps: tuple[contribution.Contribution, ...]
     outliers: Outliers
     outlier_rows: tuple[int, ...] = field(default=(), repr=False)
+    matching: Risk | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The report in plain values; no row numbers."""
@@ -76,7 +77,7 @@ def survey(
     with_steps: bool = True,
 ) -> RiskSurvey:
     """All measures of a frequency table; those of single steps only where hierarchies were given."""
-    matches = hiding(table, on_missing)
+    matches = table.counts
     fraction = 1.0 if population_size is None else table.rows / population_size
     estimated = population_size is not None
     journalist = attacker(table.counts, expected_risks(matches, fraction), threshold, estimated)
@@ -95,6 +96,7 @@ def survey(
         contribution.of_columns(table),
         contribution.of_steps(table) if with_steps else (),
         outliers(table),
+        matching=prosecutor(table.counts, threshold, hiding(table, on_missing)) if on_missing == "any" else None,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import Model, ReleaseModel, of_release
+from sfumato.microdata.models.readers_view import without_skew
 
 ALL = 2**62
 
@@ -54,7 +55,11 @@ def assess(
                 lost = np.maximum(lost, model.lost(classes, whole, mask, left))
                 if enough < ALL and int(lost.sum()) > enough:
                     return Assessment(failing, lost)
-    return _together(models, classes.sizes, failing, lost)
+    while True:
+        assessment = _together(models, classes.sizes, failing, lost)
+        failing = without_skew(classes, whole, models, assessment.failing)
+        if (failing == assessment.failing).all():
+            return assessment
 
 
 def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: Counts) -> Assessment:

@@ -10,8 +10,10 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.top_classes import with_top_classes
+from sfumato.microdata.models.readers_view import without_skew
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import classes_of
+from sfumato.microdata.recoding.prediction import classes_of, veils
+from sfumato.microdata.recoding.recoding import Recoding
 
 # Methods that do not choose one level a column; each has a folder of its own, whose loops are loaded when it is used.
 FOLDERS = {"mondrian": "mondrian", "local": "local", "k-optimize": "k_optimize"}
@@ -23,7 +25,10 @@ def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) 
     folder = FOLDERS.get(plan.method.name, "full_domain")
     method = import_module(f"sfumato.microdata.methods.{folder}.search")
     result: Result = method.search(plan, plan.method, steering, progress)
-    result = replace(result, recoding=with_top_classes(plan, steering, result.recoding))
+    recoding = with_top_classes(plan, steering, result.recoding)
+    if recoding is not result.recoding:
+        _check_readers_view(plan, steering, recoding)
+    result = replace(result, recoding=recoding)
     return with_persons_kept(plan, steering, result) if table.persons else result
 
 
@@ -54,3 +59,16 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
         proved_optimal=False,
         remarks=(*result.remarks, remark),
     )
+
+
+def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -> None:
+    """Refuse a recoding whose classes, once some are shown as `*`, break a promise against the rows that are left."""
+    if not veils(table, recoding, plan):
+        return
+    suppressed = without_skew(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
+    if (suppressed != recoding.suppressed).any():
+        raise UnattainableError(
+            "Against the rows that are shown the promises do not hold.",
+            "Drop suppressed rows instead of showing them as *, or promise against: raw.",
+            "reader",
+        )

@@ -11,7 +11,7 @@ a value that a person may have, not what is learned from its absence (δ-disclos
 one value of its own. A column with one value is trivially kept.
 
 Monotone under generalization (bounds on shares hold for unions), not under suppression. "The whole table" is the raw
-table, before suppression.
+table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
 """
 
 from dataclasses import dataclass
@@ -21,17 +21,18 @@ import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
 from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
-class BetaLikeness(ClassModel):
+class BetaLikeness(ComparingModel):
     """The share of a value of `column` in a class exceeds its share in the table by at most `beta` times it."""
 
     beta: Annotated[float, Note("by how many times a share may exceed that in the table", minimum=0)]
     column: SensitiveColumn
     variant: Literal["basic", "enhanced"] = "enhanced"
+    against: Comparison = "both"
     name: ClassVar[str] = "beta-likeness"
     asks: ClassVar[str] = "beta"
 

@@ -1,7 +1,7 @@
 """Classes: rows that are published alike, with their sizes and what each holds of the sensitive columns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ class Histogram:
     Attributes:
         size: The number of distinct values in the whole table.
         texts: The values themselves, for the raw table; None is the missing value.
-        memo: What models have worked out about these values, so that it is worked out once.
+        memo: What models have worked out about the values and their shares, so that it is worked out once.
+        order_memo: The same about the values alone, whatever their shares.
         pair_values: For codes behind those of the values, which stand for a value of one person each, that value.
     """
 
@@ -31,6 +32,7 @@ class Histogram:
     size: int
     texts: tuple[str | None, ...] = ()
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    order_memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     pair_values: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), compare=False, repr=False)
 
     @property
@@ -67,6 +69,18 @@ class Classes:
     def kept(self, keep: Mask) -> "Classes":
         """The classes that are kept, in the same order."""
         return Classes(self.sizes[keep], {name: _kept(old, keep) for name, old in self.sensitive.items()})
+
+
+def reference_of(classes: Classes, whole: Classes) -> Classes:
+    """Classes as what promises compare with: their own shares, of the values of a whole table."""
+    return Classes(
+        classes.sizes,
+        {
+            name: replace(content, texts=old.texts, memo={}, order_memo=old.order_memo, pair_values=old.pair_values)
+            for name, content in classes.sensitive.items()
+            if (old := whole.sensitive.get(name)) is not None
+        },
+    )
 
 
 def histogram(

@@ -9,7 +9,7 @@ It is the most demanding of these models, and says nothing about singling out: c
 value is one value of its own. A column with one value is trivially kept.
 
 Monotone under generalization (bounds on shares hold for unions), not under suppression. "The whole table" is the raw
-table, before suppression.
+table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,17 @@ import numpy as np
 
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
 from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaDisclosure(ClassModel):
+class DeltaDisclosure(ComparingModel):
     """|ln(q/p)| < `delta` for every value of `column` in every class."""
 
     delta: Annotated[float, Note("the greatest |ln(q/p)|", minimum=0)]
     column: SensitiveColumn
+    against: Comparison = "both"
     name: ClassVar[str] = "delta-disclosure"
     asks: ClassVar[str] = "delta"
 

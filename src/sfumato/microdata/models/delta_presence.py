@@ -1,15 +1,18 @@
-"""δ-presence: from no class can it be told whether a person of the population is in the research subset.
+"""δ-presence: from no published class can it be told whether a person of a public list is in the research subset.
 
 Nergiz, M., Atzori, M., Clifton, C. (2007). Hiding the presence of individuals from shared databases,
 https://doi.org/10.1145/1247480.1247554. The rows are the population (a public list); a column marks those that belong
-to the subset (the study). In every class the share of marked rows lies between `lower` and `upper`: that is the
-probability with which an attacker who knows the list places a person of the class in the study.
+to the subset (the study). The subset alone is published: the other rows are not, and the column is `*` in every row. In
+every published class the share of its rows among the persons of the list who look like it lies between `lower` and
+`upper`: that is the probability with which an attacker who has the list places a person of the class in the study. All
+other promises are about the published rows, as their reader sees them.
 
-All rows of the list are released, generalized alike, with the marking column; who keeps only the marked ones shows no
-more than that. It does not protect other sensitive values, nor against an attacker with a better list. A missing mark
-means "not in the subset".
+It does not protect other sensitive values, nor against an attacker with a better list. Of persons whose class is not
+published nothing is promised: who has the list learns that they are not in the study, or that their rows were
+suppressed. A missing mark means "not in the subset".
 
-Monotone under generalization (a share of a union lies between the shares of its parts), not under suppression.
+Not monotone: with a `lower` above 0 a finer class may hold where a coarser one, with more persons outside the subset,
+does not. With `lower: 0` it is monotone under generalization (a share of a union lies between the shares of its parts).
 """
 
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.k_map import persons_of
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
 from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Scalar
@@ -33,60 +37,38 @@ class Subset:
 
 @dataclass(frozen=True, slots=True)
 class DeltaPresence(ClassModel):
-    """In every class, the share of rows of the `subset` lies between `lower` and `upper`."""
+    """In every class, the share of the `subset` among the persons of the list lies between `lower` and `upper`."""
 
     lower: Annotated[float, Note("the least share of the subset in a class", minimum=0, maximum=1)]
     upper: Annotated[float, Note("the greatest share", minimum=0, maximum=1)]
     subset: Subset
     name: ClassVar[str] = "delta-presence"
     asks: ClassVar[str] = "upper"
+    column: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         if self.lower > self.upper:
             raise ValueError("lower is above upper.")
 
     @property
-    def column(self) -> str:
-        return self.subset.column
+    def monotone_generalization(self) -> bool:
+        return self.lower == 0
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:
-        shares = self._shares(classes, whole)
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        shares = _shares(classes)
         return (shares < self.lower - EXACT) | (shares > self.upper + EXACT)
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        """Too many marked: all others stay, with as many marked as they allow; too few: the other way round."""
-        sizes = classes.sizes
-        marked = np.rint(self._shares(classes, whole) * sizes)
-        few = marked < self.lower * sizes
-        with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(few, marked / self.lower, (sizes - marked) / (1 - self.upper))
-        kept = np.floor(np.nan_to_num(most, nan=0.0, posinf=1e18) + 1e-6)
-        return short_of(sizes, np.where(failing, np.minimum(kept, sizes), sizes).astype(np.int64))
+        """Finer classes have no more persons together, so no more rows than these allow; too few rows may be mended."""
+        kept = np.floor(self.upper * persons_of(classes) + 1e-6).astype(np.int64)
+        return short_of(classes.sizes, np.where(failing, kept, classes.sizes))
 
-    def reached(self, classes: Classes, whole: Classes) -> float:
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         """The greatest share."""
-        return float(self._shares(classes, whole).max(initial=0.0))
-
-    def limits(self, whole: Classes) -> str | None:
-        content = whole.sensitive[self.column]
-        share = float(content.shares()[_marked(content.texts, self.subset.value)].sum())
-        if share == 0:
-            return f"no row has the value of {self.column} that marks the subset."
-        if not self.lower - EXACT <= share <= self.upper + EXACT:
-            return (
-                f"{share:.4g} of all rows are in the subset: without suppression some class has a share outside "
-                f"{self.lower:g} to {self.upper:g}."
-            )
-        return None
-
-    def _shares(self, classes: Classes, whole: Classes) -> Floats:
-        content = classes.sensitive[self.column]
-        marked = _marked(whole.sensitive[self.column].texts, self.subset.value)
-        rows = np.bincount(
-            content.owners, weights=content.counts * marked[content.values], minlength=len(classes.sizes)
-        )
-        return rows / np.maximum(classes.sizes, 1)
+        return float(_shares(classes).max(initial=0.0))
 
 
-def _marked(texts: tuple[str | None, ...], value: str) -> Mask:
-    return np.array([text == value for text in texts] or [False], bool)
+def _shares(classes: Classes) -> Floats:
+    """The share of each class's rows among the persons it stands for; all of them, where the list is not known."""
+    shares: Floats = classes.sizes / np.maximum(persons_of(classes), 1)
+    return shares

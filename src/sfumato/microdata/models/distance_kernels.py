@@ -101,11 +101,11 @@ def order_distances(starts, values, counts, sizes, asked, ranks, below, sums, ou
     """The distance on a line: the mean over steps of |Q - P|, both the shares up to the step; for classes asked for.
 
     Args:
-        ranks: (values,) the place of each value in the order; below: (values,) the table's share up to each place;
-        sums: (values + 1,) sums of `below` up to a place, so that a stretch in which the class has nothing is one step.
+        ranks: (values,) the place of each value in the order; below: (places,) the table's share up to each place;
+        sums: (places + 1,) sums of `below` up to a place, so that a stretch in which the class has nothing is one step.
     """
-    steps = len(ranks) - 1
-    running = np.zeros(len(ranks))
+    steps = len(below) - 1
+    running = np.zeros(len(below))
     for one in range(len(starts) - 1):
         if not asked[one]:
             continue
@@ -119,9 +119,9 @@ def order_distances(starts, values, counts, sizes, asked, ranks, below, sums, ou
 @njit(cache=True, nogil=True)
 def _dense_line(begin, end, values, counts, size, ranks, below, running):
     """The distance on a line, step by step. running stays zero."""
-    steps = len(ranks) - 1
+    steps = len(below) - 1
     for entry in range(begin, end):
-        running[ranks[values[entry]]] = counts[entry] / size
+        running[ranks[values[entry]]] += counts[entry] / size
     share, found = 0.0, 0.0
     for place in range(steps):
         share += running[place]
@@ -134,7 +134,7 @@ def _dense_line(begin, end, values, counts, size, ranks, below, running):
 @njit(cache=True, nogil=True)
 def _sparse_line(begin, end, values, counts, size, ranks, below, sums):
     """The distance on a line, from value to value: for columns of many values."""
-    steps = len(ranks) - 1
+    steps = len(below) - 1
     places = ranks[values[begin:end]]
     share, at, found = 0.0, 0, 0.0
     for entry in np.argsort(places):
@@ -161,8 +161,8 @@ def order_kept(starts, values, counts, sizes, ranks, below, most, failing, enoug
 
     With C rows of n up to a place, a part of m rows has there a share between 1 - (n - C)/m and C/m.
     """
-    steps = len(ranks) - 1
-    running = np.zeros(len(ranks))
+    steps = len(below) - 1
+    running = np.zeros(len(below))
     lost = 0
     for one in range(len(starts) - 1):
         if lost > enough:
@@ -172,7 +172,7 @@ def order_kept(starts, values, counts, sizes, ranks, below, most, failing, enoug
         running[:] = 0.0
         for entry in range(starts[one], starts[one + 1]):
             running[ranks[values[entry]]] += counts[entry]
-        for place in range(1, len(ranks)):
+        for place in range(1, len(below)):
             running[place] += running[place - 1]
         low, high = 0, sizes[one]
         while low < high:

@@ -60,13 +60,13 @@ class KMap(ClassModel):
         return replace(self, population=replace(self.population, source=source))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
-        return _persons(classes) < self.k
+        return persons_of(classes) < self.k
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        return int(_persons(classes).min()) if len(classes.sizes) else 0
+        return int(persons_of(classes).min()) if len(classes.sizes) else 0
 
 
-def _persons(classes: Classes) -> Counts:
+def persons_of(classes: Classes) -> Counts:
     """The persons each class stands for: of the population where it is known, and no fewer than its own rows."""
     content = classes.sensitive.get(POPULATION)
     if content is None:

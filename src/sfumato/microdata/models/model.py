@@ -1,12 +1,16 @@
 """The privacy model: what every class must satisfy, and how a search may reason about it."""
 
-from typing import Annotated, ClassVar, Protocol, TypeGuard
+from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.shapes.records import Note
 
+# What the shares in a class are compared with: those in the raw table (the definition of the literature), or also those
+# in the published rows, which are all that a reader sees.
+Against = Literal["both", "raw"]
+Comparison = Annotated[Against, Note("compare with the raw table and the published rows, or with the raw table alone")]
 SensitiveColumn = Annotated[str, Note("the sensitive column")]
 # How far a share or a distance may lie beyond its limit because numbers in a machine have no more digits.
 EXACT = 1e-9
@@ -21,11 +25,18 @@ class Model(Protocol):
         monotone_suppression: A class that satisfies the model still does so after any other rows were merged into it
             (so the rows in failing classes only shrink when a table gets coarser).
         of_release: The promise is about all classes together (see `ReleaseModel`).
+        compares: The promise compares each class with a whole table, by the shares of a column's values.
     """
 
     name: ClassVar[str]
     asks: ClassVar[str]
     of_release: ClassVar[bool]
+    compares: ClassVar[bool]
+
+    @property
+    def against(self) -> Against:
+        """What a promise that compares is compared with."""
+        ...
 
     @property
     def monotone_generalization(self) -> bool: ...
@@ -98,6 +109,11 @@ class ReleaseModel(Model, Protocol):
         ...
 
 
+def for_readers(model: Model) -> bool:
+    """Whether a promise must also hold against the published rows."""
+    return model.compares and model.against == "both"
+
+
 def of_release(model: Model) -> TypeGuard[ReleaseModel]:
     """Whether a promise is about all classes together."""
     return model.of_release
@@ -108,8 +124,16 @@ class ClassModel:
 
     __slots__ = ()
     of_release: ClassVar[bool] = False
-    monotone_generalization: ClassVar[bool] = True
+    compares: ClassVar[bool] = False
     asks: ClassVar[str]
+
+    @property
+    def against(self) -> Against:
+        return "raw"
+
+    @property
+    def monotone_generalization(self) -> bool:
+        return True
 
     @property
     def monotone_suppression(self) -> bool:
@@ -138,6 +162,13 @@ class ClassModel:
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
+
+
+class ComparingModel(ClassModel):
+    """What models share that compare the shares in a class with those in a whole table."""
+
+    __slots__ = ()
+    compares: ClassVar[bool] = True
 
 
 def short_of(sizes: Counts, kept: Counts) -> Counts:

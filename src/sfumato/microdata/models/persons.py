@@ -7,7 +7,7 @@ there. The same for the persons who have a value: what adds up stands under the 
 and person has its own. Whatever rolls histograms up so rolls persons up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -121,6 +121,14 @@ class PersonModel:
         return False
 
     @property
+    def compares(self) -> bool:
+        return self.model.compares
+
+    @property
+    def against(self) -> str:
+        return self.model.against
+
+    @property
     def column(self) -> str | None:
         return self.model.column
 
@@ -155,6 +163,14 @@ class PersonModel:
 
     def limits(self, whole: Classes) -> str | None:
         return self.model.limits(whole_by_persons(whole))
+
+
+def against_raw(model: Model) -> Model:
+    """A promise that compares, against the raw table alone; it may be about persons."""
+    if isinstance(model, PersonModel):
+        wrapped: Model = cast("Any", PersonModel(against_raw(model.model)))
+        return wrapped
+    return replace(model, against="raw")  # type: ignore[type-var]
 
 
 def counting_persons(models: tuple[Model, ...]) -> tuple[Model, ...]:

@@ -14,7 +14,7 @@ column, for research as well. It bounds the distance of distributions, not the g
 
 Stated answers: a missing value is one value of its own (ordered: after all others; hierarchical: apart from all below
 the root). t = 0 asks for the same shares in every class. A column with one value has distance 0. "The whole table" is
-the raw table, before suppression.
+the raw table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
 
 Monotone under generalization (the distance is convex), not under suppression. What a failing class can keep at most is
 bounded by the kernels.
@@ -33,7 +33,7 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models import distance_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
 from sfumato.shapes.records import Note, TextOrNumber
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -41,7 +41,7 @@ Texts = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class TCloseness(ClassModel):
+class TCloseness(ComparingModel):
     """The distribution of `column` in every class is within `t` of that in the whole table."""
 
     t: Annotated[float, Note("the greatest distance to the whole table", minimum=0, maximum=1)]
@@ -49,6 +49,7 @@ class TCloseness(ClassModel):
     distance: Distance = "equal"
     hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
     order: Annotated[tuple[TextOrNumber, ...], Note("all values from the lowest to the highest", at_least=2)] = ()
+    against: Comparison = "both"
     name: ClassVar[str] = "t-closeness"
     asks: ClassVar[str] = "t"
 
@@ -102,14 +103,18 @@ class TCloseness(ClassModel):
     def _line(self, whole: Histogram) -> "_Line":
         key = ("line", self.order)
         if key not in whole.memo:
-            whole.memo[key] = _line(whole, ranks_of(whole.texts, self.order, self.column))
+            if key not in whole.order_memo:
+                whole.order_memo[key] = ranks_of(whole.texts, self.order, self.column)
+            whole.memo[key] = _line(whole, whole.order_memo[key])
         found: _Line = whole.memo[key]
         return found
 
     def _tree(self, whole: Histogram) -> "_Tree":
         key = ("tree", id(self.hierarchy))
         if key not in whole.memo:
-            whole.memo[key] = _tree(whole, levels_of(whole, self.hierarchy, self.column))
+            if key not in whole.order_memo:
+                whole.order_memo[key] = levels_of(whole, self.hierarchy, self.column)
+            whole.memo[key] = _tree(whole, whole.order_memo[key])
         found: _Tree = whole.memo[key]
         return found
 
@@ -132,10 +137,13 @@ class _Tree:
 
 
 def _line(whole: Histogram, ranks: npt.NDArray[np.int64]) -> _Line:
-    shares = np.empty(len(ranks))
-    shares[ranks] = whole.shares()
-    below = np.cumsum(shares)
-    return _Line(ranks, below, np.concatenate([[0.0], np.cumsum(below)]))
+    """The values that a table holds on a line; one that it lacks stands beside the next lower one."""
+    order = np.argsort(ranks)
+    present = whole.shares()[order] > 0
+    places = np.empty(len(ranks), np.int64)
+    places[order] = np.maximum(np.cumsum(present) - 1, 0)
+    below = np.cumsum(whole.shares()[order][present])
+    return _Line(places, below, np.concatenate([[0.0], np.cumsum(below)]))
 
 
 def _tree(whole: Histogram, labels: npt.NDArray[np.int32]) -> _Tree:

@@ -12,11 +12,18 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import ColumnType
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
-from sfumato.shapes.records import Note
+from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import Choice, Either
 
 SECRET_BYTES = 16
+PUBLISH = Either(
+    (((str,), Choice(("key",))), ((Mapping,), record_of(PublishPlan))),
+    "what a column that is no quasi-identifier is published as: its numbers, or a person as a random key",
+)
 CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -32,19 +39,26 @@ class ColumnPlan:
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
     min_level: Annotated[int, Note(minimum=0)] = 0
     max_level: Annotated[int | None, Note(minimum=0)] = None
-    publish: Annotated[Literal["key"] | None, Note("a person as a random key, drawn anew for each release")] = None
+    publish: Annotated[PublishPlan | Literal["key"] | None, PUBLISH] = None
 
     def __post_init__(self) -> None:
-        if self.publish is not None and self.role != "person":
-            raise ValueError(f"publish: {self.publish} belongs to the role person, this column is {self.role}.")
+        if self.publish == "key" and self.role != "person":
+            raise ValueError(f"publish: key belongs to the role person, this column is {self.role}.")
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
         if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
             raise ValueError(
                 f"weight, min_level and max_level belong to a quasi-identifier, this column is {self.role}."
             )
+        if self.operations is not None and self.role not in ("sensitive", "insensitive"):
+            raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
+
+    @property
+    def operations(self) -> PublishPlan | None:
+        """What is done to the column's numbers, where something is."""
+        return None if self.publish == "key" else self.publish
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +147,44 @@ class Plan:
         return self.named("quasi-identifier")
 
     @property
+    def subset(self) -> Subset | None:
+        """The rows that alone are published, where a promise hides who is among them."""
+        return next((model.subset for model in self.privacy if isinstance(model, DeltaPresence)), None)
+
+    @property
+    def withheld_columns(self) -> tuple[str, ...]:
+        """The columns that are `*` in every row: identifiers, persons, and what marks the rows that are published."""
+        marked = None if self.subset is None else self.subset.column
+        return tuple(
+            name
+            for name, column in self.columns.items()
+            if column.role == "identifier" or name == marked or (column.role == "person" and column.publish != "key")
+        )
+
+    @property
+    def shown_sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that are published."""
+        return tuple(name for name in self.named("sensitive") if name not in self.withheld_columns)
+
+    @property
     def promise_columns(self) -> tuple[str, ...]:
         """The columns that some model judges and that the loss looks at, in the plan's order."""
         names = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
         return tuple(name for name in self.columns if name in names)
 
     @property
+    def checked_columns(self) -> tuple[str, ...]:
+        """The columns whose published values are foretold and counted again: those of promises, and changed ones."""
+        names = {
+            *self.promise_columns,
+            *(name for name, column in self.columns.items() if column.operations is not None),
+        }
+        return tuple(name for name in self.columns if name in names)
+
+    @property
     def value_columns(self) -> tuple[str, ...]:
-        """The columns that are judged, and the one that utility is measured by, in the plan's order."""
-        names = {*self.promise_columns, self.utility.target}
+        """The columns that are checked, and the one that utility is measured by, in the plan's order."""
+        names = {*self.checked_columns, self.utility.target}
         return tuple(name for name in self.columns if name in names)
 
     def at(self, folder: Path) -> "Plan":

@@ -9,11 +9,13 @@ from typing import Any
 
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DATA
+from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
 from sfumato.microdata.models.registry import MODEL, located
-from sfumato.microdata.plan.methods import METHOD, FullDomain, KOptimize, Mondrian
+from sfumato.microdata.plan.methods import METHOD, FullDomain, KOptimize, Local, Mondrian
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, Role, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.shapes import files
@@ -77,7 +79,7 @@ def _read(value: object, folder: Path) -> Plan:
 
 def _resolved(model: Model, plan: Plan, folder: Path) -> Model:
     """A model with its files found from a folder, and its values in the one text that they have."""
-    column = plan.columns.get(model.column or "")
+    column = plan.columns.get(_named_column(model) or "")
     return located(model if column is None else in_one_text(model, column.type), folder)
 
 
@@ -98,6 +100,7 @@ def _faults_between(plan: Plan) -> list[Fault]:
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
     faults.extend(_partition_faults(plan))
+    faults.extend(_subset_faults(plan))
     if plan.output.class_column in plan.columns:
         faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if len(plan.named("person")) > 1:
@@ -127,9 +130,33 @@ def _column_faults(
 
 def _promise_faults(plan: Plan, model: Model, at: str) -> list[Fault]:
     """Faults of a promise: its column, and the values of it that it names."""
-    faults = _column_faults(plan, model.column, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
-    column = plan.columns.get(model.column or "")
+    name = _named_column(model)
+    faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
+    column = plan.columns.get(name or "")
     return faults if column is None else [*faults, *faults_of(model, at, column.type, plan.data.missing)]
+
+
+def _named_column(model: Model) -> str | None:
+    """The column that a promise is about, or that marks the rows it is about."""
+    return model.subset.column if isinstance(model, DeltaPresence) else model.column
+
+
+def _subset_faults(plan: Plan) -> list[Fault]:
+    """Faults of a plan that publishes a subset of the rows alone."""
+    if plan.subset is None:
+        return []
+    faults = []
+    if not isinstance(plan.method, FullDomain) or isinstance(plan.method, Local):
+        what = f"{plan.method.name} does not go with delta-presence."
+        do = "Classes of their own stand for nobody of the list: use optimal, samarati, greedy or exhaustive."
+        faults.append(Fault("method.name", what, do))
+    if plan.data.on_missing == "drop":
+        faults.append(Fault("data.on_missing", "drop does not go with delta-presence.", "Use category."))
+    if sum(isinstance(model, DeltaPresence | KMap) for model in plan.privacy) > 1:
+        faults.append(Fault("privacy", "there can be one list or population of persons.", "Leave one promise out."))
+    if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
+        faults.append(Fault("privacy", "the column that marks the subset is not published.", "Promise another."))
+    return faults
 
 
 def _partition_faults(plan: Plan) -> list[Fault]:

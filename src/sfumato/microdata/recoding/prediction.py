@@ -80,6 +80,17 @@ def _with_values(
     return Tally((*published.texts, (*values, STAR)), together, classes.counts[kept])
 
 
+def classes_of(table: FrequencyTable, recoding: Recoding) -> Classes:
+    """The classes of a recoding, with what each holds of the sensitive columns."""
+    return Classes(
+        recoding.sizes,
+        {
+            name: histogram(*_entries(recoding, content), len(recoding.sizes), content.size)
+            for name, content in table.sensitive.items()
+        },
+    )
+
+
 def _entries(recoding: Recoding, content: Histogram) -> tuple[Counts, npt.NDArray[np.int32], Counts]:
     """The class, value and rows of all entries of a histogram of combinations, divided where the recoding divides."""
     owners = recoding.owners[content.owners].astype(np.int64)

@@ -6,7 +6,7 @@ recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.models.classes import Classes, Counts, Mask, histogram
+from sfumato.microdata.models.classes import Counts, Mask
 
 Labels = tuple[str | None, ...]
 STAR = "*"
@@ -30,6 +30,7 @@ class Handling:
         suppressed: Suppressed rows are dropped, or published with `*` in every quasi-identifier.
         withheld_columns: Columns that are `*` in every row (identifiers).
         veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would betray them.
+        labels: For each column that is published as something else, what each of its texts is published as.
         class_column: Name of a further column with the number of each row's class.
         order_key: Where given, rows are published in the order of its hashes with their numbers.
         person: The column that names the person of a row, where one does; person_key: under which persons are hashed to
@@ -39,6 +40,7 @@ class Handling:
     suppressed: Literal["drop", "star"] = "drop"
     withheld_columns: tuple[str, ...] = ()
     veiled_columns: tuple[str, ...] = ()
+    labels: Mapping[str, Mapping[str | None, str | None]] = field(default_factory=dict)
     class_column: str | None = None
     order_key: str | None = None
     person: str | None = None
@@ -191,13 +193,3 @@ def published_labels(recoding: Recoding, place: int) -> Labels:
 def numbered(recoding: Recoding) -> Counts:
     """The number under which each class is published, from 1 on; suppressed classes have none (0)."""
     return np.where(recoding.suppressed, 0, np.cumsum(~recoding.suppressed)).astype(np.int64)
-
-
-def classes_of(table: FrequencyTable, recoding: Recoding) -> Classes:
-    """The classes of a recoding, with what they hold of sensitive columns and persons."""
-    owners, count = recoding.owners.astype(np.int64), len(recoding.sizes)
-    contents = {
-        name: histogram(owners[content.owners], content.values, content.counts, count, content.size)
-        for name, content in table.sensitive.items()
-    }
-    return Classes(recoding.sizes, contents)

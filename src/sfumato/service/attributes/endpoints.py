@@ -1,4 +1,4 @@
-"""What the attribute endpoints do with a body, in a thread of its own: read, check, anonymize, write."""
+"""What the attribute endpoints do with a body, in a process of its own: read, check, anonymize, write."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,11 +9,12 @@ from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.configuration import Configuration, check_allowed, inline
 from sfumato.attributes.knowledge_graph.documents import Request as DocumentRequest
 from sfumato.attributes.knowledge_graph.documents import anonymize_document
+from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate
 from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
-from sfumato.service.settings import Limits
+from sfumato.service.settings import Limits, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Endpoints:
         configuration = self._configuration(request).with_options(request.buckets, request.passThrough)
         answer = anonymize_records(request.data, configuration, request.seed)
         content = {"version": API_VERSION, "valid": True, "anonymisedData": answer.data}
-        return _answer(content | _figures(answer), len(request.data))
+        return _answer(content | _figures(answer, request.kpis), len(request.data))
 
     def flat(self, body: bytes) -> Answer:
         """Flat records; the answer names each operation."""
@@ -67,18 +68,41 @@ class Endpoints:
         if address:
             configuration = self.sources.configuration(address, request.dataClass)
         else:
+            self._check_number([request.configuration or {}])
             configuration = inline(request.configuration, ontology.objects if ontology else ())
         if ontology:
             check_allowed(configuration, ontology.allowed)
         return configuration
 
-    def _check_number(self, records: list[Any]) -> None:
+    def _check_number(self, records: list[dict[str, Any]]) -> None:
+        if len(set().union(*records)) > self.limits.attributes:
+            what = f"The records have more than {self.limits.attributes} attributes."
+            raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.attributes", what)
         if len(records) > self.limits.records:
             what = f"There are more than {self.limits.records} records."
             raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.records", what)
 
 
-Endpoint = Callable[[bytes], Answer]
+Endpoint = Callable[[Endpoints, bytes], Answer]
+ENDPOINTS: dict[str, Endpoint] = {
+    "anonymize": Endpoints.anonymize,
+    "flat": Endpoints.flat,
+    "graph": Endpoints.graph,
+}
+_prepared: list[Endpoints] = []
+
+
+def prepare(settings: Settings) -> None:
+    """Make this process ready to answer."""
+    from sfumato.attributes.operations.operation import load_all
+
+    load_all()
+    _prepared[:] = [Endpoints(Sources(Fetcher(settings.allowed_hosts), settings.ontologies), settings.limits)]
+
+
+def answer(name: str, body: bytes) -> Answer:
+    """The answer of an endpoint to a body."""
+    return ENDPOINTS[name](_prepared[0], body)
 
 
 def _objects(document: Any) -> int:
@@ -88,8 +112,8 @@ def _objects(document: Any) -> int:
     return 1 + sum(map(_objects, document.values())) if isinstance(document, dict) else 0
 
 
-def _figures(answer: Anonymized) -> dict[str, Any]:
-    return {"kpis": answer.kpis} | ({"warnings": list(answer.warnings)} if answer.warnings else {})
+def _figures(answer: Anonymized, kpis: bool = True) -> dict[str, Any]:
+    return ({"kpis": answer.kpis} if kpis else {}) | ({"warnings": list(answer.warnings)} if answer.warnings else {})
 
 
 def _answer(content: Any, records: int) -> Answer:

@@ -6,6 +6,7 @@ STYRIA, UPPER_AUSTRIA = "Steiermark", "Oberösterreich"
 PLACES = [("Graz", STYRIA), ("Linz", UPPER_AUSTRIA), ("Leoben", STYRIA)]
 PLACES += [("Wels", UPPER_AUSTRIA), ("Graz", STYRIA), ("Linz", UPPER_AUSTRIA)]
 INLINE: dict[str, Any] = {
+    "kpis": True,
     "ontology": "Beispiele/anonymization_ontology.json",
     "configuration": {
         "Name": {"anonymisationType": "Masking", "dataType": "String"},
@@ -35,6 +36,7 @@ INLINE_ANSWER: dict[str, Any] = {
 }
 ADDRESS = "https://soya.ownyourdata.eu/AnonymisationDemo"
 BY_ADDRESS: dict[str, Any] = {
+    "kpis": True,
     "configurationURL": ADDRESS,
     "data": [{"name": "Person 1", "gehalt": 18000}, {"name": "Person 2", "gehalt": 26000}],
 }

@@ -1,28 +1,30 @@
 """The endpoints that anonymize attributes: for records, for flat records of a graph's class, for whole graphs."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 
 from sfumato.service.attributes import examples
-from sfumato.service.attributes.endpoints import Endpoint, Endpoints
+from sfumato.service.attributes.endpoints import Answer
 from sfumato.service.attributes.schemas import AnonymizeAnswer, AnonymizeRequest, FlatAnswer, FlatRequest, GraphRequest
-from sfumato.service.http.access import needs_key
+from sfumato.service.http.access import check_key, needs_key
 from sfumato.service.http.bodies import receive
 from sfumato.service.http.problems import failure_responses
-from sfumato.service.http.work_queue import WorkQueue
 from sfumato.service.settings import Limits
+from sfumato.service.workers.frames import Call
+from sfumato.service.workers.lanes import Lanes
 
 METHODS = ("PUT", "POST")
 FAILURES = {400: "The request or its data are refused.", 401: "A key is needed.", 408: "It took too long."}
 FAILURES |= {413: "Too large.", 415: "Not JSON.", 429: "Too much is waiting.", 500: "A fault of the service."}
 FAILURES |= {503: "A part of the service is missing."}
 LD_JSON = "application/ld+json"
-Runner = Callable[[Request], Awaitable[Response]]
+ANSWER = "sfumato.service.attributes.endpoints:answer"
+Runner = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,6 @@ class _Route:
 
     name: str
     paths: Sequence[str]
-    run: Endpoint
     about: str
     request: type[Any]
     answer: dict[str, Any]
@@ -39,41 +40,51 @@ class _Route:
     media_type: str = "application/json"
 
 
-def attribute_routes(endpoints: Endpoints, queue: WorkQueue) -> APIRouter:
+class _DirectRoute(APIRoute):
+    """A route that hands the request straight to its function: bodies are read in workers, keys are one header."""
+
+    def get_route_handler(self) -> Runner:
+        run: Runner = self.endpoint
+
+        async def handle(request: Request) -> Response:
+            check_key(request)
+            return await run(request)
+
+        return handle
+
+
+def attribute_routes(lanes: Lanes, limits: Limits) -> APIRouter:
     """The router of the attribute endpoints."""
-    router = APIRouter(tags=["attributes"], dependencies=[Depends(needs_key)])
-    for route in _routes(endpoints):
-        run = _runner(route, queue, endpoints.limits)
+    router = APIRouter(tags=["attributes"], dependencies=[Depends(needs_key)], route_class=_DirectRoute)
+    for route in _routes():
+        run = _runner(route, lanes, limits)
         for path in route.paths:
             for method in METHODS:
                 _register(router, route, path, method, run)
     return router
 
 
-def _routes(endpoints: Endpoints) -> list[_Route]:
+def _routes() -> list[_Route]:
     return [
         _Route(
             "anonymize",
             ("/api/anonymise", "/api/anonymization"),
-            endpoints.anonymize,
             "Anonymize records attribute by attribute, by a configuration at an address or in the request.",
             AnonymizeRequest,
             _content(AnonymizeAnswer, {"inline": examples.INLINE_ANSWER, "by address": examples.BY_ADDRESS_ANSWER}),
             {"inline": examples.INLINE, "by address": examples.BY_ADDRESS},
         ),
         _Route(
-            "anonymize_flat",
+            "flat",
             ("/api/anonymise/flatjson", "/api/anonymization/flatjson"),
-            endpoints.flat,
             "Anonymize flat records of a class of a configuration graph.",
             FlatRequest,
             _content(FlatAnswer, {"flat": examples.FLAT_ANSWER}),
             {"flat": examples.FLAT},
         ),
         _Route(
-            "anonymize_graph",
+            "graph",
             ("/api/anonymise/jsonld", "/api/anonymization/jsonld"),
-            endpoints.graph,
             "Anonymize a JSON-LD document: values become nodes of new names, originals are removed.",
             GraphRequest,
             {LD_JSON: {"schema": {"type": ["object", "array"], "description": "A JSON-LD document."}}},
@@ -83,10 +94,10 @@ def _routes(endpoints: Endpoints) -> list[_Route]:
     ]
 
 
-def _runner(route: _Route, queue: WorkQueue, limits: Limits) -> Runner:
+def _runner(route: _Route, lanes: Lanes, limits: Limits) -> Runner:
     async def run(request: Request) -> Response:
         body = await receive(request, limits)
-        answer = await queue.run(partial(route.run, body))
+        answer: Answer = await lanes.run(Call(ANSWER, (route.name, body)), len(body))
         request.state.records = answer.records
         return Response(answer.body, 202, media_type=route.media_type)
 

@@ -37,6 +37,7 @@ class AnonymizeRequest(_Options):
     configuration: Inline | None = Field(None, description="The configuration itself.")
     ontology: Url | None = Field(None, description="An ontology that must allow each operation: hosted name or URL.")
     dataClass: Name | None = Field(None, description="The class of the graph that the records belong to.")  # noqa: N815
+    kpis: bool = Field(False, description="Whether key figures are answered, too.")
 
     def address(self) -> str | None:
         """Where the configuration lies.
@@ -90,7 +91,7 @@ class AnonymizeAnswer(BaseModel):
     version: str
     valid: Literal[True]
     anonymisedData: list[dict[str, Any]]  # noqa: N815
-    kpis: dict[str, int] = Field(description="kAnonymity that the answer reaches, and buckets of each attribute.")
+    kpis: dict[str, int] | None = Field(None, description="kAnonymity reached, and buckets of each attribute.")
     warnings: list[str] | None = Field(None, description="What the receiver should know.")
 
 

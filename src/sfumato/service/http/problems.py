@@ -4,7 +4,9 @@ The text names values only to the one who sent them. What nobody foresaw is answ
 own text, which may quote data, goes nowhere.
 """
 
+import errno
 import json
+import sqlite3
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
@@ -71,7 +73,16 @@ def problem_of(error: Exception) -> Problem:
         phrase = HTTPStatus(error.status_code).phrase
         code = "http." + phrase.lower().replace(" ", "-")
         return Problem(error.status_code, code, phrase, tuple((error.headers or {}).items()))
+    if _disk_full(error):
+        return Problem(507, "store.full", "The disk of the service is full.", (("retry-after", "60"),))
+    if isinstance(error, sqlite3.OperationalError):
+        return Problem(503, "store.busy", "The store of jobs does not answer; try again.", (("retry-after", "5"),))
     return Problem(500, "internal", "An internal error; nothing was anonymized. Ask with the request's id.")
+
+
+def _disk_full(error: Exception) -> bool:
+    full = isinstance(error, sqlite3.OperationalError) and "full" in str(error)
+    return full or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
 
 
 def answer(request: Request, error: Exception) -> Response:

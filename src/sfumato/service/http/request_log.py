@@ -16,9 +16,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import answer
+from sfumato.service.workers.frames import CrashedError
 
 LOG = logging.getLogger("sfumato.service")
 ACCEPTED_ID = re.compile(r"[0-9a-fA-F-]{8,64}")
+# What every answer says unless its route says otherwise.
+UNLESS_SAID = [
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"frame-ancestors 'self'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"SAMEORIGIN"),
+]
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -68,7 +76,7 @@ class _Answer:
             self.status = message["status"]
             added = [(b"x-request-id", self._id.encode()), (b"x-content-type-options", b"nosniff")]
             names = {name.lower() for name, _ in message.get("headers", ())}
-            added += [(b"cache-control", b"no-store")] if b"cache-control" not in names else []
+            added += [header for header in UNLESS_SAID if header[0] not in names]
             message = {**message, "headers": [*message.get("headers", ()), *added]}
         await self._send(message)
 
@@ -86,4 +94,5 @@ def _route(scope: Scope) -> str:
 
 def log_error(error: BaseException, request_id: str = "") -> None:
     """Write the line about an error that nobody foresaw."""
-    LOG.error(json.dumps({"request": request_id, "error": type(error).__name__, "at": place(error)}))
+    crash = error if isinstance(error, CrashedError) else CrashedError(type(error).__name__, place(error))
+    LOG.error(json.dumps({"request": request_id, "error": crash.kind, "at": crash.place}))

@@ -1,5 +1,6 @@
 """Plans of jobs: read within limits, refused with all faults, and kept to the files that came with the request."""
 
+import json
 from collections.abc import Container, Iterator
 from http import HTTPStatus
 from pathlib import Path
@@ -7,12 +8,15 @@ from typing import Any
 
 from sfumato.engines.files import SUFFIXES
 from sfumato.errors import PlanError
+from sfumato.service.http.bodies import deeper_than
 from sfumato.service.http.problems import RefusedError
-from sfumato.shapes.files import parsed
+from sfumato.shapes.files import Written, parsed
 
 # Keys of plans whose values name files.
 FILES = frozenset({"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder"})
 MOST_CHARACTERS = 500_000
+# What is read of a plan that comes as a file: more is more than that many characters, whatever they are.
+MOST_BYTES = 4 * MOST_CHARACTERS
 MOST_DEPTH = 20
 
 
@@ -36,12 +40,38 @@ def read_plan_text(text: str) -> Any:
         )
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        content = _json(text)
+        if content is not None:
+            return content
         _check_events(yaml.parse(text, Loader=loader))
         return parsed(text)
     except (yaml.YAMLError, ValueError) as error:  # a value such as an impossible date is no YAML error
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
         raise PlanError(f"the plan is not YAML{where}.", code="yaml") from None
+
+
+def _json(text: str) -> Any:
+    """The value of a text that is JSON, which YAML's reader does not take in every length; None where it is not."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        content = json.loads(text, parse_float=_number, parse_constant=_number, object_pairs_hook=_mapping)
+    except (ValueError, RecursionError):
+        return None  # what is wrong with it is said by the reader of YAML
+    return None if deeper_than(content, MOST_DEPTH) else content
+
+
+def _number(text: str) -> Written:
+    number = Written(text)
+    number.text = text
+    return number
+
+
+def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)
 
 
 def _check_events(events: Iterator[Any]) -> None:

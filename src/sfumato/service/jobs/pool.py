@@ -6,23 +6,35 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
+import sqlite3
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.errors import SfumatoError
+from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.store import FINAL, Job, JobStore
+from sfumato.service.jobs.webhooks import Webhooks
 from sfumato.service.settings import JobSettings
+from sfumato.service.workers.frames import Call, CrashedError, Progress, WorkerEndedError
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import Worker, shared_template
 
 LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5
+RETRY_SECONDS = 1.0
 CLEANING_SECONDS = 2.0
 SETTLING_SECONDS = 0.5
+ENDING_SECONDS = 5.0
 MOST_ATTEMPTS = 2
+OPEN_FILES = 1024
+STORE_FAULTS = (sqlite3.Error, OSError)
+WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
 JOB = re.compile(r"[0-9a-f]{32}")
 PRIVATE = re.compile(r"[a-z]+-[0-9a-f]{32}-(\d+)-(\d*)")
 
@@ -55,23 +67,27 @@ def lives(name: str | None) -> bool:
 class Pool:
     """Runs jobs; one thread a slot, one process a job."""
 
-    def __init__(self, settings: JobSettings) -> None:
+    def __init__(self, settings: JobSettings, fetcher: Fetcher | None = None) -> None:
         self.settings = settings
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         settings.folder.chmod(0o700)
         self.store = JobStore(settings.folder / "jobs.sqlite")
+        self.webhooks = Webhooks(settings.folder / "webhooks", fetcher or Fetcher())
         self._server = own_name()
         self._stopping = threading.Event()
         self._wake = threading.Event()
-        self._running: dict[str, subprocess.Popen[str]] = {}
+        self._running: dict[str, Worker] = {}
+        self._template = shared_template()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
+        self._ends: dict[str, float] = {}
 
     def start(self) -> None:
         """Take up what an earlier server left, and begin."""
+        self._template.rehearse(Call(REHEARSAL))
         self.recover()
-        works = [self._serve] * self.settings.slots + [self._clean]
-        self._threads = [threading.Thread(target=work, daemon=True, name="jobs") for work in works]
+        works = [self._serve] * self.settings.slots + [self._clean, self._tell]
+        self._threads = [threading.Thread(target=self._keep, args=(work,), daemon=True, name="jobs") for work in works]
         for thread in self._threads:
             thread.start()
 
@@ -80,8 +96,8 @@ class Pool:
         self._stopping.set()
         self._wake.set()
         with self._lock:
-            for process in self._running.values():
-                _kill(process)
+            for worker in self._running.values():
+                worker.kill()
         for thread in self._threads:
             thread.join(10)
 
@@ -98,9 +114,9 @@ class Pool:
         if not self.store.end(job.id, "cancelled", self.settings.keep_seconds):
             self.store.forget(job.id)
         with self._lock:
-            process = self._running.get(job.id)
-            if process is not None:
-                _kill(process)
+            worker = self._running.get(job.id)
+            if worker is not None:
+                worker.kill()
         erase(self.folder(job.id))
 
     def recover(self) -> None:
@@ -126,43 +142,61 @@ class Pool:
         else:
             self._end(job, "internal.stopped", "The server stopped twice while this job ran. Send it again.")
 
-    def _serve(self) -> None:
+    def _keep(self, work: Callable[[], None]) -> None:
+        """Do some work again and again: a locked store or a full disk delays it and never ends it."""
         while not self._stopping.is_set():
-            job = self.store.claim(self._server)
-            if job is None:
-                self._wake.wait(POLL_SECONDS)
-                self._wake.clear()
-                continue
             try:
-                self._run(job)
-            except Exception as error:  # a fault of one job must not end the thread
-                LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
-                self._end(job, "internal", "An internal error; nothing was published.")
+                work()
+            except Exception as error:  # its text may quote data: only its kind is told
+                LOG.error(json.dumps({"jobs": work.__name__, "error": type(error).__name__}))
+                self._stopping.wait(RETRY_SECONDS)
+
+    def _insist(self, work: Callable[[], None]) -> None:
+        """Do what a job's end needs until the store takes it; a server that stops leaves it to the next."""
+        while True:
+            try:
+                work()
+                return
+            except STORE_FAULTS as error:
+                LOG.error(json.dumps({"store": type(error).__name__}))
+                if self._stopping.wait(RETRY_SECONDS):
+                    return
+
+    def _serve(self) -> None:
+        job = self.store.claim(self._server)
+        if job is None:
+            self._wake.wait(POLL_SECONDS)
+            self._wake.clear()
+            return
+        try:
+            self._run(job)
+        except Exception as error:  # a fault of one job must not end the thread
+            LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
+            self._insist(partial(self._end, job, "internal", "An internal error; nothing was published."))
 
     def _run(self, job: Job) -> None:
-        process = self._started(job)
-        if process is None:
+        worker = self._started(job)
+        if worker is None:
             return
-        overtime = threading.Timer(self.settings.seconds, _kill, [process])
+        overtime = threading.Timer(self.settings.seconds, worker.kill)
         overtime.start()
         begun = time.monotonic()
-        last: dict[str, Any] = {}
-        assert process.stdout is not None
-        for line in process.stdout:
-            last = json.loads(line)
-            if last["event"] == "progress":
-                self.store.advance(job.id, last["stage"], last["done"], last["whole"])
-        status = process.wait()
+        fault: BaseException | None = None
+        try:
+            with worker:
+                worker.run(Call(WORK, (self.folder(job.id).resolve(),), reports=True), partial(self._advance, job))
+        except (SfumatoError, RefusedError, CrashedError, WorkerEndedError) as error:
+            fault = error
         overtime.cancel()
         with self._lock:
             self._running.pop(job.id, None)
-        if process.stdin is not None:
-            process.stdin.close()
-        process.stdout.close()
-        self._conclude(job, status, last, time.monotonic() - begun)
+        self._insist(partial(self._conclude, job, worker, fault, time.monotonic() - begun))
 
-    def _started(self, job: Job) -> "subprocess.Popen[str] | None":
-        command = [sys.executable, "-m", "sfumato.service.jobs.worker", str(self.folder(job.id).resolve())]
+    def _advance(self, job: Job, progress: Progress) -> None:
+        with suppress(*STORE_FAULTS):  # how far it is will be told again
+            self.store.advance(job.id, progress.stage, progress.done, progress.whole)
+
+    def _started(self, job: Job) -> Worker | None:
         with self._lock:
             if self._stopping.is_set():
                 self.store.requeue(job.id)
@@ -171,33 +205,29 @@ class Pool:
             if now is None or now.state != "running":
                 erase(self.folder(job.id))
                 return None
-            process = subprocess.Popen(
-                [*command, str(self.settings.memory_bytes)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                start_new_session=True,
-                env={**os.environ, "TMPDIR": str(_scratch(self.folder(job.id)))},
-            )
-            self._running[job.id] = process
-        return process
+            limits = WorkerLimits(self.settings.memory_bytes, OPEN_FILES, watched=True)
+            worker = self._template.start(limits, _scratch(self.folder(job.id)).resolve())
+            self._running[job.id] = worker
+        return worker
 
-    def _conclude(self, job: Job, status: int, last: dict[str, Any], seconds: float) -> None:
+    def _conclude(self, job: Job, worker: Worker, fault: BaseException | None, seconds: float) -> None:
         """Bring a job to its end by how its process ended."""
         now = self.store.find(job.id)
         if now is None or now.state == "cancelled":
             erase(self.folder(job.id))
-        elif status == 0 and last.get("event") == "done" and (self.folder(job.id) / "output").is_dir():
+        elif fault is None and (self.folder(job.id) / "output").is_dir():
             self._erase_input(job)
             self.store.end(job.id, "done", self.settings.keep_seconds)
         elif self._stopping.is_set():
             self.store.requeue(job.id)
-        elif last.get("event") == "failed":
-            self._tell_fault(job, last)
-            self._end(job, last["code"], last["message"])
+        elif isinstance(fault, SfumatoError | RefusedError):
+            self._end(job, fault.code, str(fault))
+        elif isinstance(fault, CrashedError):
+            LOG.error(json.dumps({"job": job.id, "error": fault.kind, "at": fault.place}))
+            self._end(job, "internal", "An internal error; nothing was published.")
         else:
-            self._end(job, *self._why(status, seconds))
+            worker.ended.wait(ENDING_SECONDS)
+            self._end(job, *self._why(worker.status or 0, seconds))
 
     def _why(self, status: int, seconds: float) -> tuple[str, str]:
         if seconds >= self.settings.seconds:
@@ -206,10 +236,6 @@ class Pool:
             name = signal.Signals(-status).name
             return "internal.worker", f"The process of this job was ended ({name}), perhaps for lack of memory."
         return "internal.worker", "The process of this job ended without a result, perhaps for lack of memory."
-
-    def _tell_fault(self, job: Job, last: dict[str, Any]) -> None:
-        if "at" in last:
-            LOG.error(json.dumps({"job": job.id, "error": last["error"], "at": last["at"]}))
 
     def _end(self, job: Job, code: str, message: str) -> None:
         """A job has failed: nothing of it stays but why."""
@@ -221,17 +247,28 @@ class Pool:
         erase(folder / "input", folder / "request.json", folder / "scratch")
 
     def _clean(self) -> None:
-        while not self._stopping.wait(CLEANING_SECONDS):
-            for job in self.store.expired(time.time()):
+        """Erase results whose time is over; once it is known, it runs by a clock that nobody sets."""
+        self._stopping.wait(CLEANING_SECONDS)
+        now = time.monotonic()
+        ended = self.store.listed(*FINAL)
+        self._ends = {job.id: self._ends.get(job.id, now + self._remaining(job)) for job in ended}
+        for job in ended:
+            if now >= self._ends[job.id]:
                 erase(self.folder(job.id))
                 self.store.forget(job.id)
 
+    def _tell(self) -> None:
+        """Tell whoever asked for it that a job has ended."""
+        self._stopping.wait(POLL_SECONDS)
+        for job_id in self.webhooks.waiting():
+            job = self.store.find(job_id)
+            if job is not None and job.ended:
+                self.webhooks.tell(job_id, {"job": job.id, "kind": job.kind, "state": job.state, "code": job.code})
+            elif job is None and not self.folder(job_id).exists():
+                self.webhooks.drop(job_id)
 
-def _kill(process: "subprocess.Popen[str]") -> None:
-    """End a worker and whatever it started: it leads a group of its own."""
-    with suppress(OSError):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+    def _remaining(self, job: Job) -> float:
+        return max(0.0, min((job.expires or 0.0) - time.time(), self.settings.keep_seconds))
 
 
 def private_folder(root: Path, purpose: str) -> Path:

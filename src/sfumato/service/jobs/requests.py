@@ -22,8 +22,9 @@ from sfumato.attributes.sources import inside
 from sfumato.errors import PlanError
 from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.jobs.plans import bad_request, check_plan, read_plan_text
+from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text
 from sfumato.service.jobs.store import KINDS, Kind
+from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.shapes.files import written
 from sfumato.shapes.shapes import Integer, Key, ListOf, Number, Record, Text, read
@@ -62,12 +63,14 @@ class JobRequest:
         plan: The plan in plain values.
         files: The files that came along, by name: open for reading, or paths of the server's own sources.
         parameters: More for the kinds that take some.
+        webhook: Whom to tell when the job has ended.
     """
 
     kind: Kind
     plan: Mapping[str, Any]
     files: Mapping[str, BinaryIO | Path] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    webhook: Webhook | None = None
 
 
 @asynccontextmanager
@@ -79,7 +82,7 @@ async def receive_request(request: Request, settings: JobSettings, limits: Limit
         PlanError: The plan is no YAML, or names a file that did not come along.
     """
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        form = await _form(request, settings)
+        form = await _form(request, settings, limits)
         try:
             yield await asyncio.to_thread(_of_form, form, settings)
         finally:
@@ -88,33 +91,37 @@ async def receive_request(request: Request, settings: JobSettings, limits: Limit
     body = parse_json(await receive(request, limits), limits)
     if not isinstance(body, dict):
         raise bad_request("jobs.body", "The body must be an object with kind, plan and source.")
-    parameters = {} if body.get("parameters") is None else body["parameters"]
-    yield await asyncio.to_thread(
-        _request, body.get("kind"), body.get("plan"), {}, body.get("source"), parameters, settings
-    )
+    yield await asyncio.to_thread(_request, body, {}, settings)
 
 
-async def _form(request: Request, settings: JobSettings) -> FormData:
+async def _form(request: Request, settings: JobSettings, limits: Limits) -> FormData:
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > settings.upload_bytes:
         raise _too_large(settings)
-    counted = Request(request.scope, _Counted(request.receive, settings))
+    counted = Request(request.scope, _Counted(request.receive, settings, limits.seconds))
     try:
-        return await counted.form(max_files=MOST_FILES, max_fields=20, max_part_size=2_000_000)
+        async with asyncio.timeout(settings.upload_seconds):
+            return await counted.form(max_files=MOST_FILES, max_fields=20, max_part_size=2_000_000)
     except RefusedError:
         raise
+    except TimeoutError:
+        raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The upload took too long.") from None
     except Exception:  # whatever is wrong with a form; its own text may quote it
         raise bad_request("jobs.form", "The form cannot be read.") from None
 
 
 class _Counted:
-    """Passes a body on until it is larger than allowed."""
+    """Passes a body on until it is larger than allowed, or stops coming."""
 
-    def __init__(self, receive: Receive, settings: JobSettings) -> None:
-        self._receive, self._settings, self._size = receive, settings, 0
+    def __init__(self, receive: Receive, settings: JobSettings, seconds: float) -> None:
+        self._receive, self._settings, self._seconds, self._size = receive, settings, seconds, 0
 
     async def __call__(self) -> Message:
-        message = await self._receive()
+        try:
+            async with asyncio.timeout(self._seconds):
+                message = await self._receive()
+        except TimeoutError:
+            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The body came too slowly.") from None
         self._size += len(message.get("body", b""))
         if self._size > self._settings.upload_bytes:
             raise _too_large(self._settings)
@@ -127,15 +134,17 @@ def _too_large(settings: JobSettings) -> RefusedError:
 
 
 def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
-    uploads = [value for value in form.values() if isinstance(value, UploadFile)]
     plan = form.get("plan")
-    text = plan.file.read().decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
+    text = plan.file.read(MOST_BYTES + 1).decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
     files: dict[str, BinaryIO | Path] = {}
-    for upload in uploads:
-        if upload is not plan:
-            files[_name(upload.filename)] = upload.file
+    for _, upload in form.multi_items():
+        if isinstance(upload, UploadFile) and upload is not plan and (upload.filename or upload.size):
+            name = _name(upload.filename)
+            if name in files:
+                raise bad_request("jobs.file-name", "Two files have the same name.")
+            files[name] = upload.file
     parameters = _json(form.get("parameters") or "{}", "parameters")
-    return _request(form.get("kind"), text, files, form.get("source"), parameters, settings)
+    return _request({**form, "plan": text, "parameters": parameters}, files, settings)
 
 
 def _name(sent: str | None) -> str:
@@ -152,12 +161,13 @@ def _json(text: Any, name: str) -> Any:
         raise bad_request(f"jobs.{name}", f"{name} is not valid JSON.") from None
 
 
-def _request(
-    kind: Any, plan: Any, files: dict[str, BinaryIO | Path], source: Any, parameters: Any, settings: JobSettings
-) -> JobRequest:
+def _request(fields: Mapping[str, Any], files: dict[str, BinaryIO | Path], settings: JobSettings) -> JobRequest:
+    kind, plan, source = fields.get("kind"), fields.get("plan"), fields.get("source")
     if kind not in KINDS:
         raise bad_request("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
+    parameters = {} if fields.get("parameters") is None else fields["parameters"]
     _check_parameters(kind, parameters)
+    webhook = read_webhook(fields.get("webhook"), fields.get("webhookSecret"))
     content = read_plan_text(plan) if isinstance(plan, str) else plan
     if not isinstance(content, dict):
         raise bad_request("jobs.plan", "The plan is missing or not a mapping.")
@@ -165,7 +175,7 @@ def _request(
         files[_name(str(source))] = _server_source(source, settings)
     complete = _with_source(content, kind, files, source)
     check_plan(complete, kind, files)
-    return JobRequest(kind, complete, files, parameters)
+    return JobRequest(kind, complete, files, parameters, webhook)
 
 
 def _check_parameters(kind: Kind, parameters: Any) -> None:
@@ -193,9 +203,11 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
     inner = plan.get(part) or {}
     if not isinstance(inner, dict):
         return plan
+    own = inner.get("source")
     named = Path(str(source)).name if source is not None else next(iter(files)) if len(files) == 1 else None
-    own = inner.get("source") if source is None else None
-    if inner.get("cells") or (isinstance(own, str) and own in files) or named is None:
+    if source is not None and own not in (None, named):
+        raise bad_request("jobs.source", "The plan names another source than the request.")
+    if inner.get("cells") or own is not None or named is None:
         return plan
     return plan | {part: {**inner, "source": named}}
 

@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
-from sfumato.service.http.access import needs_key
+from sfumato.service.http.access import needs_key, sent_key
 from sfumato.service.http.keys import digest
 from sfumato.service.http.problems import RefusedError, failure_responses
 from sfumato.service.jobs.plans import bad_request
@@ -28,10 +28,15 @@ REPORTS = ("report.html", "compare.html")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 FAILURES = {400: "The request is refused.", 401: "A key is needed.", 404: "There is no such job."}
 FAILURES |= {409: "The job is not as far, or the idempotency key stands for another request."}
+FAILURES |= {410: "The files of the result are gone.", 503: "The store does not answer.", 507: "The disk is full."}
 # What only the request for a job can come to.
 SUBMISSION_FAILURES = {408: "The body came too slowly.", 413: "Too large.", 415: "Neither a form nor JSON."}
 SUBMISSION_FAILURES |= {429: "Too many jobs wait."}
 KIND = {"enum": list(KINDS), "description": "What to do."}
+WEBHOOK: dict[str, Any] = {
+    "webhook": {"type": "string", "maxLength": 2048, "description": "Address that is told when the job has ended."},
+    "webhookSecret": {"type": "string", "minLength": 16, "maxLength": 200, "description": "Signs what it is told."},
+}
 FORM: dict[str, Any] = {
     "type": "object",
     "description": "A job with its files.",
@@ -42,6 +47,7 @@ FORM: dict[str, Any] = {
         "data": {"type": "string", "format": "binary", "description": "The data; hierarchies come as further files."},
         "source": {"type": "string", "description": "Instead of data: a file of the server's folder of sources."},
         "parameters": {"type": "string", "description": "JSON text, for the kinds risk and compare."},
+        **WEBHOOK,
     },
 }
 DOCUMENT: dict[str, Any] = {
@@ -56,6 +62,7 @@ DOCUMENT: dict[str, Any] = {
             "anyOf": [shape.schema() for shape in PARAMETERS.values()],
             "description": "More, for the kinds risk and compare.",
         },
+        **WEBHOOK,
     },
 }
 BODY = {
@@ -78,12 +85,16 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
     try:
         fingerprint = store_request(request, draft)
         draft.rename(pool.folder(job_id))
+        if request.webhook is not None:
+            pool.webhooks.add(job_id, request.webhook)
         job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency)
     except BaseException:
         erase(draft, pool.folder(job_id))
+        pool.webhooks.drop(job_id)
         raise
     if job.id != job_id:
         erase(pool.folder(job_id))
+        pool.webhooks.drop(job_id)
         if job.digest != fingerprint:
             what = "The idempotency key was used for another request."
             raise RefusedError(HTTPStatus.CONFLICT, "jobs.idempotency", what)
@@ -115,11 +126,17 @@ def _moment(seconds: float | None) -> str | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
+def result_files(folder: Path) -> dict[str, Path]:
+    """The files of a result by their names, those of a partitioned one with their folders."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path for path in files}
+
+
 def owner_of(request: Request) -> str:
     """Who asks: the holder of a key where keys are set; else whoever knows a job's name, which cannot be guessed."""
     if request.app.state.api_keys is None:
         return ""
-    return digest(request.headers.get("x-api-key") or request.headers.get("authorization", "").partition(" ")[2])
+    return digest(sent_key(request))
 
 
 class JobEndpoints:
@@ -148,23 +165,24 @@ class JobEndpoints:
         return StreamingResponse(_events(request, self._pool, job), media_type="text/event-stream")
 
     def result(self, request: Request, job_id: str) -> Response:
-        job = self._finished(request, job_id)
-        return FileResponse(self._pool.folder(job.id) / "output" / "result.zip", filename=f"{job.kind}.zip")
+        archive = self._finished(request, job_id).parent / "result.zip"
+        return FileResponse(archive, filename=f"{self._job(request, job_id).kind}.zip")
 
     def report(self, request: Request, job_id: str) -> Response:
-        folder = self._folder(request, job_id)
+        folder = self._finished(request, job_id)
         name = next(name for name in REPORTS if (folder / name).exists())
         return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": POLICY})
 
     def files(self, request: Request, job_id: str) -> Response:
-        folder = self._folder(request, job_id)
-        return JSONResponse({path.name: path.stat().st_size for path in sorted(folder.iterdir())})
+        folder = self._finished(request, job_id)
+        return JSONResponse({name: path.stat().st_size for name, path in result_files(folder).items()})
 
     def file(self, request: Request, job_id: str, name: str) -> Response:
-        folder = self._folder(request, job_id)
-        if name not in {path.name for path in folder.iterdir()}:
+        folder = self._finished(request, job_id)
+        path = result_files(folder).get(name)
+        if path is None:
             raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.file", "The result has no such file.")
-        return FileResponse(folder / name, filename=name)
+        return FileResponse(path, filename=path.name)
 
     def _job(self, request: Request, job_id: str) -> Job:
         job = self._pool.store.find(job_id)
@@ -172,14 +190,15 @@ class JobEndpoints:
             raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", "There is no such job.")
         return job
 
-    def _finished(self, request: Request, job_id: str) -> Job:
+    def _finished(self, request: Request, job_id: str) -> Path:
+        """The folder of a job's result."""
         job = self._job(request, job_id)
         if job.state != "done":
             raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", f"The job is {job.state}.")
-        return job
-
-    def _folder(self, request: Request, job_id: str) -> Path:
-        return self._pool.folder(self._finished(request, job_id).id) / "output" / "result"
+        folder = self._pool.folder(job.id) / "output" / "result"
+        if not folder.is_dir():
+            raise RefusedError(HTTPStatus.GONE, "jobs.gone", "The files of this result were removed.")
+        return folder
 
 
 def job_routes(pool: Pool, limits: Limits) -> APIRouter:
@@ -194,7 +213,7 @@ def job_routes(pool: Pool, limits: Limits) -> APIRouter:
         ("GET", "/{job_id}/result", endpoints.result, 200, "All files of the result, as ZIP."),
         ("GET", "/{job_id}/report", endpoints.report, 200, "The report, as a page."),
         ("GET", "/{job_id}/files", endpoints.files, 200, "Names and sizes of the result's files."),
-        ("GET", "/{job_id}/files/{name}", endpoints.file, 200, "One file of the result."),
+        ("GET", "/{job_id}/files/{name:path}", endpoints.file, 200, "One file of the result."),
     ]
     for method, path, run, status, about in table:
         router.add_api_route(

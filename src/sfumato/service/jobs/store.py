@@ -1,5 +1,8 @@
 """The store of jobs: one row a job in SQLite, so that jobs survive the server; it holds no value of any row."""
 
+import errno
+import os
+import shutil
 import sqlite3
 import time
 import uuid
@@ -12,6 +15,10 @@ from typing import Any, Literal
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Kind = Literal["anonymize", "protect", "risk", "compare"]
 KINDS: tuple[Kind, ...] = ("anonymize", "protect", "risk", "compare")
+# How long a call waits for a store that another process has locked.
+BUSY_SECONDS = 20.0
+# With less room than this, the store cannot be written.
+NEEDED_BYTES = 1 << 17
 FINAL: tuple[State, ...] = ("done", "failed", "cancelled")
 TABLE = """CREATE TABLE IF NOT EXISTS jobs (
   id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created REAL NOT NULL,
@@ -65,7 +72,7 @@ class JobStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        connection = sqlite3.connect(path, timeout=20)
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
         finally:
@@ -76,7 +83,17 @@ class JobStore:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self._path, timeout=20, isolation_level=None)
+        try:
+            with self._opened() as connection:
+                yield connection
+        except sqlite3.OperationalError:
+            if shutil.disk_usage(self._path.parent).free < NEEDED_BYTES:  # SQLite says it in several ways
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+            raise
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -113,11 +130,6 @@ class JobStore:
         with self._open() as connection:
             rows = connection.execute(f"SELECT * FROM jobs WHERE state IN ({marks}) ORDER BY created, id", states)
             return [_job(row) for row in rows.fetchall()]
-
-    def expired(self, now: float) -> list[Job]:
-        """The jobs whose time is over."""
-        with self._open() as connection:
-            return [_job(row) for row in connection.execute("SELECT * FROM jobs WHERE expires <= ?", (now,)).fetchall()]
 
     def claim(self, server: str) -> Job | None:
         """The oldest job that waits, now running; no two callers get the same."""

@@ -1,114 +1,46 @@
-"""The worker: a process that does one job and ends; it tells how far it is on its standard output, a line at a time.
-
-It ends at once when its standard input closes: then the server that started it is gone.
-"""
+"""What a worker does for a job: the command line's own pipelines, and the result packed, whole or not at all."""
 
 import json
-import os
 import shutil
-import signal
-import sys
-import threading
-import time
+import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import SfumatoError
-from sfumato.service.http.log_lines import place
-
-PAUSE_SECONDS = 0.2
-STATM = Path("/proc/self/statm")
-# Programs reserve memory that they never use; the system's limit counts it all the same.
-RESERVED_BYTES = 2_000_000_000
-MEMORY = {"code": "limit.memory", "message": "The job needs more memory than a job may use."}
 Tell = Callable[[str, int, int], None]
+REHEARSED_ROWS = "zip;sex\n12345;a\n12346;b\n"
+REHEARSED_PLAN: dict[str, Any] = {
+    "version": 1,
+    "data": {"source": "rows.csv", "separator": ";"},
+    "columns": {
+        "zip": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+    "method": {"name": "optimal"},
+}
 
 
-def main(arguments: list[str]) -> int:
-    """Do the job in a folder.
+def rehearse() -> None:
+    """Load what jobs need, by doing the smallest of them."""
+    import sfumato.pipelines.compare
+    import sfumato.pipelines.protect
+    import sfumato.pipelines.risk  # noqa: F401
 
-    Args:
-        arguments: The job's folder and the memory that it may use, in bytes.
-    """
-    folder, memory = Path(arguments[0]), int(arguments[1])
-    threading.Thread(target=_end_with_server, daemon=True).start()
-    threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
-    _limit_memory(memory + RESERVED_BYTES)
-    os.umask(0o077)
-    try:
-        _work(folder)
-    except SfumatoError as error:
-        return _failed({"code": error.code, "message": str(error)})
-    except MemoryError:
-        return _failed(MEMORY)
-    except Exception as error:  # its text may quote data: only its kind and place are told
-        fault = {"error": type(error).__name__, "at": place(error)}
-        return _failed({"code": "internal", "message": "An internal error; nothing was published.", **fault})
-    _say({"event": "done"})
-    return 0
+    with tempfile.TemporaryDirectory(prefix="sfumato-") as name:
+        folder = Path(name)
+        (folder / "rows.csv").write_text(REHEARSED_ROWS, encoding="utf-8")
+        (folder / "plan.yaml").write_text(json.dumps(REHEARSED_PLAN), encoding="utf-8")
+        _anonymize(folder / "plan.yaml", folder / "result", {}, lambda *_: None)
 
 
-def _end_with_server() -> None:
-    while os.read(0, 1):  # without a buffer, whose lock would hinder the interpreter's end
-        pass
-    if os.getpgid(0) == os.getpid():  # it leads a group of its own: what it started ends with it
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
-
-
-def _watch_memory(memory: int) -> None:
-    """End the job, saying so, once it holds more memory than it may; looked at where the system tells."""
-    page = os.sysconf("SC_PAGE_SIZE")
-    while STATM.exists():
-        if int(STATM.read_text(encoding="ascii").split()[1]) * page > memory:
-            os.write(1, (json.dumps({"event": "failed", **MEMORY}) + "\n").encode())
-            os._exit(1)
-        time.sleep(PAUSE_SECONDS / 2)
-
-
-def _limit_memory(memory: int) -> None:
-    """The system's own limit, for what grows faster than it is looked at."""
-    try:
-        import resource
-    except ImportError:  # a system without limits
-        return
-    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _failed(why: dict[str, str]) -> int:
-    _say({"event": "failed", **why})
-    return 1
-
-
-def _say(event: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(event) + "\n")
-    sys.stdout.flush()
-
-
-class Progress:
-    """Tells each new stage at once, and how far it is a few times a second."""
-
-    def __init__(self) -> None:
-        self._stage = ""
-        self._said = 0.0
-
-    def __call__(self, stage: str, done: int, whole: int) -> None:
-        now = time.monotonic()
-        if stage != self._stage or now - self._said > PAUSE_SECONDS:
-            self._stage, self._said = stage, now
-            _say({"event": "progress", "stage": stage, "done": int(done), "whole": int(whole)})
-
-
-def _work(folder: Path) -> None:
-    """Do the job; the result appears whole, under its name, or not at all."""
+def run_job(folder: Path, tell: Tell) -> None:
+    """Do the job in a folder; the result appears whole, under its name, or not at all."""
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     draft = folder / "draft"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
-    tell = Progress()
     WORK[request["kind"]](folder / "input" / "plan.yaml", draft / "result", request["parameters"], tell)
     tell("pack", 0, 1)
     _pack(draft / "result", draft / "result.zip")
@@ -117,8 +49,8 @@ def _work(folder: Path) -> None:
 
 def _pack(folder: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-        for path in sorted(folder.iterdir()):
-            archive.write(path, path.name)
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            archive.write(path, path.relative_to(folder).as_posix())
 
 
 def _anonymize(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
@@ -165,6 +97,3 @@ WORK: dict[str, Callable[[Path, Path, dict[str, Any], Tell], None]] = {
     "risk": _risk,
     "compare": _compare,
 }
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

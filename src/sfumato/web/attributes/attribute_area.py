@@ -1,14 +1,15 @@
 """The area of attributes: records and a configuration in, anonymized records out."""
 
-import asyncio
 import json
 from typing import Any
 
 from nicegui import ui
 
 from sfumato.attributes.operations.refusal import ValueRefusedError
-from sfumato.errors import SfumatoError
+from sfumato.errors import DataError, SfumatoError
 from sfumato.pipelines.attributes import anonymize_attributes
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.frames import CrashedError
 from sfumato.web import components
 from sfumato.web.visit import Visit
 
@@ -38,14 +39,14 @@ def build(visit: Visit) -> None:
         room.clear()
         try:
             rows, settings = json.loads(records.value), json.loads(configuration.value)
-            answer = await asyncio.to_thread(_anonymized, rows, settings)
+            answer = await visit.aside(anonymized, rows, settings)
         except ValueRefusedError as error:
             components.alarm(error.text_for_sender())
             return
-        except SfumatoError as error:
-            components.alarm(str(error))
+        except (SfumatoError, RefusedError) as error:
+            components.alarm(components.error_text(error, words))
             return
-        except (ValueError, TypeError, AttributeError, RecursionError):
+        except (ValueError, CrashedError, RecursionError):
             components.alarm(words["not_json"])
             return
         with room, ui.card().classes("sf-card").props('role="status"'):
@@ -74,8 +75,9 @@ def _listed(value: Any) -> str:
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()) + "\n}"
 
 
-def _anonymized(records: list[dict[str, Any]], configuration: dict[str, Any]) -> dict[str, Any]:
+def anonymized(records: list[dict[str, Any]], configuration: dict[str, Any]) -> dict[str, Any]:
+    """The answer to records and a configuration, as both were typed."""
     if not isinstance(records, list) or len(records) > MOST_RECORDS:
-        raise ValueError("records")
+        raise DataError("the records are no list, or too many.", f"Send at most {MOST_RECORDS:,}.", "records")
     answer = anonymize_attributes(records, configuration)
     return {"data": answer.data, "kpis": answer.kpis, "warnings": list(answer.warnings)}

@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.service.http.problems import RefusedError
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.loaded_data import KINDS, Column, Loaded, is_text, load
@@ -63,8 +64,8 @@ class _DataStep:
         with self._shown:
             ui.label(self.visit.words["reading"]).props('role="status"')
         try:
-            loaded = await asyncio.to_thread(load, path, planned, encoding)
-        except SfumatoError as error:
+            loaded = await self.visit.aside(load, path, planned, encoding)
+        except (SfumatoError, RefusedError) as error:
             if error.code == "data.encoding" and is_text(path):
                 self._ask_for_encoding(path, encoding)
                 return

@@ -1,12 +1,12 @@
 """The step of the goal: promises, how many rows may be withheld, the method, and how many rows are at risk now."""
 
-import asyncio
-
 from nicegui import background_tasks, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.read import read_plan
+from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
+from sfumato.web.loaded_data import Loaded, class_sizes
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.method_choice import MethodChoice
 from sfumato.web.rows.promises import Promises
@@ -94,6 +94,12 @@ class _GoalStep:
         models = [entry["model"] for entry in plan["privacy"] if entry["model"] in STRICTER]
         return [words[f"stricter.{model}"].format(method=name) for model in models]
 
+    async def _at_risk(self, loaded: Loaded, names: tuple[str, ...], k: int) -> int:
+        """Rows in groups smaller than k by some columns; each set of columns is counted once."""
+        if names and names not in loaded.sizes:
+            loaded.sizes[names] = await self.visit.aside(class_sizes, loaded.path, loaded.read, names)
+        return loaded.at_risk(names, k)
+
     async def _tell_risk(self) -> None:
         loaded, words = self.visit.loaded, self.visit.words
         if loaded is None:
@@ -102,8 +108,8 @@ class _GoalStep:
         names = [name for name, column in self.visit.plan["columns"].items() if column["role"] == "quasi-identifier"]
         self._question = question = self._question + 1
         try:
-            count = await asyncio.to_thread(loaded.at_risk, names, k)
-        except SfumatoError as error:
+            count = await self._at_risk(loaded, tuple(names), k)
+        except (SfumatoError, RefusedError) as error:
             self._risk.text = components.error_text(error, words)
             return
         if question != self._question:  # another goal was asked for since

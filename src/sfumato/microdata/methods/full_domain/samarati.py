@@ -36,7 +36,8 @@ def search(problem: Problem) -> Solution:
 
 def _lowest(problem: Problem, heights: list[list[Node]], judgments: Judgments) -> int | None:
     """The lowest height with a releasable node: by halving where promises are monotone, else from the bottom up."""
-    if problem.limit > 0 and not problem.prunes_suppression:
+    monotone = all(model.monotone_generalization for model in problem.models)
+    if not monotone or (problem.limit > 0 and not problem.prunes_suppression):
         return next((height for height, nodes in enumerate(heights) if _some(nodes, judgments)), None)
     low, high = 0, len(heights) - 1
     if not _some(heights[high], judgments):

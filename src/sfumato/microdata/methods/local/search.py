@@ -30,6 +30,7 @@ from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.models.readers_view import without_skew
 from sfumato.microdata.plan.methods import Local, Optimal
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
@@ -146,7 +147,25 @@ def _start(sweep: Sweep, weight: float) -> int:
 def _placed(sweep: Sweep, owners: Ints) -> Answer | None:
     """An answer in which every row has a place or is suppressed within the budget."""
     placed = with_company(sweep, owners, sweep.problem.limit)
+    if placed is not None:
+        placed = _for_readers(sweep, placed)
     return None if placed is None or placed.max(initial=-1) < 0 else Answer(sweep, placed)
+
+
+def _for_readers(sweep: Sweep, owners: Ints) -> Ints | None:
+    """The classes that keep their promises against the rows left, too; None where that takes more than the budget."""
+    number = int(owners.max(initial=-1)) + 1
+    if number == 0:
+        return owners
+    kept = owners >= 0
+    # Suppressed rows are an own class, the last.
+    classes = sweep.classes(np.where(kept, owners, number), number + 1)
+    nobody = np.arange(number + 1) == number
+    suppressed = without_skew(classes, sweep.table.whole, sweep.problem.models, nobody)
+    if int(classes.sizes[suppressed].sum()) > sweep.problem.limit:
+        return None
+    numbers = np.where(suppressed, UNPLACED, np.cumsum(~suppressed) - 1)
+    return numbers[np.where(kept, owners, number)]
 
 
 def _best(one: Answer | None, other: Answer | None) -> Answer | None:

@@ -1,0 +1,90 @@
+"""The guard of documents: what is about to be sent is read again, and every place in it must be one that may be there.
+
+It follows places, not values: a statement of the answer either stood in the document and hangs on something other than
+a changed attribute, or is what an operation returned for that very node and attribute. Equal values elsewhere are
+therefore no alarm, and a value that only looks harmless is one. It shares no code with what removes the originals.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from typing import Any
+
+from rdflib import Graph, Literal, URIRef
+
+from sfumato.attributes.knowledge_graph.parsing import BASE, parse_document
+from sfumato.errors import InternalError
+
+Statement = tuple[Any, Any, Any]
+Signature = tuple[str, str, str]
+BLANK = "_:"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """A document as it came.
+
+    Attributes:
+        statements: All that it says.
+        changed: Those of its statements whose value an operation replaces.
+        members: Its nodes of configured classes, which are published in their own right.
+    """
+
+    statements: Set[Statement]
+    changed: Set[Statement]
+    members: Set[Any]
+
+    def kept(self) -> Iterator[Statement]:
+        """The statements that may stay: those about nodes that are reached without passing a changed attribute."""
+        onward: dict[Any, list[Any]] = {}
+        for subject, _, value in self.statements - self.changed:
+            onward.setdefault(subject, []).append(value)
+        behind = _reached({value for _, _, value in self.changed}, onward)
+        visible = _reached(self.members | (onward.keys() - behind), onward)
+        return (one for one in self.statements - self.changed if one[0] in visible)
+
+
+def _reached(start: Iterable[Any], onward: Mapping[Any, list[Any]]) -> set[Any]:
+    reached, waiting = set(), list(start)
+    while waiting:
+        node = waiting.pop()
+        if node not in reached:
+            reached.add(node)
+            waiting += onward.get(node, ())
+    return reached
+
+
+def check_places(document: Any, places: Places, published: Iterable[Statement]) -> None:
+    """Check the document that is about to be sent.
+
+    Args:
+        document: The answer, in JSON-LD without remote contexts.
+        places: The document that came.
+        published: What the operations returned, and the key figures.
+
+    Raises:
+        InternalError: A place holds what may not be there, or not what the operation returned.
+    """
+    there = _signatures(_read(document))
+    returned = _signatures(published)
+    if there - (returned + _signatures(places.kept())) or returned - there:
+        raise InternalError("the document to be sent holds what no operation returned.", code="places")
+
+
+def _read(document: Any) -> Graph:
+    return parse_document(document, BASE)
+
+
+def _signatures(statements: Iterable[Statement]) -> Counter[Signature]:
+    """How often each statement is there; nodes without a name are all one, as they get new labels when written."""
+    return Counter((_name(subject), str(predicate), _name(value)) for subject, predicate, value in statements)
+
+
+def _name(node: Any) -> str:
+    """A node's name; a number, which may be written in several ways, by its value."""
+    if not isinstance(node, Literal):
+        return str(node) if isinstance(node, URIRef) else BLANK
+    value = node.value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f'"{value}' if isinstance(value, int | float) else f'"{node}'

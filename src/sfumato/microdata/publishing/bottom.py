@@ -1,0 +1,20 @@
+"""Bottom coding: values below a limit are published as being below it, so that the smallest are not found by it."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sfumato.microdata.publishing.operation import written
+
+
+@dataclass(frozen=True, slots=True)
+class Bottom:
+    """Numbers below the limit are published as `<limit`.
+
+    >>> Bottom(Decimal(10)).publish(Decimal(9)), Bottom(Decimal(10)).publish(Decimal(10))
+    ('<10', None)
+    """
+
+    limit: Decimal
+
+    def publish(self, number: Decimal) -> str | None:
+        return f"<{written(self.limit)}" if number < self.limit else None

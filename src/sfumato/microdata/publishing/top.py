@@ -1,0 +1,20 @@
+"""Top coding: values above a limit are published as being above it, so that the largest are not found by it."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sfumato.microdata.publishing.operation import written
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """Numbers above the limit are published as `>limit`.
+
+    >>> Top(Decimal(100)).publish(Decimal("100.5")), Top(Decimal(100)).publish(Decimal(100))
+    ('>100', None)
+    """
+
+    limit: Decimal
+
+    def publish(self, number: Decimal) -> str | None:
+        return f">{written(self.limit)}" if number > self.limit else None

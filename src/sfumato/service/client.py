@@ -1,0 +1,246 @@
+"""A small client of the service: attributes and jobs over HTTP, with the library's own errors.
+
+It needs no more than httpx, so that a program that only asks a server need not install what the server does its work
+with.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, missing_extra
+
+if TYPE_CHECKING:
+    import httpx
+
+Kind = Literal["anonymize", "protect", "risk", "compare"]
+LOOKING_SECONDS = 0.2
+# Kind of an error, the first part of its code -> the error; what is not here is told by the status.
+ERRORS: dict[str, type[SfumatoError]] = {"plan": PlanError, "data": DataError, "engine": EngineError}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Anonymized records.
+
+    Attributes:
+        data: The records, in the order given.
+        kpis: The key figures, where they were asked for.
+        warnings: What the receiver should know.
+    """
+
+    data: list[dict[str, Any]]
+    kpis: dict[str, int]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteJob:
+    """A job of the server as it was when it was last looked at.
+
+    Attributes:
+        stage, done, total: How far it is.
+        error: Code and message, once it has failed.
+    """
+
+    id: str
+    kind: str
+    state: str
+    stage: str | None
+    done: int
+    total: int
+    error: tuple[str, str] | None
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ("done", "failed", "cancelled")
+
+
+class Client:
+    """Asks a service; use it in a `with` block, or close it.
+
+    Args:
+        address: Of the service, `https://anonymize.clinic.example`.
+        key: An API key, where the service asks for one.
+        seconds: How long one request may take.
+
+    Example:
+        with sf.Client("http://127.0.0.1:8000") as client:
+            job = client.submit("anonymize", "plan.yaml", ["patients.csv"])
+            client.download(client.wait(job), "release.zip")
+    """
+
+    def __init__(self, address: str, key: str | None = None, seconds: float = 60.0) -> None:
+        try:
+            import httpx
+        except ImportError:
+            raise missing_extra("httpx", "client") from None
+        headers = {"accept": "application/json, application/problem+json"} | ({"x-api-key": key} if key else {})
+        self._http = httpx.Client(base_url=address, headers=headers, timeout=seconds)
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def anonymize_attributes(
+        self,
+        records: Sequence[Mapping[str, Any]],
+        configuration: Mapping[str, Any] | str,
+        *,
+        ontology: str | None = None,
+        data_class: str | None = None,
+        buckets: str | int | None = None,
+        pass_through: bool | None = None,
+        kpis: bool = True,
+    ) -> Answer:
+        """Mask, generalize or randomize the attributes of records; a configuration that is a text is an address.
+
+        Raises:
+            PlanError, DataError: The service refuses the configuration or a value.
+        """
+        place = {"configurationURL" if isinstance(configuration, str) else "configuration": configuration}
+        options = {"ontology": ontology, "dataClass": data_class, "buckets": buckets, "passThrough": pass_through}
+        chosen = {name: value for name, value in options.items() if value is not None}
+        body = {"data": [dict(record) for record in records], "kpis": kpis, **place, **chosen}
+        content = self._json("PUT", "/api/anonymise", json=body)
+        return Answer(content["anonymisedData"], content.get("kpis", {}), tuple(content.get("warnings", ())))
+
+    def submit(
+        self,
+        kind: Kind,
+        plan: Mapping[str, Any] | str | Path,
+        files: Sequence[str | Path] = (),
+        *,
+        source: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        webhook: tuple[str, str] | None = None,
+    ) -> RemoteJob:
+        """Ask for a job.
+
+        Args:
+            plan: In plain values, or its file.
+            files: What the plan names: data, hierarchies.
+            source: Instead of files: one of the server's own sources.
+            parameters: For `risk` and `compare`.
+            idempotency_key: The same request under the same key is the same job.
+            webhook: Address that is told when the job has ended, and the secret that signs what it is told.
+        """
+        text = json.dumps(plan) if isinstance(plan, Mapping) else Path(plan).read_text(encoding="utf-8")
+        fields: dict[str, Any] = {"kind": kind, "plan": text, "source": source}
+        fields["parameters"] = None if parameters is None else json.dumps(dict(parameters))
+        fields |= dict(zip(("webhook", "webhookSecret"), webhook or (None, None), strict=True))
+        headers = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
+        sent: list[tuple[str, Any]] = [(name, (None, value)) for name, value in fields.items() if value is not None]
+        opened = [Path(path).open("rb") for path in files]  # noqa: SIM115
+        try:
+            sent += [("data", (Path(stream.name).name, stream)) for stream in opened]
+            return _job(self._json("POST", "/api/jobs", files=sent, headers=headers))
+        finally:
+            for stream in opened:
+                stream.close()
+
+    def job(self, job: RemoteJob | str) -> RemoteJob:
+        """The job as it is now."""
+        return _job(self._json("GET", f"/api/jobs/{_id(job)}"))
+
+    def wait(self, job: RemoteJob | str, seconds: float = 3600.0) -> RemoteJob:
+        """The job once it is done.
+
+        Raises:
+            SfumatoError: It failed, was cancelled, or is not done in time; why is in code and text.
+        """
+        deadline = time.monotonic() + seconds
+        while not (now := self.job(job)).ended:
+            if time.monotonic() > deadline:
+                raise EngineError("the job is not done in time.", "Wait longer, or cancel it.", "time")
+            time.sleep(LOOKING_SECONDS)
+        if now.state != "done":
+            code, message = now.error or ("engine.cancelled", "the job was cancelled.")
+            raise _error(500, code, message)
+        return now
+
+    def cancel(self, job: RemoteJob | str) -> None:
+        """Cancel a job and erase what belongs to it."""
+        self._send("DELETE", f"/api/jobs/{_id(job)}")
+
+    def files(self, job: RemoteJob | str) -> dict[str, int]:
+        """Names and sizes of the files of a result."""
+        return dict(self._json("GET", f"/api/jobs/{_id(job)}/files"))
+
+    def download(self, job: RemoteJob | str, target: str | Path, name: str | None = None) -> Path:
+        """Fetch a file of the result, or all of them as ZIP, into a file that is not there yet."""
+        path = f"/api/jobs/{_id(job)}/" + (f"files/{name}" if name else "result")
+        place = Path(target)
+        with self._http.stream("GET", path) as answer:
+            if answer.is_error:
+                answer.read()
+                _check(answer)
+            with place.open("xb") as stream:
+                for block in answer.iter_bytes():
+                    stream.write(block)
+        return place
+
+    def _json(self, method: str, path: str, **request: Any) -> Any:
+        return self._send(method, path, **request).json()
+
+    def _send(self, method: str, path: str, **request: Any) -> "httpx.Response":
+        import httpx
+
+        try:
+            answer = self._http.request(method, path, **request)
+        except httpx.HTTPError as error:
+            what = f"the service cannot be reached ({type(error).__name__})."
+            raise EngineError(what, "Check the address, and whether the service runs.", "service") from None
+        _check(answer)
+        return answer
+
+
+def _check(answer: "httpx.Response") -> None:
+    if answer.is_success:
+        return
+    try:
+        content = answer.json()
+    except ValueError:
+        content = {}
+    code = str(content.get("code", "")) or f"engine.http-{answer.status_code}"
+    raise _error(
+        answer.status_code, code, str(content.get("detail") or content.get("errorMessage") or answer.reason_phrase)
+    )
+
+
+def _error(status: int, code: str, message: str) -> SfumatoError:
+    """The library's error for a code of the service."""
+    kind, _, fault = code.partition(".")
+    if kind in ERRORS:
+        return ERRORS[kind](message, "", fault)
+    return InternalError(message, " ", fault) if status >= 500 else PlanError(message, "", code)
+
+
+def _id(job: RemoteJob | str) -> str:
+    return job if isinstance(job, str) else job.id
+
+
+def _job(content: Mapping[str, Any]) -> RemoteJob:
+    progress, error = content["progress"], content["error"]
+    return RemoteJob(
+        content["id"],
+        content["kind"],
+        content["state"],
+        progress["stage"],
+        progress["done"],
+        progress["total"],
+        (error["code"], error["message"]) if error else None,
+    )

@@ -1,0 +1,131 @@
+"""Webhooks: an address that is told when a job has ended, signed, by the rules that hold for configurations.
+
+What is to be told lies in a folder until it was told, so that neither a server that stops nor a receiver that is away
+for a while loses it. It says that a job has ended and how, never a value.
+
+A receiver checks `X-Sfumato-Signature`: `sha256=` and the HMAC of `X-Sfumato-Timestamp`, a dot and the body, with the
+secret that came with the request for the job.
+"""
+
+import hashlib
+import hmac
+import json
+import logging
+import time
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.errors import PlanError
+from sfumato.service.http.problems import RefusedError
+
+LOG = logging.getLogger("sfumato.service")
+SHORTEST_SECRET, LONGEST_SECRET = 16, 200
+LONGEST_ADDRESS = 2048
+# Seconds before each further attempt; then it is given up.
+PAUSES = (1.0, 5.0, 30.0, 120.0)
+# A server that was killed while it told leaves the name of a note that is being told.
+STALE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Whom to tell, and the secret that signs what is told."""
+
+    address: str
+    secret: str
+
+    def __post_init__(self) -> None:
+        if not SHORTEST_SECRET <= len(self.secret) <= LONGEST_SECRET or len(self.address) > LONGEST_ADDRESS:
+            raise ValueError("the secret is too short or too long, or the address is too long")
+
+
+def read_webhook(address: Any, secret: Any) -> Webhook | None:
+    """The webhook that a request names; None where it names none.
+
+    Raises:
+        RefusedError: It has no secret of a fitting length.
+    """
+    if address is None and secret is None:
+        return None
+    try:
+        if isinstance(address, str) and isinstance(secret, str):
+            return Webhook(address, secret)
+    except ValueError:
+        pass
+    what = f"A webhook is an address and a secret of {SHORTEST_SECRET} to {LONGEST_SECRET} characters."
+    raise RefusedError(HTTPStatus.BAD_REQUEST, "jobs.webhook", what)
+
+
+def sign(secret: str, moment: str, body: bytes) -> str:
+    """The signature of what is told.
+
+    >>> sign("0123456789abcdef", "1", b"{}")[:15]
+    'sha256=9b1ea5f7'
+    """
+    return "sha256=" + hmac.new(secret.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+class Webhooks:
+    """The notes of a server about jobs whose end is to be told."""
+
+    def __init__(self, folder: Path, fetcher: Fetcher) -> None:
+        self._folder, self._fetcher = folder, fetcher
+        self._tries: dict[str, tuple[int, float]] = {}
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+    def add(self, job_id: str, webhook: Webhook) -> None:
+        """Note whom to tell of a job; it may not be an address that is never fetched from."""
+        self._fetcher.check(webhook.address)
+        note = self._folder / f".{job_id}"
+        note.write_text(json.dumps(asdict(webhook)), encoding="utf-8")
+        note.rename(self._folder / f"{job_id}.json")
+
+    def waiting(self) -> list[str]:
+        """The jobs whose end is still to be told, as far as their time has come."""
+        self._free_stale()
+        now = time.monotonic()
+        names = sorted(path.stem for path in self._folder.glob("*.json"))
+        self._tries = {name: entry for name, entry in self._tries.items() if name in names}
+        return [name for name in names if self._tries.get(name, (0, 0.0))[1] <= now]
+
+    def drop(self, job_id: str) -> None:
+        """Tell nobody: the job is not there any more."""
+        (self._folder / f"{job_id}.json").unlink(missing_ok=True)
+
+    def tell(self, job_id: str, content: dict[str, Any]) -> None:
+        """Tell of a job that has ended; what fails is tried again, a few times."""
+        note, taken = self._folder / f"{job_id}.json", self._folder / f"{job_id}.telling"
+        try:
+            note.rename(taken)  # no two servers tell the same
+        except FileNotFoundError:
+            return
+        if self._told(Webhook(**json.loads(taken.read_text(encoding="utf-8"))), content):
+            taken.unlink()
+            return
+        tries = self._tries.get(job_id, (0, 0.0))[0] + 1
+        LOG.warning(json.dumps({"job": job_id, "webhook": "not told", "tries": tries}))
+        if tries > len(PAUSES):
+            taken.unlink()
+            return
+        self._tries[job_id] = (tries, time.monotonic() + PAUSES[tries - 1])
+        taken.rename(note)
+
+    def _told(self, webhook: Webhook, content: dict[str, Any]) -> bool:
+        body, moment = json.dumps(content).encode(), str(int(time.time()))
+        headers = {
+            "Content-Type": "application/json",
+            "X-Sfumato-Timestamp": moment,
+            "X-Sfumato-Signature": sign(webhook.secret, moment, body),
+        }
+        try:
+            return 200 <= self._fetcher.post(webhook.address, body, headers) < 300
+        except PlanError:
+            return False
+
+    def _free_stale(self) -> None:
+        for path in self._folder.glob("*.telling"):
+            if abs(time.time() - path.stat().st_ctime) > STALE_SECONDS:
+                path.rename(path.with_suffix(".json"))

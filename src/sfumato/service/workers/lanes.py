@@ -1,0 +1,129 @@
+"""Workers that answer requests: a bounded queue before them, a time limit, and one that large requests never take."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from http import HTTPStatus
+from typing import Any
+
+from sfumato.errors import EngineError
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.settings import Limits
+from sfumato.service.workers.frames import LENGTH, Call, WorkerEndedError, decode, encode
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import Template, Worker, result, shared_template
+
+# From this size on, a request leaves one worker to the small ones.
+LARGE_BYTES = 100_000
+BLOCK = 1 << 16
+
+
+class Lanes:
+    """Gives calls to workers; turns away what would have to wait behind too much other work."""
+
+    def __init__(self, limits: Limits, prepare: Call, template: Template | None = None) -> None:
+        self._limits, self._prepare = limits, prepare
+        self._template = template or shared_template()
+        self._idle: asyncio.LifoQueue[Worker | None] = asyncio.LifoQueue()
+        self._large = asyncio.Semaphore(max(1, limits.workers - 1))
+        self._waiting = 0
+        self._workers: set[Worker] = set()
+        self._warming: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to start the workers, ahead of the first request."""
+        self._warming = asyncio.create_task(self._warm())
+
+    async def _warm(self) -> None:
+        for _ in range(self._limits.workers):
+            try:
+                worker = await asyncio.to_thread(self._new)
+            except EngineError:
+                worker = None  # the request that gets its place tries again
+            self._idle.put_nowait(worker)
+
+    async def run(self, call: Call, size: int) -> Any:
+        """The value of a call.
+
+        Raises:
+            RefusedError: Too much is waiting, the value did not come in time, or the worker ended.
+        """
+        try:
+            with self._place():
+                async with asyncio.timeout(self._limits.seconds), self._lane(size), self._worker() as worker:
+                    return result(await _answer(worker.connection, call))
+        except TimeoutError:
+            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The work took too long.") from None
+        except WorkerEndedError:
+            what = "The process of this request was ended; nothing was anonymized."
+            raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
+
+    async def close(self) -> None:
+        """Let all workers go."""
+        if self._warming is not None:
+            self._warming.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._warming
+        for worker in self._workers:
+            worker.close()
+        self._workers.clear()
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """A place among those that are worked on or wait."""
+        if self._waiting >= self._limits.waiting:
+            what = "The service is busy; try again."
+            raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "limit.busy", what, {"retry-after": "1"})
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+
+    def _lane(self, size: int) -> Any:
+        return self._large if size >= LARGE_BYTES else nullcontext()
+
+    @asynccontextmanager
+    async def _worker(self) -> AsyncIterator[Worker]:
+        """A worker that nobody else uses; one that did not answer is ended, and another takes its place."""
+        worker = await self._idle.get()
+        try:
+            if worker is None:
+                worker = await asyncio.to_thread(self._new)
+            yield worker
+        except (TimeoutError, asyncio.CancelledError, WorkerEndedError):
+            self._drop(worker)
+            worker = None
+            raise
+        finally:
+            self._idle.put_nowait(worker)
+
+    def _new(self) -> Worker:
+        limits = WorkerLimits(self._limits.memory_bytes)
+        worker = self._template.start(limits, first=self._prepare)
+        worker.connection.setblocking(False)
+        self._workers.add(worker)
+        return worker
+
+    def _drop(self, worker: Worker | None) -> None:
+        if worker is not None:
+            worker.kill()
+            worker.close()
+            self._workers.discard(worker)
+
+
+async def _answer(connection: socket.socket, call: Call) -> Any:
+    """Send a call and wait for its answer."""
+    loop = asyncio.get_running_loop()
+    try:
+        await loop.sock_sendall(connection, encode(call))
+        content = bytearray(await loop.sock_recv(connection, BLOCK))
+        while len(content) < LENGTH.size or len(content) < LENGTH.size + LENGTH.unpack_from(content)[0]:
+            block = await loop.sock_recv(connection, BLOCK if len(content) < BLOCK else 16 * BLOCK)
+            if not block:
+                raise WorkerEndedError
+            content += block
+    except OSError:
+        raise WorkerEndedError from None
+    return decode(content)

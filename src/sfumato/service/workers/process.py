@@ -1,0 +1,255 @@
+"""The programs of template and worker: the template imports once and forks; a worker answers calls until it is ended.
+
+A template does nothing but fork, so that it never holds a lock or a value of anybody's data. Workers end with their
+template, the template ends with its server.
+"""
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import SfumatoError
+from sfumato.service.http.log_lines import place
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.frames import Call, CrashedError, Failure, Progress, Value, receive, send
+
+PAUSE_SECONDS = 0.2
+STATM = Path("/proc/self/statm")
+# Programs reserve memory that they never use; the system's limit counts it all the same.
+RESERVED_BYTES = 2_000_000_000
+DEATH_SIGNAL = 1  # of prctl
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    """What a worker may use; `watched` where its memory is also looked at while it works."""
+
+    memory_bytes: int
+    open_files: int = 256
+    watched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Asks the template for a worker, whose end of a connection comes along."""
+
+    limits: WorkerLimits
+    folder: str = "/"
+    first: Call | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """Asks the template to do a call itself, so that what it loads is there for every worker to come."""
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """Asks the template to end a worker and whatever it started."""
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A worker is there."""
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A worker is gone, with the status that the system tells."""
+
+    pid: int
+    status: int
+
+
+def template(descriptor: int) -> None:
+    """Fork workers until the server is gone."""
+    control = socket.socket(fileno=descriptor)
+    woken, wake = socket.socketpair()
+    for end in (woken, wake):
+        end.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    workers: set[int] = set()
+    while True:
+        ready, _, _ = select.select([control, woken], [], [])
+        if woken in ready:
+            with suppress(BlockingIOError):
+                woken.recv(4096)
+            _tell_ended(control, workers)
+        if control in ready and not _obey(control, workers, [woken, wake]):
+            break
+    for pid in workers:
+        _kill(pid)
+    os._exit(0)
+
+
+def _tell_ended(control: socket.socket, workers: set[int]) -> None:
+    with suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            workers.discard(pid)
+            send(control, Ended(pid, os.waitstatus_to_exitcode(status)))
+
+
+def _obey(control: socket.socket, workers: set[int], own: list[socket.socket]) -> bool:
+    """Do what the server asks; whether it is still there."""
+    message, descriptors = _asked(control)
+    if isinstance(message, Start):
+        _fork(control, message, descriptors[0], workers, own)
+    elif isinstance(message, Kill) and message.pid in workers:
+        _kill(message.pid)
+    elif isinstance(message, Rehearsal):
+        _rehearse(message.call)
+    return message is not None
+
+
+def _asked(control: socket.socket) -> tuple[Any, list[int]]:
+    """A message, and the connections that come with it: each message is announced by one byte that carries them."""
+    mark, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    return (receive(control) if mark else None), descriptors
+
+
+def _rehearse(call: Call) -> None:
+    with suppress(Exception):  # then workers load what they need themselves
+        _function(call.target)(*call.arguments)
+    gc.collect()
+    gc.freeze()  # what is here stays shared with the workers
+
+
+def _fork(control: socket.socket, start: Start, descriptor: int, workers: set[int], own: list[socket.socket]) -> None:
+    parent = os.getpid()
+    pid = os.fork()
+    if pid:
+        os.close(descriptor)
+        workers.add(pid)
+        send(control, Started(pid))
+        return
+    status = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        for end in (control, *own):
+            end.close()
+        _end_with(parent)
+        _work(socket.socket(fileno=descriptor), start)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _work(connection: socket.socket, start: Start) -> None:
+    os.setsid()
+    os.umask(0o077)
+    os.chdir(start.folder)
+    if start.folder != "/":
+        os.environ["TMPDIR"] = start.folder
+        tempfile.tempdir = None  # what the template chose does not count
+    _limit(start.limits)
+    if start.limits.watched:
+        threading.Thread(target=_watch_memory, args=(connection, start.limits.memory_bytes), daemon=True).start()
+    if start.first is not None:
+        _function(start.first.target)(*start.first.arguments)
+    while (call := receive(connection)) is not None:
+        send(connection, outcome(call, connection))
+
+
+def outcome(call: Call, connection: socket.socket) -> Value | Failure:
+    """Do a call; every error becomes a message."""
+    try:
+        reports = (_Teller(connection),) if call.reports else ()
+        return Value(_function(call.target)(*call.arguments, *reports))
+    except MemoryError:
+        return Failure(too_large())
+    except Exception as error:
+        foreseen = isinstance(error, SfumatoError | RefusedError)
+        return Failure(error if foreseen else CrashedError(type(error).__name__, place(error)))
+
+
+def too_large() -> RefusedError:
+    """The error for work that needs more memory than it may use."""
+    what = "The work needs more memory than it may use."
+    return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.memory", what)
+
+
+def _function(target: str) -> Callable[..., Any]:
+    module, _, name = target.partition(":")
+    if module.partition(".")[0] != "sfumato":
+        raise ValueError("workers call functions of Sfumato alone")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+class _Teller:
+    """Tells each new stage at once, and how far it is a few times a second."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._stage, self._said = "", 0.0
+
+    def __call__(self, stage: str, done: int, whole: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage or now - self._said > PAUSE_SECONDS:
+            self._stage, self._said = stage, now
+            send(self._connection, Progress(stage, int(done), int(whole)))
+
+
+def _end_with(parent: int) -> None:
+    """Have the system end this process with the one that forked it, where it can."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:  # it was gone before the system was asked
+        os._exit(1)
+
+
+def _kill(pid: int) -> None:
+    """End a worker and whatever it started: it leads a group of its own, once it has come that far."""
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+    with suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _limit(limits: WorkerLimits) -> None:
+    """The system's own limits."""
+    import resource
+
+    memory = limits.memory_bytes + RESERVED_BYTES
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = min(limits.open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _watch_memory(connection: socket.socket, memory: int) -> None:
+    """End the work, saying so, once it holds more memory than it may; looked at where the system tells."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    while STATM.exists():
+        if int(STATM.read_text(encoding="ascii").split()[1]) * page > memory:
+            send(connection, Failure(too_large()))
+            os._exit(1)
+        time.sleep(PAUSE_SECONDS / 2)

@@ -1,0 +1,245 @@
+"""The server's side of template and workers: starts the template, asks for workers, ends them, learns of their end."""
+
+import atexit
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import EngineError
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers import frames
+from sfumato.service.workers.frames import Call, Failure, Progress, Value, WorkerEndedError
+from sfumato.service.workers.process import Ended, Kill, Rehearsal, Start, Started, WorkerLimits
+
+STARTING_SECONDS = 60.0
+# The interpreter is started isolated (-I): neither the working directory nor the environment adds anything to import.
+BOOT = """import sys
+sys.path += [path for path in sys.argv[2:] if path not in sys.path]
+import sfumato.service.attributes.endpoints
+from sfumato.service.workers.process import template
+template(int(sys.argv[1]))
+"""
+
+
+class Worker:
+    """One worker: a connection and a process that can be ended."""
+
+    def __init__(self, template: "Template", connection: socket.socket, pid: int) -> None:
+        self._template, self.connection, self.pid = template, connection, pid
+        self.status: int | None = None
+        self.ended = threading.Event()
+
+    def run(self, call: Call, progress: Any = None) -> Any:
+        """The value of a call, waited for in this thread.
+
+        Raises:
+            WorkerEndedError: The worker ended before it answered.
+        """
+        try:
+            frames.send(self.connection, call)
+        except OSError:
+            raise WorkerEndedError from None
+        while (message := frames.receive(self.connection)) is not None:
+            if isinstance(message, Progress):
+                if progress is not None:
+                    progress(message)
+                continue
+            return result(message)
+        raise WorkerEndedError
+
+    def kill(self) -> None:
+        """End the worker and whatever it started."""
+        self._template.kill(self.pid)
+
+    def close(self) -> None:
+        """Let the worker go: it ends when it has nothing more to hear."""
+        self.connection.close()
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def result(message: Value | Failure) -> Any:
+    """The value that a worker returned; raises the error that it ended with."""
+    if isinstance(message, Failure):
+        raise message.error
+    return message.value
+
+
+class Template:
+    """The process from which workers are forked; started when first needed, and again if it should end."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._control: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._workers: dict[int, Worker] = {}
+        self._lost: dict[int, int] = {}
+        self._answer: list[int] = []
+        self._answered = threading.Condition()
+        self._rehearsals: list[Call] = []
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, once there is one."""
+        return None if self._process is None else self._process.pid
+
+    def rehearse(self, call: Call) -> None:
+        """Have the template do a call itself, now and whenever it is started anew."""
+        with self._lock:
+            if call not in self._rehearsals:
+                self._rehearsals.append(call)
+                if self._alive():
+                    self._send(Rehearsal(call))
+                else:
+                    self._begin()
+
+    def start(self, limits: WorkerLimits, folder: Path | None = None, first: Call | None = None) -> Worker:
+        """A new worker.
+
+        Args:
+            limits: What it may use.
+            folder: Where it stands and puts temporary files.
+            first: A call that prepares it.
+
+        Raises:
+            EngineError: The system starts no more processes.
+        """
+        ours, theirs = socket.socketpair()
+        with self._lock, theirs:
+            try:
+                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
+            except OSError:  # the template has just ended
+                self.close()
+                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
+            worker = Worker(self, ours, pid)
+            self._workers[pid] = worker
+            if pid in self._lost:  # it was gone before it was known here
+                self._note_end(pid, self._lost.pop(pid))
+        return worker
+
+    def _asked(self, start: Start, connection: socket.socket) -> int:
+        if not self._alive():
+            self._begin()
+        self._answer.clear()
+        self._send(start, connection)
+        return self._wait_for_answer()
+
+    def kill(self, pid: int) -> None:
+        """End a worker, if it is still there."""
+        with self._lock, suppress(OSError):
+            self._send(Kill(pid))
+
+    def close(self) -> None:
+        """End the template and all its workers."""
+        control, process = self._control, self._process
+        if control is not None:
+            with suppress(OSError):
+                control.shutdown(socket.SHUT_RDWR)  # the thread that listens then closes it
+        if process is not None:
+            process.kill()  # its workers end with it
+            process.wait()
+
+    def _alive(self) -> bool:
+        return self._control is not None and self._process is not None and self._process.poll() is None
+
+    def _begin(self) -> None:
+        ours, theirs = socket.socketpair()
+        paths = [str(Path(__file__).resolve().parents[3]), *_own_paths()]
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-c", BOOT, str(theirs.fileno()), *paths],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                cwd="/",
+            )
+        self._control = ours
+        threading.Thread(target=self._listen, args=(ours,), daemon=True, name="workers").start()
+        for call in self._rehearsals:
+            self._send(Rehearsal(call))
+
+    def _send(self, message: Any, connection: socket.socket | None = None) -> None:
+        assert self._control is not None
+        socket.send_fds(self._control, [b"."], [connection.fileno()] if connection else [])
+        frames.send(self._control, message)
+
+    def _wait_for_answer(self) -> int:
+        deadline = time.monotonic() + STARTING_SECONDS
+        with self._answered:
+            while not self._answer and self._alive() and time.monotonic() < deadline:
+                self._answered.wait(0.2)
+            if not self._answer:
+                raise EngineError("no worker can be started.", "Try again; the log says more.", "worker")
+            return self._answer.pop()
+
+    def _listen(self, control: socket.socket) -> None:
+        """Learn of workers that are there and of those that are gone."""
+        while (message := frames.receive(control)) is not None:
+            if isinstance(message, Started):
+                with self._answered:
+                    self._answer.append(message.pid)
+                    self._answered.notify_all()
+            elif isinstance(message, Ended):
+                self._note_end(message.pid, message.status)
+        control.close()
+        for pid in list(self._workers):
+            self._note_end(pid, -signal.SIGKILL)
+
+    def _note_end(self, pid: int, status: int) -> None:
+        worker = self._workers.pop(pid, None)
+        if worker is None:
+            self._lost[pid] = status
+            return
+        worker.status = status
+        worker.ended.set()
+
+
+def _own_paths() -> list[str]:
+    """Where this process imports from, without the folder it stands in and what is no whole path."""
+    here = Path.cwd()
+    return [path for path in sys.path if Path(path).is_absolute() and Path(path) != here]
+
+
+def run_once(call: Call, limits: WorkerLimits, seconds: float, folder: Path | None = None) -> Any:
+    """The value of a call, done in a worker of its own that is ended when its time is over.
+
+    Raises:
+        RefusedError: It took too long, needs too much memory, or its worker was ended.
+    """
+    worker = shared_template().start(limits, folder)
+    overtime = threading.Timer(seconds, worker.kill)
+    overtime.start()
+    begun = time.monotonic()
+    try:
+        with worker:
+            return worker.run(call)
+    except WorkerEndedError:
+        if time.monotonic() - begun >= seconds:
+            what = f"The work took longer than {seconds:g} seconds."
+            raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", what) from None
+        what = "The process of this work was ended, perhaps for lack of memory."
+        raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
+    finally:
+        overtime.cancel()
+
+
+_shared = Template()
+atexit.register(_shared.close)
+
+
+def shared_template() -> Template:
+    """The template of this process."""
+    return _shared

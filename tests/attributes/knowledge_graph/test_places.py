@@ -1,0 +1,156 @@
+"""What hangs on a changed attribute goes with it, and the guard lets nothing else pass: places count, not values."""
+
+import json
+import random
+
+import pytest
+from rdflib import Graph
+
+from sfumato.attributes.knowledge_graph import documents
+from sfumato.attributes.knowledge_graph.documents import Request, anonymize_document
+from sfumato.attributes.knowledge_graph.parsing import parse
+from sfumato.errors import InternalError, PlanError
+
+BASE = "https://clinic.example/"
+CONFIGURATION = parse(
+    """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix soya: <https://w3id.org/soya/ns#> . @prefix : <https://clinic.example/> .
+:name rdfs:domain :Patient ; rdfs:range xsd:string ; soya:classification soya:masking .
+:pay rdfs:domain :Patient ; rdfs:range xsd:integer ; soya:classification soya:generalization .
+:home rdfs:domain :Patient ; rdfs:range :Home ; soya:classification soya:generalization .
+:room rdfs:domain :Doctor ; rdfs:range :Home ; soya:classification soya:masking .
+:town rdfs:domain :Home ; rdfs:range xsd:string .""",
+    "text/turtle",
+)
+SHAPES = {
+    "a node without a name": {":first": "Anna", ":last": "Huber"},
+    "a node with a name": {"@id": ":n", ":last": "Huber"},
+    "a list": {"@list": ["Anna", "Huber"]},
+    "a list of nodes": {"@list": [{":last": "Huber"}]},
+    "a node in a node": {":part": {":last": "Huber"}},
+    "two nodes in a circle": {"@id": ":n", ":other": {"@id": ":m", ":last": "Huber", ":other": {"@id": ":n"}}},
+    "a node that names its owner": {"@id": ":n", ":last": "Huber", ":of": {"@id": ":one"}},
+    "a node in a named graph": {"@id": ":n", "@graph": [{"@id": ":n", ":last": "Huber"}]},
+    "a value in a language": {"@value": "Huber", "@language": "de"},
+}
+
+
+def document(*nodes, **more):
+    return {"@context": {"": BASE, "@vocab": BASE, **more}, "@graph": list(nodes)}
+
+
+def patient(name, **more):
+    return {"@id": ":one", "@type": ":Patient", ":name": name, **more}
+
+
+def sent(content, pass_through=False):
+    return json.dumps(anonymize_document(content, CONFIGURATION, Request(pass_through=pass_through, seed=1)).data)
+
+
+@pytest.mark.parametrize("pass_through", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_hangs_on_a_masked_attribute_goes_with_it(shape, pass_through):
+    text = sent(document(patient(SHAPES[shape])), pass_through)
+    assert "*****" in text
+    assert "Huber" not in text
+    assert "Anna" not in text
+
+
+def test_a_class_that_is_not_configured_is_refused_behind_a_masked_attribute():
+    stranger = document(patient({"@type": ":Stranger", ":last": "Huber"}))
+    with pytest.raises(PlanError, match="belong to no class"):
+        sent(stranger)
+    assert "Huber" not in sent(stranger, pass_through=True)
+
+
+def test_what_is_also_named_elsewhere_stays_only_where_passing_through_is_asked_for():
+    content = document(patient({"@id": ":n", ":last": "Huber"}, **{":friend": {"@id": ":n"}}))
+    with pytest.raises(PlanError, match="belong to no class"):
+        sent(content)
+    assert "Huber" in sent(content, pass_through=True)
+
+
+def test_equal_values_elsewhere_bounds_and_levels_are_no_alarm():
+    homes = [{":town": "Graz"}] * 3
+    nodes = [
+        {"@id": f":{n}", "@type": ":Patient", ":name": "Graz", ":pay": 10 + n, ":home": home, ":note": "Graz 10"}
+        for n, home in enumerate(homes)
+    ]
+    text = sent(document(*nodes))
+    assert text.count('"Graz"') == 3  # the level, for each
+    assert "Graz 10" in text
+
+
+def test_a_node_that_two_classes_share_is_read_by_both_before_it_goes():
+    shared = {"@id": ":h", ":town": "Graz"}
+    nodes = [patient("A", **{":home": shared}), {"@id": ":d", "@type": ":Doctor", ":room": {"@id": ":h"}}]
+    text = sent(document(*nodes))
+    assert "Graz" not in text
+
+
+def test_a_patient_behind_a_masked_attribute_is_published_in_her_own_right():
+    other = {"@id": ":two", "@type": ":Patient", ":name": "Huber", ":note": "kept"}
+    text = sent(document(patient(other)))
+    assert "Huber" not in text
+    assert "kept" in text
+
+
+def test_a_value_may_not_wait_where_a_published_one_goes():
+    with pytest.raises(PlanError, match="pay_generalized"):
+        sent(document(patient("A", **{":pay": 7, ":pay_generalized": "51234"})))
+
+
+_write = documents._written
+
+
+def _written_wrongly(graph, context, order):
+    return json.loads(json.dumps(_write(graph, context, order)).replace("*****", "****"))
+
+
+def _written_partly(graph, context, order):
+    smaller = Graph()
+    for statement in graph:
+        if str(statement[1]) != BASE + "name":
+            smaller.add(statement)
+    return _write(smaller, context, order)
+
+
+FAULTS = {
+    "originals stay": ("_hanging_on", lambda places: set()),
+    "a wrong value is written": ("_written", _written_wrongly),
+    "a value is left out": ("_written", _written_partly),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_sends_nothing(monkeypatch, fault):
+    name, wrong = FAULTS[fault]
+    monkeypatch.setattr(documents, name, wrong)
+    with pytest.raises(InternalError, match="no operation returned") as caught:
+        sent(document(patient({":last": "Huber"})), pass_through=True)
+    assert caught.value.status.http == 500
+
+
+def test_no_false_alarm_and_no_value_on_random_documents():
+    """Nodes that name one another at random: what is behind names alone goes, and the guard agrees with the removal."""
+    dice = random.Random(7)
+    literals = ["x", 7, 1.5, True, {"@value": "01", "@type": "http://www.w3.org/2001/XMLSchema#integer"}, -0.0, 10**30]
+    literals += [{"@value": "1", "@type": "http://www.w3.org/2001/XMLSchema#boolean"}, {"@list": [1, "y"]}, 1e300]
+    literals += [{"@value": "z", "@language": "de"}, {"@value": "2020-01-01", "@type": "http://a.example/date"}, "é\n"]
+    for _ in range(150):
+        names = [f":n{number}" for number in range(dice.randrange(2, 8))]
+        nodes = []
+        for name in names:
+            node = {"@id": name, ":open": dice.choice(literals)}
+            if dice.random() < 0.6:
+                node[dice.choice([":to", ":name"])] = {"@id": dice.choice(names)}
+            if dice.random() < 0.5:
+                node |= {"@type": ":Patient", ":name": dice.choice([{"@id": dice.choice(names)}, {":raw": "SECRET"}])}
+            nodes.append(node)
+        nodes.append({"@id": ":last", "@type": ":Patient", ":name": {":raw": ["SECRET", {":deep": "SECRET"}]}})
+        try:
+            text = sent(document(*nodes), pass_through=True)
+        except PlanError as error:
+            assert "another class" in str(error)  # a name on a node that is no patient
+            continue
+        assert "SECRET" not in text

@@ -1,0 +1,92 @@
+"""Attribute disclosure: measured of every release, promised or not, against figures counted by hand."""
+
+from collections import Counter
+from itertools import combinations
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.pipelines import disclosure as pipeline
+from sfumato.pipelines.release import anonymize
+from sfumato.report.release import text
+
+QI = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+
+
+def plan(privacy=(), **more):
+    columns = {"q": QI, "illness": {"role": "sensitive"}, "pay": {"role": "sensitive"}, "note": {"role": "insensitive"}}
+    return {
+        "version": 1,
+        "columns": columns,
+        "privacy": [{"model": "k-anonymity", "k": 2}, *privacy],
+    } | more
+
+
+ROWS = pl.DataFrame(
+    {
+        "q": ["a", "a", "b", "b", "b", "c"],
+        "illness": ["flu", "flu", "flu", "hiv", None, "hiv"],
+        "pay": ["1", "2", "3", "3", "5", "5"],
+        "note": ["x", "x", "y", "y", "z", ""],
+    }
+)
+
+
+def test_classes_of_one_value_are_counted_without_any_promise() -> None:
+    report = anonymize(ROWS[:5], plan()).report
+    illness, pay = report.disclosure.sensitive["illness"], report.disclosure.sensitive["pay"]
+    assert (illness.classes, illness.one_value_classes, illness.one_value_rows, illness.l) == (2, 1, 2, 1)
+    # Of the five published rows three have flu; all of class a have.
+    assert illness.t == pytest.approx(0.4)
+    assert (pay.one_value_classes, pay.one_value_rows, pay.l) == (0, 0, 2)
+    assert report.to_dict()["disclosure"]["sensitive"]["illness"]["one_value_rows"] == 2
+    assert "illness: in 1 of 2 classes all rows have one value (2 rows)" in text(report)
+
+
+def test_rows_that_are_unique_by_other_columns_are_counted_alone_and_by_twos() -> None:
+    report = anonymize(ROWS[:5], plan()).report
+    rows = {entry.columns: entry.rows for entry in report.disclosure.unique_rows}
+    # A missing illness is not known of anybody.
+    assert rows[("illness",)] == 1
+    assert (rows[("pay",)], rows[("note",)]) == (3, 1)
+    assert (rows[("illness", "pay")], rows[("pay", "note")], rows[("illness", "note")]) == (4, 3, 2)
+    assert report.disclosure.most_telling.columns == ("illness", "pay")
+    assert "illness + pay: 4 rows (80.0%) are unique" in text(report)
+
+
+def test_star_rows_are_no_class_and_their_veil_is_no_value() -> None:
+    star = {"output": {"suppressed": "star"}, "method": {"name": "optimal", "suppression": 0.3}}
+    report = anonymize(ROWS, plan([{"model": "l-diversity", "l": 1, "column": "illness"}], **star)).report
+    assert report.suppressed_rows == 1
+    assert report.disclosure.sensitive["illness"].classes == 2
+
+
+def test_what_would_take_too_long_is_left_out_and_said(monkeypatch) -> None:
+    monkeypatch.setattr(pipeline, "MOST_WORK", 5)
+    report = anonymize(ROWS[:5], plan()).report
+    assert list(report.disclosure.sensitive) == ["illness"]
+    assert len(report.disclosure.unmeasured) == 2
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from(["", "u", "v", "w"])] * 3), min_size=4, max_size=14))
+def test_figures_are_those_of_the_rows(rows) -> None:
+    frame = pl.DataFrame({"q": ["a", "b"] * (len(rows) // 2) + ["a"] * (len(rows) % 2)}).with_columns(
+        **{name: pl.Series([row[place] for row in rows]) for place, name in enumerate(("illness", "pay", "note"))}
+    )
+    release = anonymize(frame, plan())
+    published = release.data.rows(named=True)
+    for name, figures in release.report.disclosure.sensitive.items():
+        classes: dict = {}
+        for row in published:
+            classes.setdefault(row["q"], []).append(row[name] or None)
+        alone = [values for values in classes.values() if len(set(values)) == 1]
+        assert (figures.one_value_classes, figures.one_value_rows) == (len(alone), sum(map(len, alone)))
+        assert figures.l == min(len(set(values)) for values in classes.values())
+    counted = {entry.columns: entry.rows for entry in release.report.disclosure.unique_rows}
+    for width in (1, 2):
+        for names in combinations(("illness", "pay", "note"), width):
+            keys = Counter(tuple(row[name] for name in names) for row in published)
+            assert counted[names] == sum(count == 1 and all(key) for key, count in keys.items())

@@ -1,0 +1,216 @@
+"""Faults of the world: a locked store, a full disk, killed workers and servers, a clock that jumps.
+
+Nothing is lost, nothing half published, nothing left behind; every finding of a review has its reproduction here.
+"""
+
+import io
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from sfumato.datasets import patients
+from sfumato.service.jobs import store as stores
+from sfumato.service.jobs.pool import Pool
+from sfumato.service.jobs.store import new_id
+from sfumato.service.settings import JobSettings, Limits, Settings
+from sfumato.service.workers.template import shared_template
+
+
+def plan(**more):
+    return patients().plan("patients.csv", 5) | more
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "patients.csv"
+    patients().write(path)
+    return path.read_bytes()
+
+
+def ask(client, rows, **more):
+    fields = {"kind": "anonymize", "plan": json.dumps(plan()), **more}
+    return client.post("/api/jobs", data=fields, files={"data": ("patients.csv", rows)})
+
+
+def state(client, answer):
+    assert answer.status_code == 202, answer.text
+    return client.get(answer.headers["location"]).json()
+
+
+@contextmanager
+def locked(folder):
+    """Another process keeps the store for itself."""
+    connection = sqlite3.connect(folder / "jobs.sqlite", isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+        connection.close()
+
+
+def test_a_locked_store_delays_jobs_and_loses_none(serving, until, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(stores, "BUSY_SECONDS", 0.3)
+    folder = tmp_path / "jobs"
+    with serving(folder, keep_seconds=3) as client:
+        first = ask(client, rows)
+        with locked(folder):
+            refused = ask(client, rows)
+            time.sleep(3)  # ten times as long as a call waits; threads that claim, end and erase run into it
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+        until(lambda: state(client, first)["state"] == "done")
+        second = ask(client, rows)
+        until(lambda: state(client, second)["state"] == "done")
+        until(lambda: client.get(second.headers["location"]).status_code == 404)  # it expires: erasing goes on as well
+        until(lambda: not [path for path in folder.iterdir() if path.is_dir()])
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("a small disk cannot be had here")
+    yield folder
+    subprocess.run(["umount", folder], check=False)
+
+
+def test_a_full_disk_is_said_and_jobs_go_on_when_there_is_room(serving, until, rows, small_disk):
+    folder = small_disk / "jobs"
+    with serving(folder) as client:
+        filling = small_disk / "filling"
+        with filling.open("wb", buffering=0) as stream, pytest.raises(OSError):
+            while True:
+                stream.write(b"x" * 4096)
+        refused = ask(client, rows)
+        assert refused.status_code == 507
+        assert "retry-after" in refused.headers
+        time.sleep(1.5)
+        filling.unlink()
+        answer = ask(client, rows)
+        until(lambda: state(client, answer)["state"] == "done")
+        assert {path.name for path in folder.iterdir() if path.is_dir()} == {state(client, answer)["id"]}
+
+
+def test_a_killed_template_fails_its_job_alone(serving, until, rows, tmp_path):
+    with serving(tmp_path / "jobs") as client:
+        first = ask(client, rows)
+        os.kill(shared_template().pid, signal.SIGKILL)
+        until(lambda: state(client, first)["state"] in ("done", "failed"))
+        second = ask(client, rows)
+        until(lambda: state(client, second)["state"] == "done")
+
+
+def test_a_killed_server_without_a_folder_leaves_nothing_to_the_next(served, until, rows, tmp_path):
+    """The rows of an upload lay in the temporary folder for good."""
+    with served(TMPDIR=str(tmp_path)) as (process, client):
+        ask(client, rows)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert list(tmp_path.glob("sfumato-serve-*/jobs/jobs.sqlite"))
+    with served(TMPDIR=str(tmp_path)) as (process, client):
+        assert len(list(tmp_path.glob("sfumato-serve-*"))) == 1  # its own
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_clock_that_jumps_erases_nothing_early_and_keeps_nothing_longer(tmp_path, monkeypatch):
+    pool = Pool(JobSettings(tmp_path / "jobs", keep_seconds=1.0, pages=False))
+    monkeypatch.setattr("sfumato.service.jobs.pool.CLEANING_SECONDS", 0.01)
+    job = pool.store.add(new_id(), "", "risk", "digest", None)
+    pool.store.claim("x")
+    pool.store.end(job.id, "done", 1.0)
+    pool._clean()
+    clock = time.time
+    for jump in (10 * 86_400, -10 * 86_400):
+        monkeypatch.setattr(time, "time", lambda jump=jump: clock() + jump)
+        pool._clean()
+        assert pool.store.find(job.id) is not None
+    time.sleep(1.1)
+    pool._clean()
+    assert pool.store.find(job.id) is None
+
+
+def test_a_partitioned_result_is_whole(serving, until, rows, tmp_path):
+    """It ended as done with an empty archive, and its file answered with an error of the server."""
+    with serving(tmp_path / "jobs") as client:
+        partitioned = plan(output={"format": "parquet", "partition": ["sex"]})
+        answer = ask(client, rows, plan=json.dumps(partitioned))
+        until(lambda: state(client, answer)["state"] not in ("queued", "running"))
+        job = state(client, answer)
+        assert job["state"] == "done", job
+        names = client.get(job["links"]["files"]).json()
+        parts = [name for name in names if name.endswith(".parquet")]
+        assert parts
+        for name in names:
+            assert len(client.get(f"{job['links']['self']}/files/{name}").content) == names[name]
+        archive = zipfile.ZipFile(io.BytesIO(client.get(job["links"]["result"]).content))
+        assert set(archive.namelist()) == set(names)
+
+
+def test_a_plan_that_comes_as_a_file_is_read_as_far_as_its_limit(served, rows, tmp_path):
+    with served("--jobs", tmp_path / "jobs") as (process, client):
+        before = memory(process.pid)
+        files = {"plan": ("plan.yaml", b"#" * 200_000_000), "data": ("patients.csv", rows)}
+        answer = client.post("/api/jobs", data={"kind": "anonymize"}, files=files)
+        assert (answer.status_code, "characters" in answer.text) == (400, True)
+        assert memory(process.pid) - before < 100_000_000
+
+
+def memory(pid):
+    """The most bytes that a process has held."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def test_no_file_of_a_form_is_dropped_and_no_source_replaced(serving, rows, tmp_path):
+    with serving(tmp_path / "jobs") as client:
+        fields = {"kind": "anonymize", "plan": yaml.safe_dump(plan())}
+        several = [("data", ("patients.csv", rows)), ("data", ("other.csv", b"a\n1\n"))]
+        assert client.post("/api/jobs", data=fields, files=several).status_code == 202
+        twice = [("data", ("patients.csv", rows)), ("data", ("patients.csv", b"a\n1\n"))]
+        assert "same name" in client.post("/api/jobs", data=fields, files=twice).json()["errorMessage"]
+        elsewhere = ask(client, rows, plan=json.dumps(plan(data={"source": "elsewhere.csv", "separator": ";"})))
+        assert elsewhere.status_code == 400
+        assert "did not come with it" in elsewhere.json()["errorMessage"]
+
+
+def test_an_upload_that_stops_coming_is_ended(serving, tmp_path):
+    import socket
+
+    settings = Settings(limits=Limits(seconds=0.5))
+    with (
+        serving(tmp_path / "jobs", settings) as client,
+        socket.create_connection(("127.0.0.1", client.base_url.port), timeout=20) as connection,
+    ):
+        head = "POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n"
+        connection.sendall(f"{head}Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\n".encode())
+        assert b" 408 " in connection.recv(200)
+
+
+def test_a_plan_of_long_json_is_read_and_a_removed_result_is_said_to_be_gone(serving, until, rows, tmp_path):
+    with serving(tmp_path / "jobs") as client:
+        zips = {f"{number:05d}" + "x" * 1200: "y" for number in range(3)}
+        tree = {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": zips}}
+        answer = ask(client, rows, plan=json.dumps(plan(columns=plan()["columns"] | {"zip": tree})))
+        assert answer.status_code == 202, answer.text
+        answer = ask(client, rows)
+        until(lambda: state(client, answer)["state"] == "done")
+        import shutil
+
+        shutil.rmtree(tmp_path / "jobs" / state(client, answer)["id"])
+        assert client.get(f"{answer.headers['location']}/result").status_code == 410
+        assert client.get(f"{answer.headers['location']}/files/data.csv").status_code == 410

@@ -1,0 +1,180 @@
+"""Template and workers, as real processes: limits are kept, errors travel, nothing outlives what started it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.errors import DataError, PlanError
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers import frames
+from sfumato.service.workers.frames import Call, CrashedError, WorkerEndedError
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import Template, run_once, shared_template
+
+LIMITS = WorkerLimits(1_000_000_000, watched=True)
+FOREVER = Call("sfumato.service.workers.process:_watch_memory", (None, 1 << 60))
+CODE = """
+import sys, time
+from sfumato.service.workers.frames import Call
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import shared_template
+worker = shared_template().start(WorkerLimits(1_000_000_000))
+print(shared_template().pid, worker.pid, worker.run(Call("sfumato.errors:did_you_mean", ("a", ["b"]))), flush=True)
+time.sleep(float(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def template():
+    own = Template()
+    yield own
+    own.close()
+
+
+def alive(pid):
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+
+
+def until(holds, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def hanging(worker):
+    """Let a worker do something without end."""
+    raised = []
+
+    def run():
+        try:
+            worker.run(FOREVER)
+        except WorkerEndedError as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, raised
+
+
+def test_a_worker_that_is_killed_says_so_and_the_next_is_there():
+    worker = shared_template().start(LIMITS)
+    thread, raised = hanging(worker)
+    time.sleep(0.2)
+    worker.kill()
+    thread.join(30)
+    assert len(raised) == 1
+    assert worker.ended.wait(10)
+    assert worker.status == -signal.SIGKILL
+    worker.close()
+    assert run_once(Call("sfumato.errors:did_you_mean", ("a", ["b"])), LIMITS, 60) == "Valid: b."
+
+
+def test_errors_travel_whole_and_what_nobody_foresaw_without_its_text():
+    configuration = {"pay": {"anonymisationType": "Generalization", "dataType": "Numeric"}}
+    target = "sfumato.pipelines.attributes:anonymize_attributes"
+    with pytest.raises(ValueRefusedError) as refused:
+        run_once(Call(target, ([{"pay": "old"}, {"pay": 1}], configuration)), LIMITS, 60)
+    assert (refused.value.column, refused.value.rows, refused.value.code) == ("pay", (1,), "data.value")
+    assert "old is not numeric" in refused.value.text_for_sender()
+    with pytest.raises(PlanError) as faults:
+        run_once(Call(target, ([{"pay": 1}], {"pay": {}})), LIMITS, 60)
+    assert faults.value.faults
+    with pytest.raises(CrashedError) as crash:
+        run_once(Call("sfumato.errors:did_you_mean", ("SECRET", 7)), LIMITS, 60)
+    assert crash.value.kind == "TypeError"
+    assert "errors.py" in crash.value.place
+    assert "SECRET" not in repr(vars(crash.value)) + str(crash.value)
+
+
+def test_time_is_up():
+    started = time.monotonic()
+    with pytest.raises(RefusedError) as refused:
+        run_once(FOREVER, LIMITS, 0.5)
+    assert refused.value.code == "limit.time"
+    assert time.monotonic() - started < 20
+
+
+def test_open_files_are_limited():
+    with shared_template().start(WorkerLimits(10**9, open_files=99)) as worker:
+        worker.run(Call("sfumato.errors:did_you_mean", ("a", ["b"])))  # it has come so far that limits are set
+        lines = Path(f"/proc/{worker.pid}/limits").read_text().splitlines()
+    assert next(line.split()[3:5] for line in lines if line.startswith("Max open files")) == ["99", "99"]
+
+
+def test_a_workbook_of_two_cells_ends_its_own_worker_at_most(tmp_path):
+    """Its range is 17 billion cells: read in the server, it would end the server."""
+    path = tmp_path / "wide.xlsx"
+    workbook(path, ("A1", "XFD1048576"))
+    assert path.stat().st_size < 2_000
+    with pytest.raises((RefusedError, DataError)):
+        run_once(Call("sfumato.web.loaded_data:load", (path,)), WorkerLimits(600_000_000, watched=True), 60, tmp_path)
+    assert run_once(Call("sfumato.errors:did_you_mean", ("a", ["b"])), LIMITS, 60) == "Valid: b."
+
+
+def workbook(path, cells):
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    kinds = "http://schemas.openxmlformats.org/package/2006/content-types"
+    excel = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    rows = "".join(f'<row r="{cell.lstrip("XFDA")}"><c r="{cell}"><v>1</v></c></row>' for cell in cells)
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{kinds}"><Default Extension="rels" ContentType='
+        '"application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" '
+        f'ContentType="{excel}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" '
+        f'ContentType="{excel}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{relations}"><Relationship Id="a" Type="{office}/officeDocument" '
+        'Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets><sheet name="s" sheetId="1" r:id="b"/>'
+        "</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{relations}"><Relationship Id="b" '
+        f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, f'<?xml version="1.0"?>{text}')
+
+
+def test_a_template_that_is_killed_is_started_again(template):
+    first = template.start(LIMITS)
+    os.kill(template.pid, signal.SIGKILL)
+    assert first.ended.wait(10)
+    until(lambda: not alive(first.pid))
+    first.close()
+    with template.start(LIMITS) as second:
+        assert second.run(Call("sfumato.errors:did_you_mean", ("a", ["b"]))) == "Valid: b."
+
+
+@pytest.mark.parametrize("names", [("queue", "json", "socket", "numpy", "sfumato_plugin")])
+def test_nothing_is_imported_from_where_the_server_stands_and_nothing_outlives_it(tmp_path, names):
+    for name in names:
+        text = f"import os\nopen({str(tmp_path / 'run')!r}, 'a').write({name!r} + str(os.getpid()) + ' ')\n"
+        (tmp_path / f"{name}.py").write_text(text)
+    environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-P", "-c", CODE, "60"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        template, worker, *_ = server.stdout.readline().split()
+        assert not (tmp_path / "run").exists()
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        until(lambda: not alive(template) and not alive(worker))
+
+
+def test_frames():
+    for message in (Call("a:b", (1, b"x" * 100_000)), DataError("what", "do", "code", rows=(3,))):
+        again = frames.decode(frames.encode(message))
+        assert type(again) is type(message)
+        assert getattr(again, "rows", None) == getattr(message, "rows", None)
