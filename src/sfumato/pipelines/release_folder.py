@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
@@ -97,10 +98,12 @@ class Release:
             seals: What ties the other files of the folder to the report.
         """
         from sfumato.report.before_after import gather
+        from sfumato.report.dossier import Dossier
         from sfumato.report.release import files
 
         report, others = self._with_trade_off()
-        return files(report, self.plan, gather(self.plan, self.table, self.recoding), others, seals)
+        evidence = gather(self.plan, self.table, self.recoding)
+        return files(Dossier(report, self.plan, evidence, others, seals or {}, date.today()))
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
         """What other budgets and levels would have cost, and the report with the time that it took to know."""

@@ -106,12 +106,13 @@ def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str
         return words["fate.withheld" if level else "fate.raw"]
     kind, rung = "groups", ""
     if isinstance(hierarchy, Dates):
-        kind, rung = "dates", words[f"rung.{_rung(hierarchy, level)}"]
+        kind, rung = "dates", words[f"rung.{rung_of(hierarchy, level)}"]
     elif isinstance(hierarchy, Digits):
         kind = f"digit{'s' if level > 1 else ''}_{'last' if hierarchy.side == 'right' else 'first'}"
     return words[f"fate.{kind}"].format(level=level, top=top, rung=rung)
 
 
-def _rung(hierarchy: Dates, level: int) -> str:
+def rung_of(hierarchy: Dates, level: int) -> str:
+    """The period by which dates are told at a level."""
     rungs = [name for name in hierarchy.levels or LEVELS if name not in ("day", "any")]
     return rungs[level - 1] if level <= len(rungs) else "coarser"

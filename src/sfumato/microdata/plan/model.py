@@ -26,6 +26,7 @@ PUBLISH = Either(
 )
 CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
+Language = Literal["en", "de"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
@@ -96,10 +97,21 @@ class UtilityPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""
+
+    by: Annotated[str | None, Note("who releases")] = None
+    purpose: Annotated[str | None, Note("what for")] = None
+    recipient: Annotated[str | None, Note("to whom")] = None
+    basis: Annotated[str | None, Note("the legal basis")] = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A whole plan.
 
     Attributes:
+        release: Who releases for what; language: the language of the reports.
         folder: Where relative paths start.
         text: The plan as it was given, for the record.
         secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
@@ -113,6 +125,8 @@ class Plan:
     seed: int | None = None
     output: OutputPlan = field(default_factory=OutputPlan)
     utility: UtilityPlan = field(default_factory=UtilityPlan)
+    release: ReleasePlan = field(default_factory=ReleasePlan)
+    language: Language = "en"
     folder: Path = field(default_factory=Path)
     text: Mapping[str, Any] = field(default_factory=dict)
     secret: str = field(default="", repr=False)
