@@ -107,7 +107,8 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     assert content["privacy"][0] == {"model": "k-anonymity", "k": 4}
     DATASETS[name]().write(tmp_path / content["data"]["source"])
     assert run(["anonymize", str(plan), "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    assert data.read_bytes() == (tmp_path / "out" / "data.csv").read_bytes()
+    # Each run draws an order of its own.
+    assert sorted(data.read_bytes().split(b"\n")) == sorted((tmp_path / "out" / "data.csv").read_bytes().split(b"\n"))
 
 
 def test_another_node_can_be_chosen_from_the_trade_off(base, open_page, tmp_path) -> None:
@@ -482,7 +483,8 @@ def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encodin
     assert yaml.safe_load(plan.read_text(encoding="utf-8"))["data"]["encoding"] == encoding
     data = downloaded(page, "Data", tmp_path / "page.csv")
     assert run(["anonymize", str(plan), "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    assert data.read_bytes() == (tmp_path / "out" / "data.csv").read_bytes()
+    # Each run draws an order of its own.
+    assert sorted(data.read_bytes().split(b"\n")) == sorted((tmp_path / "out" / "data.csv").read_bytes().split(b"\n"))
 
 
 def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:

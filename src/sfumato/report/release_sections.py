@@ -239,7 +239,7 @@ def _origin_rows(dossier: Dossier) -> list[tuple[str, str]]:
         (words["report.classes"], words["report.classes_text"].format(count=words.count(classes.count), **sizes)),
         (words["report.dropped"], words.count(report.dropped_rows)),
         (words["report.engine"], report.engine),
-        (words["report.seed"], str(report.seed)),
+        (words["report.seed"], words["report.secret"] if report.seed is None else str(report.seed)),
         (
             words["report.seconds"],
             words["report.seconds_text"].format(

@@ -64,7 +64,7 @@ def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, 
 
 def external_schema() -> Schema:
     """The JSON Schema of report-external.json."""
-    role = {"enum": ["identifier", "quasi-identifier", "sensitive", "insensitive"]}
+    role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]}
     label = _closed({"value": TEXT, "stands_for": TEXT})
     column = _closed({"role": role, "what": TEXT, "values": _list(label, "how published values are to be read")})
     promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
@@ -109,7 +109,7 @@ def report_schema() -> Schema:
         "nodes": _object({"total": COUNT, "checked": COUNT}),
         "seconds": _map(NUMBER),
         "engine": TEXT,
-        "seed": COUNT,
+        "seed": {"anyOf": [COUNT, {"type": "null"}]},
         "input_sha256": SHA256,
         "remarks": _list(TEXT),
     }

@@ -92,8 +92,8 @@ def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str |
     column = plan.columns[name]
     if name in plan.withheld_columns:
         return words["fate.identifier"]
-    if column.publish is not None:
-        asked = {part.name: getattr(column.publish, part.name) for part in fields(column.publish)}
+    if column.operations is not None:
+        asked = {part.name: getattr(column.operations, part.name) for part in fields(column.operations)}
         steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
         return words["fate.changed"].format(steps=steps)
     role = column.role

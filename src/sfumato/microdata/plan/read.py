@@ -106,6 +106,10 @@ def _faults_between(plan: Plan) -> list[Fault]:
     faults.extend(_subset_faults(plan))
     if plan.output.class_column in plan.columns:
         faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+    if len(plan.named("person")) > 1:
+        faults.append(Fault("columns", "more than one column names the person.", "Give one of them that role."))
+    if plan.person is not None and plan.data.on_missing == "any":
+        faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return faults
