@@ -8,16 +8,22 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from sfumato.errors import DataError, EngineError, PlanError
 
 SEPARATORS = ",;\t|"
+# So many records tell whether the first line is a header.
+SAMPLED_RECORDS = 200
+# What a name of a column is not, but a value often is: numbers, dates and times, addresses of mail.
+_VALUE = re.compile(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 # A field may be as long as a text is; Python's own limit is 128 KiB.
 csv.field_size_limit(1 << 30)
 
@@ -28,22 +34,24 @@ class Dialect:
 
     Attributes:
         separator: What stands between fields; found out from the first record when None.
+        header: Whether the first record names the columns; None where it is to be found out whether it does.
         strip: Whether white space around names is taken off.
     """
 
     separator: str | None = None
     quote: str = '"'
     encoding: str = "utf-8"
-    header: bool = True
+    header: bool | None = None
     strip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the first record of a file tells: its columns' names and their separator."""
+    """What the first records of a file tell: its columns' names, their separator, and what a reader should know."""
 
     columns: tuple[str, ...]
     separator: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +77,104 @@ def check_separator(separator: str | None) -> None:
 
 
 def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
-    """The head of a file; `names` are the columns' names when it has no header.
+    """The head of a file.
+
+    Args:
+        names: The columns' names when it has no header; c1, c2, … where none are given.
 
     Raises:
         DataError: The file is empty or not in its encoding, or has other columns than are named.
+        PlanError: The first line looks like data.
     """
     with open_text(path, dialect.encoding) as stream:
         record = first_record(stream, dialect.quote)
-    if not record.strip():
-        raise empty(path.name)
-    separator = dialect.separator or likely_separator(record)
-    fields = next(csv.reader([record.rstrip("\r\n")], delimiter=separator, quotechar=dialect.quote))
-    columns = [name.strip() for name in fields] if dialect.strip else fields
-    if not dialect.header and len(names) != len(fields):
-        raise DataError(
-            f"the file has {len(fields)} columns and no header, the plan names {len(names)}.",
-            "Name them all, in order.",
-            "columns",
+        if not record.strip():
+            raise empty(path.name)
+        separator = dialect.separator or likely_separator(record)
+        fields = next(csv.reader([record.rstrip("\r\n")], delimiter=separator, quotechar=dialect.quote))
+        sample = [] if dialect.header is not None else _sample(stream, separator, dialect.quote)
+    columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)
+    return Head(columns, separator, notes)
+
+
+def _sample(stream: IO[str], separator: str, quote: str) -> list[list[str]]:
+    """The next records, as far as they can be read; what is wrong with them is said by whoever reads all."""
+    reader = csv.reader(stream, delimiter=separator, quotechar=quote)
+    try:
+        return [fields for fields in islice(reader, SAMPLED_RECORDS) if fields]
+    except csv.Error:
+        return []
+
+
+def header_of(
+    fields: Sequence[str], sample: Sequence[Sequence[str]], dialect: Dialect, names: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns' names from the first record, and notes on them.
+
+    Args:
+        sample: Records that follow.
+        names: The columns' names when there is no header.
+
+    Raises:
+        DataError: There is no header, and other columns are named than there are.
+        PlanError: The first record looks like data.
+    """
+    if dialect.header is False:
+        if names and len(names) != len(fields):
+            raise DataError(
+                f"the file has {len(fields)} columns and no header, the plan names {len(names)}.",
+                "Name them all, in order.",
+                "columns",
+            )
+        return tuple(names) or tuple(f"c{place + 1}" for place in range(len(fields))), ()
+    if dialect.header is None and looks_like_data(fields, sample):
+        raise PlanError(
+            "the first line looks like data, not like names: has the file a header?",
+            "Say data.header: false, or --no-header, where it has none; data.header: true where these are its names.",
+            "header",
+            values=tuple(fields),
         )
-    return Head(tuple(columns if dialect.header else names), separator)
+    return _renamed(fields)
+
+
+def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether the first record is likely no header.
+
+    It repeats in its columns, or is a value in all columns that hold numbers, dates or addresses. A table whose columns
+    are called 1990, 2000, … beside some with a name in words passes. Where a column of numbers has a name in words, one
+    other name may stand among the values of its column by chance.
+
+    >>> looks_like_data(["Ada", "36"], [["Max", "41"]]), looks_like_data(["name", "age"], [["Max", "41"]])
+    (True, False)
+    """
+    columns = [[record[place] for record in sample if place < len(record)] for place in range(len(fields))]
+    repeated = sum(bool(field) and field in values for field, values in zip(fields, columns, strict=True))
+    valued = [field for field, values in zip(fields, columns, strict=True) if values and all(map(_is_value, values))]
+    if not valued or any(map(_is_value, valued)):
+        return repeated > 0 or (bool(valued) and all(map(_is_value, valued)))
+    return repeated > 1
+
+
+def _is_value(text: str) -> bool:
+    return not text or _VALUE.fullmatch(text.strip()) is not None
+
+
+def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names that all differ: of equal ones the second is name_2, and so on, with a note on each.
+
+    >>> _renamed(["zip", "age", "zip"])[0]
+    ('zip', 'age', 'zip_2')
+    """
+    taken, names, notes = set(fields), list[str](), list[str]()
+    for place, field in enumerate(fields, start=1):
+        name, number = field, 1
+        while name and name in names:
+            number += 1
+            name = f"{field}_{number}" if f"{field}_{number}" not in taken else field
+        if name != field:
+            notes.append(f'Column {place} is called "{field}" like another one: here it is {name}.')
+        names.append(name)
+    return tuple(names), tuple(notes)
 
 
 def read_lines(path: Path, dialect: Dialect | None = None) -> list[Line]:

@@ -50,6 +50,7 @@ def written(folder: Path, source: Path, columns: dict, k: int, method: dict, **m
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": k}],
         "method": method,
+        "seed": 1,
         **more,
     }
     path = folder / "plan.yaml"

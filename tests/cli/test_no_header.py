@@ -3,7 +3,9 @@
 import pytest
 import yaml
 
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import PlanError
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.verify import verify
@@ -26,7 +28,7 @@ PLAN = {
 def folder(tmp_path):
     (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
     (tmp_path / "good.csv").write_text("name,age,zip\n" + ROWS, encoding="utf-8")
-    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(PLAN), encoding="utf-8")
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(PLAN, sort_keys=False), encoding="utf-8")
     return tmp_path
 
 
@@ -77,3 +79,77 @@ def test_columns_are_quoted_where_one_of_them_is_known(sfumato, folder, monkeypa
     assert 'Did you mean "zip"?' in ran.err
     ran = sfumato("verify", "good.csv", "--k", "2", "--quasi-identifiers", "age,zipp")
     assert 'Did you mean "zip"?' in ran.err
+
+
+HEADLESS = {
+    "numbers": "34,70150\n35,70151\n",
+    "values that repeat": "Graf,Berlin\nAbel,Bonn\nBode,Berlin\n",
+    "dates": "Graf,1980-01-31\nAbel,1981-02-28\n",
+    "addresses": "Graf,graf@example.org\nAbel,abel@example.org\n",
+    "an empty field beside numbers": ",34\nAbel,35\n",
+}
+WITH_HEADER = {
+    "words": "name,age\nGraf,34\n",
+    "years beside a name": "land,births,1990,2000\nA,7,1,2\nB,8,3,4\n",
+    "a header alone": "name,1990\n",
+    "codes": "code,x1\nA1,B2\nA3,B4\n",
+    "a name among the values, beside numbers": "age,x\n34,x\n35,y\n",
+}
+
+
+@pytest.mark.parametrize("name", HEADLESS)
+@pytest.mark.parametrize("command", ["suggest", "risk"])
+def test_a_first_line_that_looks_like_data_is_refused(sfumato, tmp_path, name, command) -> None:
+    (tmp_path / "rows.csv").write_text(HEADLESS[name])
+    more = ("--quasi-identifiers", HEADLESS[name].partition("\n")[0]) if command == "risk" else ()
+    ran = sfumato(command, str(tmp_path / "rows.csv"), *more)
+    assert (ran.code, "--no-header" in ran.err) == (2, True)
+    assert not any(value in ran.err + ran.out for value in HEADLESS[name].replace("\n", ",").split(",") if value)
+
+
+@pytest.mark.parametrize("name", WITH_HEADER)
+def test_a_header_is_a_header(tmp_path, name) -> None:
+    (tmp_path / "rows.csv").write_text(WITH_HEADER[name])
+    assert DuckDBEngine(tmp_path / "rows.csv").columns == tuple(WITH_HEADER[name].partition("\n")[0].split(","))
+
+
+def test_a_header_that_looks_like_data_can_be_vouched_for(tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("1990,2000\n1,2\n")
+    assert DuckDBEngine(tmp_path / "rows.csv", DataPlan(header=True)).columns == ("1990", "2000")
+
+
+def test_files_without_a_header_are_read_where_that_is_said(sfumato, folder, monkeypatch) -> None:
+    monkeypatch.chdir(folder)
+    ran = sfumato("anonymize", "plan.yaml", "--no-header", "--out", "out")
+    assert ran.code == 0, ran.err
+    lines = (folder / "out" / "data.csv").read_text().splitlines()
+    assert (lines[0], len(lines)) == ("name,age,zip", 5)
+    assert "Greta" not in (folder / "out" / "data.csv").read_text()
+    assert sfumato("risk", "rows.csv", "--no-header", "--quasi-identifiers", "c2,c3").code == 0
+    proposed = yaml.safe_load(sfumato("suggest", "rows.csv", "--no-header").out)
+    assert (list(proposed["columns"]), proposed["data"]["header"]) == (["c1", "c2", "c3"], False)
+
+
+def test_a_workbook_without_a_header_publishes_nobody(tmp_path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (("Graf", 34), ("Abel", 35), ("Graf", 34), ("Abel", 35)):
+        book.active.append(row)
+    book.save(tmp_path / "rows.xlsx")
+    with pytest.raises(PlanError) as caught:
+        DuckDBEngine(tmp_path / "rows.xlsx")
+    assert caught.value.code == "plan.header"
+    engine = DuckDBEngine(tmp_path / "rows.xlsx", DataPlan(header=False), ("name", "age"))
+    assert engine.first_rows(1) == [{"name": "Graf", "age": "34"}]
+
+
+def test_equal_names_are_told_apart_with_a_note(tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("zip,age,zip,zip_2\n1,2,3,4\n1,2,3,4\n")
+    plan = PLAN | {
+        "data": {"source": str(tmp_path / "rows.csv")},
+        "columns": dict.fromkeys(("zip", "age", "zip_2", "zip_3"), PLAN["columns"]["age"]),
+    }
+    assert DuckDBEngine(tmp_path / "rows.csv").columns == ("zip", "age", "zip_3", "zip_2")
+    release = anonymize(tmp_path / "rows.csv", plan)
+    assert any("Column 3" in remark and "zip_3" in remark for remark in release.report.remarks)

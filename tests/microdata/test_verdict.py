@@ -39,7 +39,8 @@ def test_a_missing_value_is_a_wildcard_and_a_star_row_matches_nothing() -> None:
     table = counted(["q", "r"], rows)
     hidden = judge(table, ["q", "r"], [KAnonymity(2)], missing_matches=True)
     assert (hidden.promises[0].reached, hidden.suppressed_rows, hidden.holds) == (2, 2, True)
-    alone = judge(counted(["q", "r"], [*rows[:1], *rows[2:]]), ["q", "r"], [KAnonymity(2)], missing_matches=True)
+    blank: list[Row] = [(None, None), *rows[2:]]
+    alone = judge(counted(["q", "r"], blank), ["q", "r"], [KAnonymity(2)], missing_matches=True)
     assert (alone.promises[0].reached, alone.holds) == (1, False)
 
 

@@ -8,6 +8,7 @@ import pytest
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.report.before_after import gather
+from sfumato.report.dossier import Dossier
 from sfumato.report.release import files as report_files
 from sfumato.report.release import html
 from sfumato.texts.words import languages, words_in
@@ -20,11 +21,16 @@ ROWS = pl.DataFrame(
 )
 
 
-def files(release):
-    """The reports of a release by their names, as its folder holds them."""
+def dossier_of(release, **more):
+    """What the reports of a release are made of, as its folder has it."""
     evidence = gather(release.plan, release.table, release.recoding)
     others = alternatives(release.plan, release.table, release.recoding)
-    return report_files(release.report, release.plan, evidence, others)
+    return Dossier(release.report, release.plan, evidence, others, **more)
+
+
+def files(release):
+    """The reports of a release by their names, as its folder holds them."""
+    return report_files(dossier_of(release))
 
 
 def released(model):
@@ -57,7 +63,7 @@ def test_named_values_are_not_told_as_all():
     )
     assert says == f"{told} of 0.5 of a class."
     assert f"{told} of 0.5 of a class (highest: 0.25)." in page
-    assert "no value of ill that the plan limits makes up" in html(release.report)
+    assert "no value of ill that the plan limits makes up" in html(Dossier(release.report))
     assert "hiv" not in says
 
 

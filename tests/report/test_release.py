@@ -14,21 +14,28 @@ from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.report import external
 from sfumato.report.before_after import class_sizes, gather
+from sfumato.report.dossier import Dossier
 from sfumato.report.plots import Pair, histogram
 from sfumato.report.release import files as report_files
 from sfumato.report.release import fragment, html, text
 from sfumato.report.trade_off import trade_off_sentences
 from sfumato.texts.numbers import percent
+from sfumato.texts.words import words_in
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster", "background", "formaction", "xlink:href")
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
 
-def files(release):
-    """The reports of a release by their names, as its folder holds them."""
+def dossier_of(release, **more):
+    """What the reports of a release are made of, as its folder has it."""
     evidence = gather(release.plan, release.table, release.recoding)
     others = alternatives(release.plan, release.table, release.recoding)
-    return report_files(release.report, release.plan, evidence, others)
+    return Dossier(release.report, release.plan, evidence, others, **more)
+
+
+def files(release):
+    """The reports of a release by their names, as its folder holds them."""
+    return report_files(dossier_of(release))
 
 
 class Reader(HTMLParser):
@@ -81,12 +88,13 @@ def test_the_verdict_comes_first_and_says_how_it_was_checked(written) -> None:
     order = [
         "The promises hold.",
         "read back, counted anew",
+        "What is not promised",
         "What was done to each column",
         "Risk",
-        "Utility",
+        "What was lost",
         "Trade-off",
     ]
-    places = [words.index(part) for part in [*order, "Limits", "How it was made"]]
+    places = [words.index(part) for part in [*order, "Signatures", "How it was made"]]
     assert places == sorted(places)
 
 
@@ -101,7 +109,7 @@ def test_a_broken_promise_is_told_as_one(release) -> None:
 
     broken = replace(release.report.models[0], holds=False)
     report = replace(release.report, models=(broken,))
-    for page in (html(report, release.plan), external.html(report, release.plan)):
+    for page in (html(Dossier(report, release.plan)), external.html(Dossier(report, release.plan))):
         assert "verdict bad" in page
         assert "This does not hold." in page
         assert "The promises hold" not in page
@@ -159,7 +167,7 @@ def test_finer_neighbors_cost_more_rows_than_the_plan_allows(release) -> None:
     neighbors = [e for e in alternatives(release.plan, release.table, release.recoding) if e.changed is not None]
     assert neighbors
     assert all(entry.suppressed_rows > limit or entry.loss >= release.report.loss.value for entry in neighbors)
-    said = trade_off_sentences(tuple(neighbors), release.report.loss.value, release.report.rows, limit)
+    said = trade_off_sentences(words_in(), tuple(neighbors), release.report.loss.value, release.report.rows, limit)
     assert len(said) == len(neighbors)
 
 
@@ -289,7 +297,7 @@ def test_a_notebook_shows_a_plan(release) -> None:
 
 
 def test_plots_say_in_words_what_they_show() -> None:
-    drawn = histogram([Pair("1", 0.5, 0.0), Pair("2", 0.5, 1.0)], "size", "Half were alone.")
+    drawn = histogram(words_in(), [Pair("1", 0.5, 0.0), Pair("2", 0.5, 1.0)], "size", "Half were alone.")
     assert 'aria-label="Half were alone."' in drawn
     assert drawn.count("<rect") == 3
     assert percent(0.00001) == "< 0.01 %"

@@ -117,7 +117,7 @@ def test_reasons_for_roles_come_in_the_language_of_the_page(tmp_path) -> None:
 def test_all_that_is_said_below_the_pages_is_known() -> None:
     german = words_in("de")
     risk = {"forcing": {"zip": {"rows": 1234, "level": 2}}}
-    said = [*forcing_sentences(risk, {"zip": 3}), *(about for _, about in DATE_FORMATS), *PHRASES.values()]
+    said = [*forcing_sentences(ENGLISH, risk, {"zip": 3}), *(about for _, about in DATE_FORMATS), *PHRASES.values()]
     assert all(german.sentence(sentence) != sentence for sentence in said)
     assert german.sentence(said[0]).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: auf Stufe 2 ")
     modules = (PAGES.parent / "hierarchies" / "suggest").glob("*.py")

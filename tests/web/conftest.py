@@ -116,3 +116,20 @@ def open_page(browser, artifacts, request):
         context.close()
     foreign = [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:", "about:"))]
     assert foreign == []
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory):
+    """The source of axe-core: SFUMATO_AXE names the file, or npm brings it."""
+    given = os.environ.get("SFUMATO_AXE")
+    if given:
+        return Path(given).read_text(encoding="utf-8")
+    if shutil.which("npm") is None:
+        pytest.skip("axe-core cannot be had: npm is not installed")
+    place = tmp_path_factory.mktemp("axe")
+    done = subprocess.run(["npm", "pack", "axe-core"], cwd=place, check=False, capture_output=True, timeout=120)
+    packed = next(place.glob("axe-core-*.tgz"), None)
+    if done.returncode or packed is None:
+        pytest.skip("axe-core cannot be had: no package registry is reached")
+    shutil.unpack_archive(packed, place, filter="data")
+    return (place / "package" / "axe.min.js").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.apply import command as apply_recoding
-from sfumato.cli.options import AsJson, Engine, NewFolder, Quiet, check_engine
+from sfumato.cli.options import AsJson, Engine, Header, NewFolder, Quiet, check_engine
 from sfumato.cli.progress import Progress, progress_shown, show
 from sfumato.errors import PlanError
 from sfumato.folders import check_free, workspace_for
@@ -26,6 +26,7 @@ def command(
         str | None, typer.Option(help="The data, instead of the plan's source: a path or a table's address.")
     ] = None,
     engine: Engine = None,
+    header: Header = None,
     memory_limit: Annotated[str | None, typer.Option(help="The most memory for the engine, e.g. 2GB.")] = None,
     temp_folder: Annotated[Path | None, typer.Option(help="Folder for rows that do not fit in memory.")] = None,
     to_table: Annotated[
@@ -53,7 +54,7 @@ def command(
         apply_recoding(apply, plan, out=out, drop_failing=drop_failing, quiet=quiet, json=json)
         return
     with progress_shown(quiet, compiled=True) as progress:
-        limited = _limited(plan, memory_limit, temp_folder)
+        limited = _limited(plan, memory_limit, temp_folder, header)
         report = _release(limited, data, engine, out, to_table, progress)
         from sfumato.report.release import text
 
@@ -98,19 +99,19 @@ def _release(
     return release.report
 
 
-def _limited(path: Path, memory_limit: str | None, temp_folder: Path | None) -> "Plan":
-    """The plan of a file, with the limits that the command line gives instead of its own."""
+def _limited(path: Path, memory_limit: str | None, temp_folder: Path | None, header: bool | None) -> "Plan":
+    """The plan of a file, with what the command line says of limits and the header instead of its own."""
     from dataclasses import replace
 
     from sfumato.microdata.plan.read import read_plan
 
     plan = read_plan(path)
-    limits: dict[str, str] = {}
+    limits: dict[str, Any] = {} if header is None else {"header": header}
     if memory_limit is not None:
         limits["memory_limit"] = memory_limit
     if temp_folder is not None:
         limits["temp_folder"] = str(temp_folder.absolute())
     try:
-        return replace(plan, data=replace(plan.data, **limits))  # type: ignore[arg-type]
+        return replace(plan, data=replace(plan.data, **limits))
     except ValueError as error:
         raise PlanError(str(error), code="memory-limit") from None

@@ -13,15 +13,17 @@ from sfumato.folders import check_free
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset
 
-_SIZED = ("patients", "census")
+_SIZED = ("patients", "census", "visits")
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="patients, four-rows, eight-rows, stroke or census.")],
+    name: Annotated[str, typer.Argument(help="patients, four-rows, eight-rows, stroke, census or visits.")],
     *,
     out: Annotated[Path, typer.Option(help="The file (.csv or .parquet), or a folder for a CSV file.")],
-    rows: Annotated[int | None, typer.Option(min=1, help="How many rows (patients and census).")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Another seed, other rows (patients and census).")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="How many rows (patients, census and visits).")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Another seed, other rows (patients, census and visits).")
+    ] = None,
     plan: Annotated[Path | None, typer.Option(help="Write a plan for it to this file (.yaml or .json), too.")] = None,
     k: Annotated[int, typer.Option(min=1, help="The k of the plan.")] = 5,
 ) -> None:

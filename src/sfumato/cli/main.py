@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "risk": "sfumato.cli.risk",
     "verify": "sfumato.cli.verify",
     "compare": "sfumato.cli.compare",
+    "report": "sfumato.cli.report",
     "suggest": "sfumato.cli.suggest",
     "protect": "sfumato.cli.protect",
     "audit": "sfumato.cli.audit",

@@ -11,6 +11,10 @@ PlanFile = Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")]
 NewFolder = Annotated[Path, typer.Option(help="Folder for what is written; it must not exist yet.")]
 Engine = Annotated[str | None, typer.Option(help="duckdb (default), frames or spark.")]
 Separator = Annotated[str | None, typer.Option(help="Of a CSV file; found out from its header by default.")]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether a CSV file has a header; looked into by default."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -16,6 +16,9 @@ def command(
     k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
     quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, with commas between.")] = None,
     separator: Separator = None,
+    persons: Annotated[
+        Path | None, typer.Option(help="The keys of the rows' persons (persons.parquet), where promises count persons.")
+    ] = None,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> int:
@@ -24,7 +27,7 @@ def command(
     from sfumato.report.verdict import text
 
     columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
-    verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator)
+    verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons)
     if not quiet:
         show(text(verdict), verdict.to_dict(), json)
     return 0 if verdict.holds else STATUS["promise"].exit

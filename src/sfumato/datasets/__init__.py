@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset
 
-__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "stroke"]
+__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "stroke", "visits"]
 
 
 def patients(rows: int = 300, seed: int = 1) -> "Dataset":
@@ -57,10 +57,22 @@ def census(rows: int = 30_000, seed: int = 1) -> "Dataset":
     return make_census(rows, seed)
 
 
+def visits(rows: int = 2_000, seed: int = 1) -> "Dataset":
+    """Made-up visits to a hospital, four a person; nine of ten persons keep their attributes.
+
+    >>> visits(3).records() == visits(10).records()[:3]
+    True
+    """
+    from sfumato.datasets.visit_rows import make_visits
+
+    return make_visits(rows, seed)
+
+
 DATASETS: dict[str, Callable[..., "Dataset"]] = {
     "patients": patients,
     "four-rows": four_rows,
     "eight-rows": eight_rows,
     "stroke": stroke,
     "census": census,
+    "visits": visits,
 }

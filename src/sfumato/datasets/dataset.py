@@ -77,7 +77,7 @@ class Dataset:
         k: int = 5,
         method: Mapping[str, Any] | None = None,
         quasi_identifiers: Collection[str] | None = None,
-        seed: int = 1,
+        seed: int | None = None,
     ) -> dict[str, Any]:
         """A plan that releases the dataset from a file.
 
@@ -86,7 +86,7 @@ class Dataset:
             k: How many rows a class must have at least.
             method: The plan's method; `optimal` by loss metric with 2 % suppression unless given.
             quasi_identifiers: These and no others; the dataset's own unless given.
-            seed: The plan's seed.
+            seed: The plan's seed, only for runs that must repeat.
         """
         separator = {} if format_of(Path(source)) == "parquet" else {"separator": self.separator}
         return {
@@ -95,9 +95,8 @@ class Dataset:
             "columns": self._column_plans(quasi_identifiers),
             "privacy": [{"model": "k-anonymity", "k": k}],
             "method": dict(DEFAULT_METHOD if method is None else method),
-            "seed": seed,
             "output": {"format": format_of(Path(source))},
-        }
+        } | ({} if seed is None else {"seed": seed})
 
     def _column_plans(self, quasi_identifiers: Collection[str] | None) -> dict[str, dict[str, Any]]:
         if quasi_identifiers is None:

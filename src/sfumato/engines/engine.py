@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
@@ -20,6 +21,25 @@ class Reading:
 
     missing: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+
+
+# So many rows are looked at for values that repeat.
+LOOKED_AT_ROWS = 100_000
+
+
+class CountsPersons:
+    """How engines count persons that know no shorter way: every person of every combination is handed over."""
+
+    def repeats(self: "Engine", column: str) -> bool:
+        """Whether values of a column stand in several rows."""
+        return bool((self.count((column,), Reading()).counts > 1).any())
+
+    def count_persons(
+        self: "Engine", columns: Sequence[str], person: str, value: str | None, reading: Reading
+    ) -> PersonCount:
+        """The persons of each combination."""
+        names = (*columns, *([value] if value else []), person)
+        return all_persons(self.count(names, reading), reading.missing)
 
 
 class Engine(Protocol):
@@ -37,8 +57,25 @@ class Engine(Protocol):
         """The names of all columns, in order."""
         ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the columns."""
+        ...
+
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         """The distinct combinations of some columns."""
+        ...
+
+    def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
+        """The persons of each combination of some columns, with their values of a further one where it is named.
+
+        Args:
+            person: The column that names the person of a row.
+        """
+        ...
+
+    def repeats(self, column: str) -> bool:
+        """Whether values of a column stand in several of the first rows."""
         ...
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:

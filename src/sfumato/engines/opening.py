@@ -1,5 +1,6 @@
 """Opening an engine for what the caller has: a path, or a frame of any kind."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -15,14 +16,16 @@ from sfumato.microdata.plan.model import Plan
 EngineName = Literal["duckdb", "frames", "spark"]
 
 
-def open_engine(data: Any, plan: Plan, name: EngineName | None = None) -> Engine:
+def open_engine(data: Any, plan: Plan, name: EngineName | None = None, columns: Sequence[str] | None = None) -> Engine:
     """The engine for some data.
 
     Args:
         data: A path, a frame, or None for the source that the plan names.
         name: The engine wanted; by default DuckDB for paths and frames for frames.
+        columns: The names of the columns of a file without a header; the plan's by default, c1, c2, … for none.
     """
-    engine = _opened(_planned(plan) if data is None else data, plan, name)
+    names = tuple(plan.columns if columns is None else columns)
+    engine = _opened(_planned(plan) if data is None else data, plan, name, names)
     try:
         _check_class_column(plan.output.class_column, engine.columns)
     except PlanError:
@@ -44,7 +47,7 @@ def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
         )
 
 
-def _opened(data: Any, plan: Plan, name: EngineName | None) -> Engine:
+def _opened(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
     if plan.output.partition and (name in ("frames", "spark") or not isinstance(data, str | Path) or is_address(data)):
         raise PlanError(
             "output.partition goes with files and the engine duckdb.",
@@ -54,9 +57,9 @@ def _opened(data: Any, plan: Plan, name: EngineName | None) -> Engine:
     if is_address(data):
         return _database(data, plan, name)
     if name == "spark" or is_spark_frame(data):
-        return _spark(data, plan, name)
+        return _spark(data, plan, name, columns)
     if isinstance(data, str | Path):
-        return _of_path(Path(data), plan, name)
+        return _of_path(Path(data), plan, name, columns)
     if name == "duckdb":
         raise EngineError("the engine duckdb reads files.", "Give a path, or leave the engine out.", "engine")
     return open_frame(data)
@@ -74,12 +77,12 @@ def _data_plan(plan: Plan) -> DataPlan:
     return data if data.temp_folder is None else replace(data, temp_folder=str(plan.folder / data.temp_folder))
 
 
-def _spark(data: Any, plan: Plan, name: EngineName | None) -> Engine:
+def _spark(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
     with extra_part("pyspark", "spark"):
         from sfumato.engines.spark.engine import SparkEngine
 
     if isinstance(data, str | Path):
-        return SparkEngine.of_path(data, _data_plan(plan), tuple(plan.columns))
+        return SparkEngine.of_path(data, _data_plan(plan), columns)
     if is_spark_frame(data) and name in (None, "spark"):
         return SparkEngine.of_frame(data, _data_plan(plan))
     raise EngineError(
@@ -104,24 +107,24 @@ def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
     return PostgreSQLEngine(address, _data_plan(plan))
 
 
-def _of_path(path: Path, plan: Plan, name: EngineName | None) -> Engine:
+def _of_path(path: Path, plan: Plan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
-    engine = DuckDBEngine(path, _data_plan(plan), tuple(plan.columns), plan.output.partition)
+    engine = DuckDBEngine(path, _data_plan(plan), columns, plan.output.partition)
     if name != "frames":
         return engine
     try:
-        return open_frame(engine.frame())
+        return open_frame(engine.frame(), engine.notes)
     finally:
         engine.close()
 
 
-def open_frame(frame: Any) -> Engine:
-    """The engine for a frame."""
+def open_frame(frame: Any, notes: tuple[str, ...] = ()) -> Engine:
+    """The engine for a frame; `notes` are what a reader should know of its columns."""
     from sfumato.engines.frames.engine import FrameEngine
 
     try:
-        return FrameEngine(frame)
+        return FrameEngine(frame, notes)
     except TypeError:
         raise EngineError(
             f"{type(frame).__name__} is no frame that Sfumato knows.",

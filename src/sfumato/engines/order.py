@@ -1,7 +1,7 @@
-"""The order of rows: drawn from a hash of seed and row number, the same on every engine."""
+"""The order of rows: by a keyed hash of their numbers, the same on every engine."""
 
 from collections.abc import Iterable, Sequence
-from hashlib import md5
+from hashlib import sha256
 
 import numpy as np
 import numpy.typing as npt
@@ -10,18 +10,35 @@ from sfumato.errors import DataError
 from sfumato.microdata.recoding.recoding import Division
 
 
-def row_hash(row: int, seed: int) -> str:
-    """The hash of a row's number (from 1) and the seed; md5 because every engine has it, not for secrecy.
+def row_hash(row: int, key: str) -> str:
+    """The hash of a row's number (from 1) under a key: SHA-256, which every engine has.
 
-    >>> row_hash(1, 1)
-    'd0bd571dc19c083d82f023c9666c5574'
+    The key stands first and is of one length, and no hash is ever published: nothing can be appended to what is
+    hashed, and who does not know the key cannot tell the order from chance.
+
+    >>> row_hash(1, "key:")[:16]
+    'bd24723ab694a02d'
     """
-    return md5(f"{seed}:{row}".encode(), usedforsecurity=False).hexdigest()
+    return sha256(f"{key}{row}".encode()).hexdigest()
 
 
-def shuffled(rows: Iterable[int], seed: int) -> npt.NDArray[np.int64]:
+# The column of keys, beside those of the data, and the file that holds them for the published rows, in their order.
+PERSON = "sfumato_person"
+PERSONS_FILE = "persons.parquet"
+
+
+def person_hash(person: str | None, key: str) -> str:
+    """The key of a person: half of a keyed hash, so that nothing can be appended to what was hashed.
+
+    >>> person_hash("Ada", "key:")[:8]
+    'f613df13'
+    """
+    return sha256(f"{key}{person}".encode()).hexdigest()[:32]
+
+
+def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
     """The order that shuffles rows, given by their numbers: by their hash."""
-    hashes = [row_hash(row, seed) for row in rows]
+    hashes = [row_hash(row, key) for row in rows]
     return np.array(sorted(range(len(hashes)), key=hashes.__getitem__), np.int64)
 
 
@@ -37,7 +54,7 @@ def shared_out(
         DataError: These are not the rows for which the division was made.
     """
     keys = places.astype(np.int64) * len(division.values) + values
-    hashes = np.array([row_hash(row, division.seed) for row in rows], "S32")
+    hashes = np.array([row_hash(row, division.key) for row in rows], "S64")
     order = np.lexsort((hashes, keys))
     groups = division.combinations * len(division.values) + division.codes
     # The shares stand in the order of their groups, and so do the rows: the n-th row gets the n-th place of all shares.

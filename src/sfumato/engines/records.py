@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import Dialect, check_separator, empty, read_lines
+from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_separator, empty, header_of, read_lines
 from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]
@@ -87,9 +87,8 @@ def _read_csv(path: Path, separator: str | None) -> list[dict[str, Any]]:
     lines = read_lines(path, Dialect(separator))
     if not lines:
         raise empty(path.name)
-    head = lines[0].fields
-    if len(set(head)) < len(head):
-        raise DataError(f"{path.name}: a column name stands twice in the header.", "Rename one.", "duplicate-columns")
+    sample = [line.fields for line in lines[1:SAMPLED_RECORDS]]
+    head, _ = header_of(lines[0].fields, sample, Dialect())
     return [{name: value or None for name, value in zip(head, line.fields, strict=True)} for line in lines[1:]]
 
 

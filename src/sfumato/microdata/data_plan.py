@@ -19,7 +19,8 @@ class DataPlan:
     Attributes:
         source: A path, relative to the plan; None when the caller hands the rows over.
         separator: Of a CSV file; found out from the header when None.
-        header: Whether a CSV file has a header; otherwise the plan's columns name its columns in their order.
+        header: Whether a CSV file or workbook has a header; without one the plan's columns name its columns in their
+            order. Where it is not said, a first line that looks like data is refused.
         strip: Whether white space around values of a CSV file is taken off.
         missing: Texts that mean "missing", besides an empty field.
         on_invalid: What to do with a value that its type or hierarchy does not accept.
@@ -34,7 +35,7 @@ class DataPlan:
     separator: Annotated[str | None, Note("of a CSV file; found out when not given")] = None
     encoding: Annotated[str, Note("of a CSV file")] = "utf-8"
     quote: Annotated[str, Note("of a CSV file")] = '"'
-    header: Annotated[bool, Note("whether a CSV file has a header")] = True
+    header: Annotated[bool | None, Note("whether a CSV file has a header; looked into unless said")] = None
     strip: Annotated[bool, Note("take white space off the values of a CSV file")] = False
     missing: Annotated[tuple[TextOrNumber, ...], Note("texts that mean missing")] = ()
     on_invalid: OnInvalid = "error"

@@ -95,7 +95,7 @@ class Report:
     nodes: Mapping[str, int]
     seconds: Seconds
     engine: str
-    seed: int
+    seed: int | None
     input_sha256: str
     candidates: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()

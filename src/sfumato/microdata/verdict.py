@@ -8,17 +8,28 @@ too: who is in no other class must be one of them.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import Counted, value_of
+from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
 from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.k_map import POPULATION
 from sfumato.microdata.models.model import Model, for_readers, of_release
+from sfumato.microdata.models.persons import (
+    PERSONS,
+    by_persons,
+    failing_by_persons,
+    persons_with,
+    reached_by_persons,
+    whole_by_persons,
+)
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
@@ -86,12 +97,15 @@ class Published:
         visible: Those that tell something; suppressed: the star rows as one class.
         shown: All rows whose sensitive values are published.
         raw: The raw table, where it is known.
+        combinations: The codes of the quasi-identifiers of all classes; hidden: which of them are suppressed rows.
     """
 
     visible: Classes
     suppressed: Classes
     shown: Classes
     raw: Classes | None
+    combinations: npt.NDArray[np.int32]
+    hidden: Mask
 
 
 def judge(
@@ -103,6 +117,7 @@ def judge(
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
+    members: Mapping[str | None, PersonCount] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -113,13 +128,18 @@ def judge(
         reference: The raw table, where it is known, for promises that compare with it; else the published rows.
         persons: The persons of the population behind each published combination, where they are known.
         star_rows: Whether suppressed rows may be among the published ones, as `*`.
+        members: The persons behind the published rows, where promises count these: of each published combination, and
+            by the name of a sensitive column those with each of its values.
     """
     columns = {model.column for model in models if model.column}
     published = classes_of(counted, quasi_identifiers, columns, missing, reference, persons, star_rows)
     visible = published.visible
     if missing_matches:
         visible = Classes(_matched(counted, quasi_identifiers, missing, star_rows), {})
-    promises = tuple(_promise(model, replace(published, visible=visible)) for model in models)
+    told = replace(published, visible=visible)
+    if members is not None:
+        told = published_persons(counted, quasi_identifiers, published, members, missing)
+    promises = tuple(_promise(model, told) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -149,6 +169,7 @@ def judge_plan(
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool | None = None,
+    members: Mapping[str | None, PersonCount] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
     return judge(
@@ -160,6 +181,7 @@ def judge_plan(
         reference,
         persons,
         plan.output.suppressed == "star" if star_rows is None else star_rows,
+        members,
     )
 
 
@@ -167,15 +189,18 @@ def _promise(model: Model, published: Published) -> Promise:
     """One promise, held against everything that it is compared with and that is known."""
     wholes = _compared(model, published)
     visible, suppressed = published.visible, published.suppressed
+    by_rows = not visible.counts_persons
+    failing = model.failing if by_rows else partial(failing_by_persons, model)
+    reaches = model.reached if by_rows else partial(reached_by_persons, model)
     holds = bool(wholes)
     for whole in wholes.values():
         if of_release(model):
             holds &= model.keeps(visible.sizes)
         elif len(visible.sizes):
-            holds &= not model.failing(visible, whole).any()
+            holds &= not failing(visible, whole).any()
         if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
-            holds &= not model.failing(suppressed, whole).any()
-    reached = max((model.reached(visible, whole) for whole in wholes.values()), default=math.inf)
+            holds &= not failing(suppressed, whole).any()
+    reached = max((reaches(visible, whole) for whole in wholes.values()), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
     parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
     return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters)
@@ -230,7 +255,80 @@ def classes_of(
     if persons is not None:
         combinations = _texts_of(counted, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
-    return Published(visible, suppressed, shown_rows, raw)
+    return Published(visible, suppressed, shown_rows, raw, codes[first], hidden)
+
+
+def published_persons(
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    published: Published,
+    members: Mapping[str | None, PersonCount],
+    missing: Sequence[str],
+) -> Published:
+    """The published classes with persons in place of rows."""
+    contents = {
+        PERSONS if name is None else persons_with(name): _person_content(
+            name, counted, quasi_identifiers, published, entry, missing
+        )
+        for name, entry in members.items()
+        if name is None or name in published.visible.sensitive
+    }
+    count = len(published.hidden)
+    nothing = Histogram(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), 1)
+    names = [name for name in published.visible.sensitive if name != POPULATION]
+    all_classes = Classes(np.zeros(count, np.int64), {**dict.fromkeys(names, nothing), **contents})
+    visible = by_persons(all_classes.kept(~published.hidden), all_classes)
+    suppressed = by_persons(all_classes.kept(published.hidden), all_classes)
+    if not published.suppressed.sensitive:
+        suppressed = Classes(suppressed.sizes, {}, counts_persons=True)
+    if POPULATION in published.visible.sensitive:
+        visible = replace(visible, sensitive={**visible.sensitive, POPULATION: published.visible.sensitive[POPULATION]})
+    rows = all_classes if published.suppressed.sensitive else all_classes.kept(~published.hidden)
+    shown = _in_persons(reference_of(rows, all_classes), published.shown)
+    raw = None if published.raw is None else _in_persons(published.raw, published.raw)
+    return replace(published, visible=visible, suppressed=suppressed, shown=shown, raw=raw)
+
+
+def _in_persons(whole: Classes, coded: Classes) -> Classes:
+    """What promises compare persons with, its values coded as in other classes."""
+    members = whole_by_persons(whole)
+    wider = {
+        name: replace(members.sensitive[name], size=old.size, texts=old.texts, memo={}, order_memo={})
+        for name, old in coded.sensitive.items()
+        if name in members.sensitive and old.texts
+    }
+    return replace(members, sensitive={**members.sensitive, **wider})
+
+
+def _person_content(
+    name: str | None,
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    published: Published,
+    entry: PersonCount,
+    missing: Sequence[str],
+) -> Histogram:
+    """What all published classes hold of persons, with their values of a column where one is named."""
+    columns = []
+    for column in quasi_identifiers:
+        places = {text: code for code, text in enumerate(counted.values[counted.columns.index(column)])}
+        at = entry.counted.columns.index(column)
+        codes = np.array([places.get(text, -1) for text in entry.counted.values[at]] or [-1], np.int32)
+        columns.append(codes[entry.counted.codes[:, at]])
+    sizes = [len(counted.values[counted.columns.index(column)]) for column in quasi_identifiers]
+    owners = places_among(np.column_stack(columns), published.combinations, sizes)
+    classes = len(published.hidden)
+    if name is None:
+        content = person_histogram(owners, np.zeros(len(owners), np.int64), entry, classes, 1)
+        return replace(content, texts=(None,))
+    texts = published.shown.sensitive[name].texts
+    codes_of = {text: code for code, text in enumerate(texts)}
+    spelled = entry.counted.values[entry.counted.columns.index(name)]
+    # The veil of suppressed rows is no value: those rows are left out.
+    values = value_codes(entry.counted, name, {text: codes_of.get(value_of(text, missing), -1) for text in spelled})
+    owners = np.where(values < 0, -1, owners)
+    content = person_histogram(owners, np.maximum(values, 0), entry, classes, max(len(texts), 1))
+    return replace(content, texts=texts)
 
 
 def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes:
@@ -239,7 +337,7 @@ def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes
         name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}, order_memo={})
         for name, new in contents.items()
     }
-    return Classes(reference.sizes, {**reference.sensitive, **wider})
+    return replace(reference, sensitive={**reference.sensitive, **wider})
 
 
 def _texts_of(counted: Counted, places: Sequence[int], codes: npt.NDArray[np.int32]) -> list[tuple[str | None, ...]]:

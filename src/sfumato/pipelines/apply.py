@@ -18,6 +18,7 @@ from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, table_of, typed
+from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
 from sfumato.microdata.models.classes import Mask
@@ -29,7 +30,7 @@ from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import check_columns, reading_of, recount
+from sfumato.pipelines.counting import check_columns, published_persons, reading_of, recount, with_person_counts
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.sealing import read_mapping
 from sfumato.report.verdict import text
@@ -62,7 +63,8 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     plain = read_mapping(recoding)
     if plain is None:
         raise no_recoding(recoding.name)
-    plan = read_plan(plain.get("plan", {}), recoding.parent)
+    # What this release is drawn from is its own: the secret of the first one must not tell of two.
+    plan = read_plan(plain.get("plan", {}), recoding.parent).with_secret()
     if "division" in plain:
         raise _divided()
     if plan.subset is not None:
@@ -141,9 +143,10 @@ def _written(
     published = engine.apply(recoding, handling, reading_of(plan), target)
     try:
         recounted = recount(published, predict(table, recoding, handling, plan))
+        members = published_persons(plan, published)
     finally:
         published.close()
-    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons)
+    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members)
     if not verdict.rows:
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:
@@ -164,7 +167,7 @@ def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: En
     table, invalid = table_of(counted, tuple(codings), plan)
     if invalid:
         raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
-    return table
+    return with_person_counts(plan, engine, table)
 
 
 def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
@@ -251,6 +254,7 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
         failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
         return failing
+    plan, table = person_view(plan, table)
     classes = classes_of(table, recoding)
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]

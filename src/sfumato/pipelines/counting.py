@@ -1,14 +1,17 @@
 """Counting the rows of a plan: what they hold, coded as a frequency table, or why they do not fit the plan."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.names import check_header
+from sfumato.engines.order import PERSON
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate
+from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
+from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import named
@@ -83,7 +86,46 @@ def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
     if not table.rows:
         raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
     unnamed(plan, table)
-    return table
+    return with_person_counts(plan, source, table)
+
+
+def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
+    """The table with the persons behind its rows, where a column of the plan names them.
+
+    Raises:
+        DataError: Some rows name no person.
+    """
+    if plan.person is None:
+        return table
+    entries = person_counts(plan, source, plan.person, reading_of(plan))
+    if any(entry.nameless for entry in entries.values()):
+        raise DataError(
+            f'some rows name no person in the column "{plan.person}".',
+            "Name the person of every row, or drop such rows: data.on_missing: drop.",
+            "no-person",
+            column=plan.person,
+        )
+    return with_persons(table, entries)
+
+
+def published_persons(plan: Plan, published: Engine) -> dict[str | None, PersonCount] | None:
+    """The persons behind published rows; None where no column of the plan names any."""
+    if plan.person is None:
+        return None
+    entries = person_counts(plan, published, plan.person if plan.publishes_keys else PERSON, Reading(plan.data.missing))
+    return {name: replace(entry, counted=typed(entry.counted, plan)[0]) for name, entry in entries.items()}
+
+
+def person_counts(plan: Plan, source: Engine, person: str, reading: Reading) -> dict[str | None, PersonCount]:
+    """The persons of each combination, and those with each value of the columns that promises are about."""
+    names = plan.quasi_identifiers
+    entries: dict[str | None, PersonCount] = {None: source.count_persons(names, person, None, reading)}
+    for value in dict.fromkeys(model.column for model in plan.privacy if model.column):
+        # Where a value is written in several ways, persons add up only after these are known to be one.
+        one_way = plan.columns[value].type == "text" and plan.columns[value].operations is None
+        count = source.count_persons if one_way else partial(CountsPersons.count_persons, source)
+        entries[value] = count(names, person, value, reading)
+    return entries
 
 
 def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
@@ -150,7 +192,7 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
     return DataError(
         "; ".join(parts) + ".",
         "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
-        if any(column.publish for column in checked)
+        if any(column.operations for column in checked)
         else "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
         if checked
         else "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",

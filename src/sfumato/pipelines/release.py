@@ -27,8 +27,9 @@ from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import frequency_table, published_reading, recount, unnamed
+from sfumato.pipelines.counting import frequency_table, published_persons, published_reading, recount, unnamed
 from sfumato.pipelines.disclosure import disclosure
+from sfumato.pipelines.fingerprints import check_fingerprints
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
 
@@ -58,7 +59,7 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
-    resolved = _sourced(read_plan(plan), data)
+    resolved = _sourced(read_plan(plan), data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
@@ -102,6 +103,8 @@ class _Run:
             self.plan = replace(self.plan, method=result.method or self.plan.method)
             promise_table = table.holding(self.plan.checked_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
+            if self.plan.publishes_keys:
+                check_fingerprints(self.plan, self.source, promise_table, result.recoding)
             target, folder = self._target(workspace)
             if folder is not None:
                 undo.callback(folder.cleanup)
@@ -119,6 +122,7 @@ class _Run:
                     self.plan,
                     promise_table.whole,
                     persons_by_label(promise_table, result.recoding),
+                    members=published_persons(self.plan, published),
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
@@ -155,6 +159,16 @@ class _Run:
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
 
+    def _repeats(self) -> tuple[str, ...]:
+        """Warnings on identifiers that repeat: they may name persons, whom promises then do not count."""
+        names = () if self.plan.person is not None else self.plan.named("identifier")
+        return tuple(
+            f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
+            "persons. Give it role: person."
+            for name in names
+            if self.source.repeats(name)
+        )
+
     def _report(
         self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures, disclosed: Disclosure
     ) -> ReleaseReport:
@@ -180,12 +194,34 @@ class _Run:
             seed=self.plan.seed,
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
-            remarks=(*result.remarks, *unnamed(self.plan, table), *_matching_remark(measures)),
+            remarks=(
+                *self.source.notes,
+                *result.remarks,
+                *unnamed(self.plan, table),
+                *_matching_remark(measures),
+                *order_remarks(self.plan),
+                *self._repeats(),
+            ),
             details=result.details,
             disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
             withheld_columns=self.plan.named("identifier"),
         )
+
+
+def order_remarks(plan: Plan) -> tuple[str, ...]:
+    """What a reader should know of the order in which the rows stand."""
+    if plan.output.order == "keep":
+        return (
+            "The rows stand in the order of the raw file (order: keep): whoever knows that order knows whose row is "
+            "whose. order: shuffle hides it.",
+        )
+    if plan.seed is not None:
+        return (
+            "The plan names its seed: whoever knows it can put the published rows back into the order of the raw file. "
+            "Leave the seed out unless runs must repeat.",
+        )
+    return ()
 
 
 def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
@@ -212,7 +248,10 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         suppressed=plan.output.suppressed,
         withheld_columns=plan.withheld_columns,
         veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
-        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.publish is not None},
+        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
         class_column=plan.output.class_column,
-        shuffle_seed=plan.seed if plan.output.order == "shuffle" else None,
+        order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
+        person=plan.person,
+        person_key=f"{plan.secret}:person:",
+        publishes_keys=plan.publishes_keys,
     )

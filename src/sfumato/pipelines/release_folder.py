@@ -3,13 +3,15 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
 
 from sfumato.engines.engine import Engine
 from sfumato.engines.frames.engine import FrameEngine
-from sfumato.engines.frames.writing import write_frame
+from sfumato.engines.frames.writing import write_frame, write_keys
+from sfumato.engines.order import PERSONS_FILE
 from sfumato.folders import Scratch, link, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
@@ -96,10 +98,12 @@ class Release:
             seals: What ties the other files of the folder to the report.
         """
         from sfumato.report.before_after import gather
+        from sfumato.report.dossier import Dossier
         from sfumato.report.release import files
 
         report, others = self._with_trade_off()
-        return files(report, self.plan, gather(self.plan, self.table, self.recoding), others, seals)
+        evidence = gather(self.plan, self.table, self.recoding)
+        return files(Dossier(report, self.plan, evidence, others, seals or {}, date.today()))
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
         """What other budgets and levels would have cost, and the report with the time that it took to know."""
@@ -115,17 +119,23 @@ class Release:
         reference = reference_dict(self.plan, self.table, self.recoding) | figures_of(self.report)
         # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was.
         plan = replace(self.plan, data=replace(self.plan.data, source=None, temp_folder=None))
-        return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference}
+        # With a named seed everybody who has the plan can draw the same.
+        secret = {"secret": self.plan.secret} if self.plan.seed is None else {}
+        return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference} | secret
 
     def _write_data(self, stage: Path) -> None:
         """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""
         target = stage / f"data.{self.plan.output.format}"
         if isinstance(self.data, Path):
             link(self.data, target)
+            if self.plan.person is not None:
+                link(self.data.with_name(PERSONS_FILE), stage / PERSONS_FILE)
             return
         # What holds no file holds a frame.
         frame = cast("FrameEngine", self.published)
         engine = write_frame(frame, target, self.plan.data.separator or ",")
+        if self.plan.person is not None:
+            write_keys(frame.person_keys, stage / PERSONS_FILE)
         try:
             recount(engine, self.prediction)
         finally:

@@ -40,6 +40,7 @@ def risk(
     missing: Sequence[str] = (),
     on_missing: OnMissing = "category",
     separator: str | None = None,
+    header: bool | None = None,
     subset_limit: int = LIMIT,
     row_numbers: bool = False,
 ) -> RiskReport:
@@ -55,6 +56,7 @@ def risk(
         missing: Texts that mean "missing", besides an empty field.
         on_missing: What a missing value is. No row is ever left out silently: `dropped_rows` says how many were.
         separator: Of a CSV file; found out by default.
+        header: Whether a CSV file has one; without it, and without a plan, its columns are c1, c2, ….
         subset_limit: How many sets of columns are measured where there are too many to measure all.
         row_numbers: Whether the numbers of the outliers' rows are looked up, too.
 
@@ -64,10 +66,11 @@ def risk(
     (1, 0.667)
     """
     check_separator(separator)
-    reading = DataPlan(separator=separator, missing=tuple(missing), on_missing=on_missing)
+    reading = DataPlan(separator=separator, header=header, missing=tuple(missing), on_missing=on_missing)
     resolved = _plan_of(quasi_identifiers, plan, reading)
     _check_numbers(population_size, sampling_fraction, threshold)
-    source = open_engine(data, resolved, "frames" if row_numbers else None)
+    names = () if plan is None else tuple(read_plan(plan).columns)
+    source = open_engine(data, resolved, "frames" if row_numbers else None, names)
     try:
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
@@ -96,6 +99,7 @@ def _plan_of(
         missing=reading.missing or resolved.data.missing,
         on_missing=reading.on_missing if reading.on_missing != "category" else resolved.data.on_missing,
         separator=reading.separator or resolved.data.separator,
+        header=resolved.data.header if reading.header is None else reading.header,
     )
     return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)
 

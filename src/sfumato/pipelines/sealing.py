@@ -10,6 +10,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
+from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import DataError
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
@@ -18,6 +19,8 @@ from sfumato.microdata.verdict import Verdict
 DATA = ("data.csv", "data.parquet")
 # Key in the report -> the file whose SHA-256 it is; that of the rows is one of DATA.
 OTHERS = {"plan_sha256": "plan.yaml", "recoding_sha256": "recoding.json"}
+# Only there where a column names the persons.
+PERSONS_SEAL = {"persons_sha256": PERSONS_FILE}
 REPORT = "report.json"
 # Figures that the recoding repeats, so that neither file is edited alone.
 FIGURES = ("rows", "suppressed_rows", "published_rows", "classes", "levels")
@@ -38,7 +41,8 @@ def data_of(folder: Path) -> Path:
 
 def seals(folder: Path) -> dict[str, str]:
     """The SHA-256 of the files of a release folder, by the report's keys."""
-    return {"output_sha256": digest(data_of(folder))} | {key: digest(folder / name) for key, name in OTHERS.items()}
+    others = OTHERS | (PERSONS_SEAL if (folder / PERSONS_FILE).exists() else {})
+    return {"output_sha256": digest(data_of(folder))} | {key: digest(folder / name) for key, name in others.items()}
 
 
 def digest(path: Path) -> str:
@@ -61,9 +65,10 @@ def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]
     report, recoding = read_mapping(folder / REPORT), read_mapping(folder / "recoding.json")
     if report is None:
         return (f"{REPORT} is missing or no report: nothing says what was released.",)
+    persons = PERSONS_SEAL if "persons_sha256" in report or (plan is not None and plan.person) else {}
     changed = [
         f"{name} is not the file that was released: its SHA-256 is another than {REPORT} says."
-        for key, name in {"output_sha256": data_of(folder).name, **OTHERS}.items()
+        for key, name in {"output_sha256": data_of(folder).name, **OTHERS, **persons}.items()
         if not (folder / name).exists() or report.get(key) != digest(folder / name)
     ]
     kept = recoding.get("reference") if recoding is not None else None

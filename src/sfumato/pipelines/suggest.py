@@ -141,15 +141,18 @@ def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[st
     return Profile(name, present, rows, missing=rows - sum(present.values()))
 
 
-def suggest_for_file(path: Path, separator: str | None = None, encoding: str | None = None) -> SuggestedPlan:
-    """A plan for the rows of a file."""
+def suggest_for_file(
+    path: Path, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+) -> SuggestedPlan:
+    """A plan for the rows of a file; without a header its columns are c1, c2, …."""
     from sfumato.delimited import check_separator
     from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.microdata.data_plan import DataPlan
 
     check_separator(separator)
-    options = {key: value for key, value in (("separator", separator), ("encoding", encoding)) if value is not None}
-    engine = DuckDBEngine(path, DataPlan(**options))  # type: ignore[arg-type]
+    reading = {"separator": separator, "encoding": encoding, "header": header}
+    options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
+    engine = DuckDBEngine(path, DataPlan(**options))
     try:
         suggestion = suggest_plan(engine, str(path), **options)
     finally:

@@ -7,7 +7,8 @@ from typing import Any
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
-from sfumato.errors import PlanError, did_you_mean
+from sfumato.engines.order import PERSONS_FILE
+from sfumato.errors import PlanError, SfumatoError, did_you_mean
 from sfumato.microdata.counts.frequencies import typed, value_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -17,8 +18,10 @@ from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
 from sfumato.pipelines import sealing
+from sfumato.pipelines.counting import published_persons
 
 STAR = "*"
+NO_PERSONS = "persons not checked: the file does not name them."
 
 
 def verify(
@@ -28,6 +31,7 @@ def verify(
     k: int | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     separator: str | None = None,
+    persons: str | Path | None = None,
 ) -> Verdict:
     """Whether published rows keep their promises.
 
@@ -39,11 +43,13 @@ def verify(
         plan: The plan whose promises to check.
         k: A k to check, of `quasi_identifiers` or else of those of the plan.
         separator: Of a CSV file; found out from its header by default.
+        persons: The file with the keys of the rows' persons, which the house keeps, where promises count persons; of a
+            release folder its own by default.
     """
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
-        return _folder(path, plan, k, quasi_identifiers, separator)
-    engine = _opened(path if path is not None else release, separator)
+        return _folder(path, plan, k, quasi_identifiers, separator, persons)
+    engine = _opened(path if path is not None else release, separator, persons)
     try:
         return _judge(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
     finally:
@@ -51,11 +57,17 @@ def verify(
 
 
 def _folder(
-    folder: Path, plan: Any, k: int | None, quasi_identifiers: Sequence[str] | None, separator: str | None
+    folder: Path,
+    plan: Any,
+    k: int | None,
+    quasi_identifiers: Sequence[str] | None,
+    separator: str | None,
+    persons: str | Path | None,
 ) -> Verdict:
     """The verdict on a release folder."""
     plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
-    engine = _opened(sealing.data_of(folder), separator)
+    own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
+    engine = _opened(sealing.data_of(folder), separator, persons or own)
     try:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
@@ -75,13 +87,20 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
     return reference if set(plan.promise_columns) <= set(reference.whole.sensitive) else None
 
 
-def _opened(data: Any, separator: str | None) -> Engine:
+def _opened(data: Any, separator: str | None, persons: str | Path | None) -> Engine:
     if isinstance(data, Path):
         from sfumato.delimited import check_separator
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
         check_separator(separator)
-        return DuckDBEngine(data, DataPlan(separator=separator))
+        engine = DuckDBEngine(data, DataPlan(separator=separator, header=True))
+        try:
+            if persons is not None:
+                engine.attach_persons(Path(persons))
+        except SfumatoError:
+            engine.close()
+            raise
+        return engine
     from sfumato.engines.opening import open_frame
 
     return open_frame(data)
@@ -122,20 +141,22 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
     counted, _ = typed(engine.count(names, Reading()), plan)
-    if reference is None:
-        verdict = judge_plan(counted, plan, star_rows=star_rows)
+    named = plan.publishes_keys or getattr(engine, "person_column", None) is not None
+    members = published_persons(plan, engine) if named else None
+    if reference is None or (reference.whole.counts_persons and members is None):
+        verdict = judge_plan(counted, plan, star_rows=star_rows, members=members)
     else:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows)
+        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows, members)
     removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
     changed = [
-        _changed(engine, name, column.publish, plan)
+        _changed(engine, name, column.operations, plan)
         for name, column in plan.columns.items()
-        if column.publish is not None and name in engine.columns
+        if column.operations is not None and name in engine.columns
     ]
-    return replace(
-        verdict, promises=(*verdict.promises, *removed, *changed), faults=(*verdict.faults, *_unplanned(engine, plan))
-    )
+    unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
+    faults = (*verdict.faults, *unchecked, *_unplanned(engine, plan))
+    return replace(verdict, promises=(*verdict.promises, *removed, *changed), faults=faults)
 
 
 def _unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:

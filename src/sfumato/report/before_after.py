@@ -11,7 +11,9 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+from sfumato.report.labels import Meaning, meanings
 from sfumato.report.plots import Pair
+from sfumato.texts.words import Words, words_in
 
 # Lower ends of the bins in which class sizes are shown.
 BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
@@ -44,15 +46,17 @@ class Evidence:
 
     Attributes:
         sizes: Rows by the size of their class, before and after, as shares.
-        columns: By quasi-identifier; sensitive: shares of the values of judged columns.
+        columns: By quasi-identifier; sensitive: shares of the values of columns under a promise.
+        meanings: What published labels stand for, by quasi-identifier.
     """
 
     sizes: tuple[Pair, ...]
     columns: Mapping[str, ColumnEvidence]
     sensitive: Mapping[str, tuple[Pair, ...]]
+    meanings: Mapping[str, tuple[Meaning, ...]]
 
     def to_dict(self) -> dict[str, Any]:
-        """In plain values, as in report.json; without raw values."""
+        """In plain values, as in report.json."""
         return {
             "class_sizes": [{"rows": pair.name, "before": pair.before, "after": pair.after} for pair in self.sizes],
             "columns": {
@@ -61,6 +65,7 @@ class Evidence:
                     "top": column.top,
                     "distinct_before": column.before,
                     "distinct_after": column.after,
+                    "shares": [[pair.name, pair.before, pair.after] for pair in column.shares],
                 }
                 for name, column in self.columns.items()
             },
@@ -69,11 +74,16 @@ class Evidence:
 
 def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Evidence:
     """The evidence for a release."""
-    kept = ~recoding.suppressed
+    words, kept = words_in(plan.language), ~recoding.suppressed
     return Evidence(
         class_sizes(table.counts, recoding.sizes[kept]),
-        {name: _column(table, recoding, place, kept) for place, name in enumerate(table.columns)},
-        {name: _sensitive(table, recoding, name, kept) for name in plan.named("sensitive") if name in table.sensitive},
+        {name: _column(words, table, recoding, place, kept) for place, name in enumerate(table.columns)},
+        {
+            name: _sensitive(words, table, recoding, name, kept)
+            for name in plan.named("sensitive")
+            if name in table.sensitive
+        },
+        meanings(words, plan, recoding),
     )
 
 
@@ -98,7 +108,7 @@ def _bin_name(place: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _column(table: FrequencyTable, recoding: Recoding, place: int, kept: Mask) -> ColumnEvidence:
+def _column(words: Words, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask) -> ColumnEvidence:
     marginal = table.marginal(place)
     labels = recoding.labels[place]
     rows = _rows(recoding.classes[kept, place], recoding.sizes[kept], len(labels))
@@ -109,8 +119,8 @@ def _column(table: FrequencyTable, recoding: Recoding, place: int, kept: Mask) -
         table.ladders[place].height - 1,
         int((marginal > 0).sum()),
         int((rows > 0).sum()),
-        tuple(_examples(table, recoding, place, kept)),
-        _shares(labels, _before(recoding, place, marginal), rows) if isinstance(recoding, LevelRecoding) else (),
+        tuple(_examples(words, table, recoding, place, kept)),
+        _shares(words, labels, _before(recoding, place, marginal), rows) if isinstance(recoding, LevelRecoding) else (),
     )
 
 
@@ -125,19 +135,27 @@ def _rows(codes: npt.NDArray[np.int32], counts: Counts, size: int) -> Floats:
     return np.bincount(codes, weights=counts, minlength=size).astype(np.float64)
 
 
-def _shares(labels: tuple[str | None, ...], before: Floats, after: Floats) -> tuple[Pair, ...]:
+def _shares(words: Words, labels: tuple[str | None, ...], before: Floats, after: Floats) -> tuple[Pair, ...]:
     """The most frequent labels with their shares, and the others as one."""
     shares = [rows / max(float(rows.sum()), 1.0) for rows in (before, after)]
     order = [int(code) for code in np.argsort(-shares[0], kind="stable") if shares[0][code] or shares[1][code]]
     shown = order if len(order) <= MOST_LABELS + 1 else order[:MOST_LABELS]
-    pairs = [Pair(shown_as(labels[code]), float(shares[0][code]), float(shares[1][code])) for code in shown]
+    pairs = [Pair(shown_as(words, labels[code]), float(shares[0][code]), float(shares[1][code])) for code in shown]
     if len(shown) < len(order):
         rest = order[len(shown) :]
-        pairs.append(Pair(f"{len(rest):,} others", float(shares[0][rest].sum()), float(shares[1][rest].sum())))
+        pairs.append(
+            Pair(
+                words["report.others"].format(count=words.count(len(rest))),
+                float(shares[0][rest].sum()),
+                float(shares[1][rest].sum()),
+            )
+        )
     return tuple(pairs)
 
 
-def _examples(table: FrequencyTable, recoding: Recoding, place: int, kept: Mask) -> Iterator[tuple[str, str]]:
+def _examples(
+    words: Words, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask
+) -> Iterator[tuple[str, str]]:
     """Frequent raw values with what they are published as, no value twice."""
     visible = np.flatnonzero(kept[recoding.owners])
     order = visible[np.argsort(-table.counts[visible], kind="stable")][:2000]
@@ -148,18 +166,18 @@ def _examples(table: FrequencyTable, recoding: Recoding, place: int, kept: Mask)
             continue
         seen.add(code)
         label = recoding.labels[place][recoding.classes[recoding.owners[combination], place]]
-        yield shown_as(table.ladders[place].values[code]), shown_as(label)
+        yield shown_as(words, table.ladders[place].values[code]), shown_as(words, label)
         if len(seen) == MOST_EXAMPLES:
             return
 
 
-def _sensitive(table: FrequencyTable, recoding: Recoding, name: str, kept: Mask) -> tuple[Pair, ...]:
+def _sensitive(words: Words, table: FrequencyTable, recoding: Recoding, name: str, kept: Mask) -> tuple[Pair, ...]:
     values = table.sensitive[name]
     published = kept[recoding.owners][values.owners]
     after = _rows(values.values[published], values.counts[published], values.size)
-    return _shares(table.sensitive_values[name], values.totals().astype(np.float64), after)
+    return _shares(words, table.sensitive_values[name], values.totals().astype(np.float64), after)
 
 
-def shown_as(label: str | None) -> str:
+def shown_as(words: Words, label: str | None) -> str:
     """A value as a report shows it."""
-    return "missing" if label is None else label
+    return words["report.missing"] if label is None else label

@@ -3,107 +3,141 @@
 Left out on purpose: raw values and their counts, sizes of single classes beyond what is promised, exact numbers of
 suppressed rows, the seed (it would undo a shuffled order), the hash of the raw data (it would confirm a guess), the
 exact loss and whether it is the least (who knows that a release is minimal can rule out what it might have come from:
-Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing, VLDB), and the plan's hierarchies.
+Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing, VLDB), levels and the plan itself. What
+a published value stands for is told, since nobody can use it otherwise; of groups, all values that the hierarchy lists,
+whether or not the data hold them.
 """
 
 from html import escape
 from typing import Any
 
-from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
-from sfumato.report import optimality, sentences
-from sfumato.report.html_parts import listing, page, paragraph, raw_table, section, table
-from sfumato.texts.words import Words, words_in
+from sfumato.report import optimality, release_sections, sentences
+from sfumato.report.dossier import Dossier
+from sfumato.report.html_parts import page, paragraph, raw_table, section, table
+from sfumato.report.sign_off import document_rows
+
+# What the document says of itself outside the house: the name of the raw file stays inside.
+OUTSIDE = ("report.date", "report.software", "report.by", "report.purpose", "report.recipient", "report.basis")
 
 
-def html(report: Report, plan: Plan) -> str:
+def html(dossier: Dossier) -> str:
     """The report to hand out, as one page."""
-    words = words_in()
-    word = "The promises hold." if report.holds else "A promise does not hold."
-    tone = "verdict" if report.holds else "verdict bad"
-    star_rows = _has_star_rows(report)
-    promises = [sentences.promised(words, promise, plan, star_rows, outside=True) for promise in report.models]
-    checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * star_rows + ["report.checked"])
+    words, report = dossier.words, dossier.report
+    head = [words["external.model"], words["report.column"], words["external.asked"]]
+    promises = [(one.model, one.column or "", words.figure(f"{one.asked:g}")) for one in report.models]
     body = [
-        "<h1>About these data</h1>",
-        paragraph(
-            f"Rows about persons, released with Sfumato {report.version} so that nobody can be singled out.", True
-        ),
-        f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(promises)}{checks}</div>',
-        section("What was done to each column", _columns(words, report, plan)),
-        section("Rows", paragraph(_suppressed(report))),
-        section("Promises", table(["model", "column", "asked"], _promises(report))),
-        section("Limits", listing(sentences.limits(words, tuple(promise.model for promise in report.models)))),
+        f"<h1>{escape(words['external.title'])}</h1>",
+        paragraph(words["external.subtitle"].format(version=report.version), True),
+        _document(dossier),
+        release_sections.verdict(dossier, outside=True),
+        release_sections.limits(dossier, outside=True),
+        section(words["report.columns"], _columns(dossier)),
+        _meanings(dossier),
+        section(words["external.rows"], paragraph(_suppressed(dossier))),
+        section(words["external.promises"], table(head, promises, words)),
     ]
-    return page("Sfumato: about these data", body)
+    return page(f"Sfumato: {words['external.title']}", [part for part in body if part], words.language)
 
 
-def figures(report: Report, plan: Plan) -> dict[str, Any]:
+def figures(dossier: Dossier) -> dict[str, Any]:
     """The same in plain values: what report-external.json holds."""
-    words = words_in()
+    words, report, plan = dossier.words, dossier.report, _plan(dossier)
     return {
         "version": report.version,
         "edition": "external",
+        "language": words.language,
+        **({"date": dossier.day.isoformat()} if dossier.day else {}),
+        "release": dossier.about(),
         "holds": report.holds,
         "checked": words["report.checked"],
-        "models": [_model(words, promise, plan, _has_star_rows(report)) for promise in report.models],
-        "columns": {name: _column(words, report, plan, name) for name in plan.columns},
-        "suppressed_at_most": _bound(report),
+        "models": [_model(dossier, promise) for promise in report.models],
+        "columns": {name: _column(dossier, name) for name in plan.columns},
+        "suppressed_at_most": _bound(dossier),
         "limits": sentences.limits(words, tuple(promise.model for promise in report.models)),
     }
 
 
-def _has_star_rows(report: Report) -> bool:
-    """Whether there are rows with `*` in every quasi-identifier because they were suppressed."""
-    return report.star_rows and report.suppressed_rows > 0
+def _plan(dossier: Dossier) -> Plan:
+    if dossier.plan is None:
+        raise ValueError("a report to hand out needs the plan of the release")
+    return dossier.plan
 
 
-def _model(words: Words, promise: Promise, plan: Plan, star_rows: bool) -> dict[str, Any]:
+def _document(dossier: Dossier) -> str:
+    titles = [dossier.words[key] for key in OUTSIDE]
+    about = [*dossier.about().values(), f"Sfumato {dossier.report.version}"]
+    about += [dossier.words.day(dossier.day)] if dossier.day else []
+    rows = [row for row in document_rows(dossier) if row[0] in titles and row[1] in about]
+    return table(["", ""], rows, dossier.words)
+
+
+def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
     column = {"column": promise.column} if promise.column else {}
-    says = {"says": sentences.promised(words, promise, plan, star_rows, outside=True)}
-    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | says
+    says = sentences.promised(dossier.words, promise, dossier.plan, dossier.star_rows, outside=True)
+    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | {"says": says}
 
 
-def _column(words: Words, report: Report, plan: Plan, name: str) -> dict[str, Any]:
-    return {"role": plan.columns[name].role, "level": report.levels.get(name), "what": _what(words, report, plan, name)}
+def _column(dossier: Dossier, name: str) -> dict[str, Any]:
+    told = dossier.evidence.meanings.get(name, ()) if dossier.evidence else ()
+    values = [{"value": label, "stands_for": meaning} for label, meaning in told]
+    return {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
 
 
-def _columns(words: Words, report: Report, plan: Plan) -> str:
-    rows = []
-    for name, column in plan.columns.items():
-        what = _what(words, report, plan, name)
-        rows.append((f"<td><b>{escape(name)}</b></td>", f"<td>{escape(column.role)}</td>", f"<td>{escape(what)}</td>"))
-    return raw_table(["column", "role", "what"], rows)
+def _columns(dossier: Dossier) -> str:
+    words = dossier.words
+    rows = [
+        (
+            f"<td><b>{escape(name)}</b></td>",
+            f"<td>{escape(_role(dossier, name))}</td>",
+            f"<td>{escape(_what(dossier, name))}</td>",
+        )
+        for name in _plan(dossier).columns
+    ]
+    return raw_table([words["report.column"], words["external.role"], words["report.what"]], rows)
 
 
-def _what(words: Words, report: Report, plan: Plan, name: str) -> str:
+def _role(dossier: Dossier, name: str) -> str:
+    return dossier.words[_plan(dossier).columns[name].role].partition(":")[0]
+
+
+def _meanings(dossier: Dossier) -> str:
+    """What published values stand for."""
+    words = dossier.words
+    told = dossier.evidence.meanings if dossier.evidence else {}
+    rows = [(name, label, meaning) for name, entries in told.items() for label, meaning in entries]
+    head = [words["report.column"], words["external.label"], words["external.stands_for"]]
+    return section(words["external.read"], table(head, rows, words)) if rows else ""
+
+
+def _what(dossier: Dossier, name: str) -> str:
     """What was done to a column, in words."""
-    under_promise = any(promise.column == name for promise in report.models)
-    return sentences.untouched(words, plan, name, under_promise) or _fate(report, name)
+    told = sentences.untouched(dossier.words, _plan(dossier), name, dossier.under_promise(name))
+    return told or _fate(dossier, name)
 
 
-def _fate(report: Report, name: str) -> str:
+def _fate(dossier: Dossier, name: str) -> str:
+    words, report = dossier.words, dossier.report
     if name in optimality.published(report):
-        return optimality.ALIKE
+        return words["report.alike"]
     if name not in report.levels:
-        return "Generalized class by class."
-    level = report.levels[name]
-    return "Published as it is." if level == 0 else f"Generalized to level {level} of its hierarchy."
+        return words["report.by_class"]
+    if report.levels[name] == 0:
+        return words["fate.raw"]
+    evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
+    return words["fate.withheld" if evidence and report.levels[name] == evidence.top else "external.coarser"]
 
 
-def _suppressed(report: Report) -> str:
+def _suppressed(dossier: Dossier) -> str:
+    words, report = dossier.words, dossier.report
     if not report.suppressed_rows:
-        return "No row was left out because of the promises."
-    fate = "have * in every quasi-identifier" if report.star_rows else "were left out"
-    return f"At most {100 * _bound(report):.0f} % of the rows {fate}, because they could not be protected otherwise."
+        return words["external.no_rows"]
+    key = "external.rows_starred" if report.star_rows else "external.rows_dropped"
+    return words[key].format(share=f"{100 * _bound(dossier):.0f} %")
 
 
-def _bound(report: Report) -> float:
+def _bound(dossier: Dossier) -> float:
     """A round share that the suppressed rows do not exceed: their number itself would tell of them."""
-    share = report.suppressed_rows / max(report.rows, 1)
+    share = dossier.report.suppressed_rows / max(dossier.report.rows, 1)
     return next((bound for bound in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if share <= bound), 1.0)
-
-
-def _promises(report: Report) -> list[tuple[object, ...]]:
-    return [(promise.model, promise.column or "", f"{promise.asked:g}") for promise in report.models]

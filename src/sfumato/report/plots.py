@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from sfumato.texts.numbers import percent
+from sfumato.texts.words import Words
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
-LEGEND = '<p class="legend"><i class="before"></i>before<i></i>after</p>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,29 +18,36 @@ class Pair:
     after: float | None
 
 
-def meters(pairs: Sequence[Pair]) -> str:
+def legend(words: Words) -> str:
+    """Which color is which."""
+    before, after = escape(words["report.before"]), escape(words["report.after"])
+    return f'<p class="legend"><i class="before"></i>{before}<i></i>{after}</p>'
+
+
+def meters(words: Words, pairs: Sequence[Pair]) -> str:
     """For each pair its name, and a rail for each of its shares."""
     lines = "".join(
-        f'<div class="name" title="{escape(pair.name)}">{escape(pair.name)}</div>{_rails(pair)}' for pair in pairs
+        f'<div class="name" title="{escape(pair.name)}">{escape(pair.name)}</div>{_rails(words, pair)}'
+        for pair in pairs
     )
     return f'<div class="bars">{lines}</div>'
 
 
-def _rails(pair: Pair) -> str:
+def _rails(words: Words, pair: Pair) -> str:
     shown = [(share, kind) for share, kind in ((pair.before, "before"), (pair.after, "after")) if share is not None]
-    return "<div>" + "".join(meter(share, kind) for share, kind in shown) + "</div>"
+    return "<div>" + "".join(meter(words, share, kind) for share, kind in shown) + "</div>"
 
 
-def meter(share: float, kind: str = "after") -> str:
+def meter(words: Words, share: float, kind: str = "after") -> str:
     """One rail, filled as far as the share says."""
     width = 100 * min(max(share, 0.0), 1.0)
     return (
         f'<div class="measure"><div class="rail {kind}"><i style="width:{width:.2f}%"></i></div>'
-        f"<span>{percent(share)}</span></div>"
+        f"<span>{words.percent(share)}</span></div>"
     )
 
 
-def histogram(pairs: Sequence[Pair], below: str, about: str) -> str:
+def histogram(words: Words, pairs: Sequence[Pair], below: str, about: str) -> str:
     """Bars side by side, before and after, over named bins.
 
     Args:
@@ -53,7 +59,7 @@ def histogram(pairs: Sequence[Pair], below: str, about: str) -> str:
     step = (WIDTH - LEFT) / max(len(pairs), 1)
     parts = [_rule(share, top) for share in (0.0, top / 2, top)]
     for place, pair in enumerate(pairs):
-        parts += _columns(LEFT + place * step, step, pair, top)
+        parts += _columns(words, LEFT + place * step, step, pair, top)
     parts.append(f'<text x="{(WIDTH + LEFT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(below)}</text>')
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(about)}"'
     return f"<svg {box}>{''.join(parts)}</svg>"
@@ -71,15 +77,15 @@ def _rule(share: float, top: float) -> str:
     )
 
 
-def _columns(x: float, step: float, pair: Pair, top: float) -> list[str]:
+def _columns(words: Words, x: float, step: float, pair: Pair, top: float) -> list[str]:
     width = step * 0.34
     middle = x + step / 2
     marks = [f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>']
     for share, kind, left in ((pair.before, "before", middle - width), (pair.after, "after", middle)):
         if share:
-            height = max(_height(share, top), 1.0)
+            height, name = max(_height(share, top), 1.0), escape(f"{words[f'report.{kind}']}: {words.percent(share)}")
             marks.append(
                 f'<rect class="{kind}" x="{left:.1f}" y="{HEIGHT - FOOT - height:.1f}" width="{width - 1:.1f}" '
-                f'height="{height:.1f}" rx="2"><title>{kind}: {percent(share)} ({escape(pair.name)})</title></rect>'
+                f'height="{height:.1f}" rx="2"><title>{name} ({escape(pair.name)})</title></rect>'
             )
     return marks

@@ -1,15 +1,12 @@
 """The report of a release: text for the terminal, the page for the house, a fragment for notebooks, the files."""
 
 import json
-from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
-from sfumato.microdata.plan.model import Plan
-from sfumato.report import optimality, release_sections, sentences
-from sfumato.report.before_after import Evidence
+from sfumato.report import optimality, release_sections, sentences, sign_off
+from sfumato.report.dossier import Dossier
 from sfumato.report.html_parts import page, paragraph
 from sfumato.texts.words import words_in
 
@@ -37,6 +34,12 @@ def text(report: Report) -> str:
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
 
 
+def _withheld(report: Report) -> list[str]:
+    """How many columns are withheld, and which."""
+    columns = report.withheld_columns
+    return [f"  columns       {len(columns)} withheld (* in every row): {', '.join(columns)}"] if columns else []
+
+
 def _lost(report: Report) -> list[str]:
     """The columns of which little is left, and what would keep them."""
     return [
@@ -44,12 +47,6 @@ def _lost(report: Report) -> list[str]:
         f"{entry['values']:,} values. {entry['remedy']}".rstrip()
         for entry in report.details.get("lost_columns", ())
     ]
-
-
-def _withheld(report: Report) -> list[str]:
-    """How many columns are withheld, and which."""
-    columns = report.withheld_columns
-    return [f"  columns       {len(columns)} withheld (* in every row): {', '.join(columns)}"] if columns else []
 
 
 def _nodes(report: Report) -> list[str]:
@@ -63,8 +60,8 @@ def _nodes(report: Report) -> list[str]:
 
 def promise_text(report: Report) -> str:
     """All promises, and whether they hold, in a line."""
-    said = ", ".join(_promise(promise.model, promise.asked, promise.column) for promise in report.models)
-    return f"{said}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
+    promises = ", ".join(_promise(promise.model, promise.asked, promise.column) for promise in report.models)
+    return f"{promises}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
 
 
 def _promise(model: str, asked: float, column: str | None) -> str:
@@ -75,29 +72,29 @@ def _percent(share: float) -> str:
     return f"{share:.3%}" if share < 0.01 else f"{share:.1%}"
 
 
-def html(
-    report: Report,
-    plan: Plan | None = None,
-    evidence: Evidence | None = None,
-    others: tuple[Alternative, ...] = (),
-) -> str:
-    """The report for the house as one page; the more is known of the release, the more it tells."""
-    words = words_in()
+def html(dossier: Dossier) -> str:
+    """The report for the house as one page, to be signed; the more is known of the release, the more it tells."""
+    words = dossier.words
     body = [
-        "<h1>Release report</h1>",
-        paragraph(release_sections.subtitle(report, plan), soft=True),
-        release_sections.verdict(words, report, plan),
-        release_sections.key_figures(report),
-        optimality.quality(report),
-        release_sections.columns(words, report, plan, evidence),
-        release_sections.risk(words, report, evidence),
-        release_sections.utility(report, evidence),
-        release_sections.trade_off(report, plan, others),
-        release_sections.limits(words, report),
-        release_sections.notes(report),
-        release_sections.origin(words, report, plan),
+        f"<h1>{escape(words['report.title'])}</h1>",
+        paragraph(release_sections.subtitle(dossier), soft=True),
+        release_sections.verdict(dossier),
+        release_sections.limits(dossier),
+        sign_off.document(dossier),
+        release_sections.key_figures(dossier),
+        optimality.quality(dossier),
+        sign_off.residual_risk(dossier),
+        release_sections.columns(dossier),
+        release_sections.risk(dossier),
+        release_sections.utility(dossier),
+        release_sections.trade_off(dossier),
+        sign_off.decisions(dossier),
+        release_sections.notes(dossier),
+        sign_off.signatures(dossier),
+        release_sections.origin(dossier),
+        sign_off.glossary(words),
     ]
-    return page("Sfumato: release report", [part for part in body if part])
+    return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
 
 
 def fragment(report: Report) -> str:
@@ -106,7 +103,7 @@ def fragment(report: Report) -> str:
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'
-        for value, words in release_sections.figures(report)
+        for value, words in release_sections.figures(Dossier(report))
     )
     return (
         f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
@@ -114,25 +111,15 @@ def fragment(report: Report) -> str:
     )
 
 
-def files(
-    report: Report,
-    plan: Plan,
-    evidence: Evidence | None = None,
-    others: tuple[Alternative, ...] = (),
-    seals: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """The reports of a release folder by their names: for the house and to hand out, with twins for programs.
-
-    Args:
-        seals: What ties the other files of the folder to the report: SHA-256 of each, by the report's key for it.
-    """
+def files(dossier: Dossier) -> dict[str, str]:
+    """The reports of a release folder by their names: for the house and to hand out, with twins for programs."""
     from sfumato.report import external
 
     return {
-        "report.html": html(report, plan, evidence, others),
-        "report-external.html": external.html(report, plan),
-        "report.json": _json(figures(report, evidence, others) | dict(seals or {})),
-        "report-external.json": _json(external.figures(report, plan)),
+        "report.html": html(dossier),
+        "report-external.html": external.html(dossier),
+        "report.json": _json(figures(dossier) | dict(dossier.seals)),
+        "report-external.json": _json(external.figures(dossier)),
     }
 
 
@@ -140,7 +127,10 @@ def _json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def figures(report: Report, evidence: Evidence | None = None, others: tuple[Alternative, ...] = ()) -> dict[str, Any]:
+def figures(dossier: Dossier) -> dict[str, Any]:
     """The report in plain values: what report.json holds."""
-    more = evidence.to_dict() if evidence else {}
-    return report.to_dict() | more | ({"alternatives": [entry.to_dict() for entry in others]} if others else {})
+    about: dict[str, Any] = {"date": dossier.day.isoformat()} if dossier.day else {}
+    about |= {"release": dossier.about()} if dossier.about() else {}
+    evidence = dossier.evidence.to_dict() if dossier.evidence else {}
+    others = {"alternatives": [entry.to_dict() for entry in dossier.others]} if dossier.others else {}
+    return dossier.report.to_dict() | about | evidence | others

@@ -1,87 +1,98 @@
 """The sections of a release report: each a heading with what stands below it, or nothing where nothing is known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from typing import Any
 
-from sfumato.microdata.methods.full_domain.alternatives import Alternative
-from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
-from sfumato.microdata.plan.model import Plan
 from sfumato.report import measure_sections, optimality, sentences
-from sfumato.report.before_after import ColumnEvidence, Evidence
-from sfumato.report.html_parts import folded, listing, paragraph, raw_table, section, table, tiles
-from sfumato.report.plots import LEGEND, Pair, histogram, meters
+from sfumato.report.before_after import ColumnEvidence
+from sfumato.report.dossier import Dossier
+from sfumato.report.html_parts import listing, paragraph, raw_table, section, table, tiles
+from sfumato.report.plots import Pair, histogram, legend, meters
 from sfumato.report.trade_off import trade_off_sentences
-from sfumato.texts.numbers import amount, percent
 from sfumato.texts.words import Words
 
 # Losses whose columns lose between nothing and everything: these can be shown as a share.
+RATES = ("highest", "average", "threshold", "share_above")
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
 
 
-def subtitle(report: Report, plan: Plan | None) -> str:
+def subtitle(dossier: Dossier) -> str:
     """What was released, in a line."""
-    source = f" of {Path(plan.data.source).name}" if plan and plan.data.source else ""
-    return f"{report.published_rows:,} rows{source}, released with Sfumato {report.version}."
+    words, plan = dossier.words, dossier.plan
+    name = Path(plan.data.source).name if plan and plan.data.source else ""
+    source = words["report.subtitle_source"].format(name=name) if name else ""
+    rows = words.count(dossier.report.published_rows)
+    return words["report.subtitle"].format(rows=rows, source=source, version=dossier.report.version)
 
 
-def verdict(words: Words, report: Report, plan: Plan | None) -> str:
+def verdict(dossier: Dossier, outside: bool = False) -> str:
     """What is promised, whether it holds, and how that was checked."""
-    tone = "verdict" if report.holds else "verdict bad"
-    word = "The promises hold." if report.holds else "A promise does not hold. Do not publish these rows."
-    star_rows = report.star_rows and report.suppressed_rows > 0
-    lines = [sentences.promised(words, promise, plan, star_rows) for promise in report.models]
-    checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * star_rows + ["report.checked"])
-    told = sentences.disclosure(words, report)
-    besides = paragraph(words["disclosure.head"]) + listing(told) if told else ""
-    return f'<div class="{tone}"><strong>{escape(word)}</strong>{listing(lines)}{checks}{besides}</div>'
+    words, report = dossier.words, dossier.report
+    broken = "report.broken_outside" if outside else "report.broken"
+    tone, word = ("verdict", "report.holds") if report.holds else ("verdict bad", broken)
+    lines = [sentences.promised(words, one, dossier.plan, dossier.star_rows, outside) for one in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
+    return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
 
 
-def figures(report: Report) -> list[tuple[str, str]]:
+def limits(dossier: Dossier, outside: bool = False) -> str:
+    """What is not promised, as loud as what is; in the house also what these rows tell besides."""
+    words = dossier.words
+    told = [] if outside else sentences.disclosure(words, dossier.report)
+    lines = [*told, *sentences.limits(words, tuple(promise.model for promise in dossier.report.models))]
+    return f'<div class="verdict not"><strong>{escape(words["report.not_promised"])}</strong>{listing(lines)}</div>'
+
+
+def figures(dossier: Dossier) -> list[tuple[str, str]]:
     """The figures that stand out, each with its words."""
+    words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
-    lost = percent(report.suppressed_rows / max(report.rows, 1))
-    found = [
-        (f"{report.published_rows:,}", "rows published"),
-        (
-            f"{report.suppressed_rows:,}",
-            f"{'of them published as *' if report.star_rows else 'rows suppressed'} ({lost})",
-        ),
-        (f"{percent(before['highest'])} → {percent(after['highest'])}", "highest risk of a row, before and after"),
-        (f"{before['uniques']:,} → {after['uniques']:,}", "rows that are unique, before and after"),
+    lost = words.percent(report.suppressed_rows / max(report.rows, 1))
+    suppressed = words[f"report.figures.{'starred' if report.star_rows else 'suppressed'}"].format(share=lost)
+    loss = "report.figures.loss_proved" if report.proved_optimal else "report.figures.loss"
+    highest = f"{words.percent(before['highest'])} → {words.percent(after['highest'])}"
+    return [
+        (words.count(report.published_rows), words["report.figures.published"]),
+        (words.count(report.suppressed_rows), suppressed),
+        (highest, words["report.figures.highest"]),
+        (f"{words.count(before['uniques'])} → {words.count(after['uniques'])}", words["report.figures.uniques"]),
+        (words.amount(report.loss.value), words[loss].format(name=report.loss.name)),
     ]
-    proved = ", proved least" if report.proved_optimal else ""
-    return [*found, (amount(report.loss.value), f"loss ({report.loss.name}{proved})")]
 
 
-def key_figures(report: Report) -> str:
+def key_figures(dossier: Dossier) -> str:
     """The figures that stand out, as tiles."""
-    return tiles(figures(report))
+    return tiles(figures(dossier))
 
 
-def columns(words: Words, report: Report, plan: Plan | None, evidence: Evidence | None) -> str:
+def columns(dossier: Dossier) -> str:
     """What was done to each column."""
+    words, report, plan = dossier.words, dossier.report, dossier.plan
+    title = words["report.columns"]
     if plan is None:
         levels = [(name, level, report.loss.per_column.get(name)) for name, level in report.levels.items()]
-        return section("What was done to each column", table(["column", "level", "loss"], levels)) if levels else ""
-    before_after = evidence.columns if evidence else {}
-    rows = [_column(words, name, report, plan, before_after.get(name)) for name in plan.columns]
-    examples = ["before → after, for example"] if before_after else []
-    return section("What was done to each column", raw_table(["column", "what", *examples], rows))
+        head = [words[f"report.{key}"] for key in ("column", "level", "loss")]
+        return section(title, table(head, levels, words)) if levels else ""
+    examples = [words["report.examples"]] if dossier.evidence else []
+    rows = [_column(dossier, name) for name in plan.columns]
+    return section(title, raw_table([words["report.column"], words["report.what"], *examples], rows))
 
 
-def _column(words: Words, name: str, report: Report, plan: Plan, before_after: ColumnEvidence | None) -> list[str]:
-    column = plan.columns[name]
-    labels = optimality.published(report).get(name, ())
-    under_promise = any(promise.column == name for promise in report.models)
-    what = sentences.untouched(words, plan, name, under_promise) or _fate(words, name, report, plan, before_after)
-    head = f'<td><b>{escape(name)}</b><br><span class="chip">{escape(column.role)}</span></td>'
-    cells = [head, f"<td>{escape(what)}{optimality.chips(labels)}</td>"]
-    if before_after is not None:
-        return [*cells, f"<td>{''.join(_pair(*example) for example in before_after.examples)}</td>"]
-    return [*cells, "<td></td>"]
+def _column(dossier: Dossier, name: str) -> list[str]:
+    assert dossier.plan is not None
+    words, column = dossier.words, dossier.plan.columns[name]
+    evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
+    labels = optimality.published(dossier.report).get(name, ())
+    told = sentences.untouched(words, dossier.plan, name, dossier.under_promise(name))
+    what = told or _fate(dossier, name, evidence)
+    role = words.get(f"glossary.{column.role}", words[column.role].partition(":")[0])
+    head = f'<td><b>{escape(name)}</b><br><span class="chip {column.role}">{escape(role)}</span></td>'
+    cells = [head, f"<td>{escape(what)}{optimality.chips(words, labels)}</td>"]
+    if not dossier.evidence:
+        return cells
+    return [*cells, f"<td>{''.join(_pair(*example) for example in evidence.examples) if evidence else ''}</td>"]
 
 
 def _pair(before: str, after: str) -> str:
@@ -93,139 +104,161 @@ def _cut(value: str, length: int = 40) -> str:
     return value if len(value) <= length else value[: length - 1] + "…"
 
 
-def _fate(words: Words, name: str, report: Report, plan: Plan, before_after: ColumnEvidence | None) -> str:
-    hierarchy = plan.columns[name].hierarchy
-    changed = before_after is not None and before_after.before != before_after.after
-    count = (
-        f" {before_after.before:,} different values became {before_after.after:,}." if before_after and changed else ""
+def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
+    assert dossier.plan is not None
+    words, report = dossier.words, dossier.report
+    changed = evidence is not None and evidence.before != evidence.after
+    counts = (evidence.before, evidence.after) if evidence is not None and changed else None
+    became = (
+        ""
+        if counts is None
+        else words["report.became"].format(before=words.count(counts[0]), after=words.count(counts[1]))
     )
-    if name in report.levels and before_after is not None:
-        return sentences.fate(words, hierarchy, report.levels[name], before_after.top) + count
+    if name in report.levels and evidence is not None:
+        return sentences.fate(words, dossier.plan.columns[name].hierarchy, report.levels[name], evidence.top) + became
     if name in report.levels:
-        return f"Published at level {report.levels[name]}."
+        return words["report.at_level"].format(level=report.levels[name])
     if name in optimality.published(report):
-        return optimality.fate(optimality.published(report)[name], before_after.before if before_after else None)
-    return "Generalized class by class." + count
+        return optimality.fate(words, optimality.published(report)[name], evidence.before if evidence else None)
+    return words["report.by_class"] + became
 
 
-def risk(words: Words, report: Report, evidence: Evidence | None) -> str:
+def risk(dossier: Dossier) -> str:
     """Risk before and after, and the rows by the size of their class."""
+    words, report = dossier.words, dossier.report
     before, after = report.risk["before"], report.risk["after"]
     rows = max(int(before.get("rows", report.rows)), 1), max(int(after.get("rows", report.rows)), 1)
     pairs = [
-        Pair("highest risk of a row", before["highest"], after["highest"]),
-        Pair("average risk of a row", before["average"], after["average"]),
-        Pair("rows that are unique", before["uniques"] / rows[0], after["uniques"] / rows[1]),
+        Pair(words["risk.highest"], before["highest"], after["highest"]),
+        Pair(words["risk.average"], before["average"], after["average"]),
+        Pair(words["risk.uniques"], before["uniques"] / rows[0], after["uniques"] / rows[1]),
     ]
-    why = (
-        "The risk of a row is one over the size of its class: the chance of who knows the quasi-identifiers to find it."
-    )
-    return section(
-        "Risk",
-        paragraph(why),
-        LEGEND,
-        meters(pairs),
-        *_sizes(evidence),
-        *_more(words, report.risk),
-        *measure_sections.origins(report.risk, report.levels),
-    )
+    parts = [paragraph(words["report.risk_why"]), legend(words), meters(words, pairs)]
+    more = [*_sizes(dossier), risk_table(dossier), *measure_sections.origins(words, report.risk, report.levels)]
+    return section(words["report.risk"], *parts, *more)
 
 
-def _sizes(evidence: Evidence | None) -> Iterator[str]:
-    if evidence is None:
+def _sizes(dossier: Dossier) -> Iterator[str]:
+    words = dossier.words
+    if dossier.evidence is None:
         return
-    small = sum(pair.before or 0.0 for pair in evidence.sizes[:2])
-    about = f"Rows by the size of their class. Before, {percent(small)} of the rows were in classes of one or two."
-    drawn = histogram(evidence.sizes, "rows that look alike (size of the class)", about)
-    yield f"<figure>{drawn}{LEGEND}<figcaption>{escape(about)}</figcaption></figure>"
+    small = sum(pair.before or 0.0 for pair in dossier.evidence.sizes[:2])
+    about = words["report.sizes"].format(share=words.percent(small))
+    drawn = histogram(words, dossier.evidence.sizes, words["report.sizes_axis"], about)
+    yield f"<figure>{drawn}{legend(words)}<figcaption>{escape(about)}</figcaption></figure>"
 
 
-def _more(words: Words, figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def risk_table(dossier: Dossier) -> str:
     """All single figures of risk, as a table; measures that one side lacks stay empty."""
-    before, after = figures["before"], figures["after"]
-    flat = [
-        (words.get(f"risk.{name}", name.replace("_", " ")), before[name], after.get(name))
-        for name in before
-        if isinstance(before[name], int | float) and not isinstance(before[name], bool)
+    words, sides = dossier.words, (dossier.report.risk["before"], dossier.report.risk["after"])
+    rows = [
+        (words.get(f"risk.{name}", name.replace("_", " ")), *(_risk(words, name, side.get(name)) for side in sides))
+        for name, figure in sides[0].items()
+        if isinstance(figure, int | float) and not isinstance(figure, bool)
     ]
-    yield table(["figure", "before", "after"], flat)
+    return table([words[f"report.{key}"] for key in ("figure", "before", "after")], rows, words)
 
 
-def utility(report: Report, evidence: Evidence | None) -> str:
+def _risk(words: Words, name: str, figure: object) -> object:
+    """A figure of risk: chances and shares in percent."""
+    return words.percent(figure) if name in RATES and isinstance(figure, int | float) else figure
+
+
+def utility(dossier: Dossier) -> str:
     """What the rows lost: per column, their distributions, and whatever else was measured."""
-    parts = [*_losses(report), *_distributions(evidence), *measure_sections.utility(report.utility)]
-    return section("Utility", *parts) if parts else ""
+    words = dossier.words
+    parts = [*_losses(dossier), *_distributions(dossier), *measure_sections.utility(words, dossier.report.utility)]
+    return section(words["report.utility"], *parts) if parts else ""
 
 
-def _losses(report: Report) -> Iterator[str]:
-    losses = report.loss.per_column
-    if not losses:
+def _losses(dossier: Dossier) -> Iterator[str]:
+    words, loss = dossier.words, dossier.report.loss
+    if not loss.per_column:
         return
-    left = report.utility.get("values_left", {})
+    left = dossier.report.utility.get("values_left", {})
     if left:
-        rows = [(name, entry["before"], entry["after"], percent(entry["share"])) for name, entry in left.items()]
-        yield paragraph("Distinct values of each column: a small loss can hide that hardly any are left.")
-        yield table(["column", "values before", "values left", "share"], rows)
-    if report.loss.name in SHARES and all(0 <= loss <= 1 for loss in losses.values()):
-        yield paragraph(f"Loss of each column ({report.loss.name}): 0 % is as it was, 100 % tells nothing.")
-        yield meters([Pair(name, None, loss) for name, loss in losses.items()])
+        head = [words[f"report.{key}"] for key in ("column", "values_before", "values_after", "share")]
+        rows = [(name, entry["before"], entry["after"], words.percent(entry["share"])) for name, entry in left.items()]
+        yield paragraph(words["report.values_left"]) + table(head, rows, words)
+    if loss.name in SHARES and all(0 <= share <= 1 for share in loss.per_column.values()):
+        yield paragraph(words["report.losses"].format(name=loss.name))
+        yield meters(words, [Pair(name, None, share) for name, share in loss.per_column.items()])
     else:
-        yield table(["column", f"loss ({report.loss.name})"], losses.items())
+        head = [words["report.column"], words["report.loss_of"].format(name=loss.name)]
+        yield table(head, loss.per_column.items(), words)
 
 
-def _distributions(evidence: Evidence | None) -> Iterator[str]:
+def _distributions(dossier: Dossier) -> Iterator[str]:
+    words, evidence = dossier.words, dossier.evidence
     if evidence is None:
         return
     shown = {name: column.shares for name, column in evidence.columns.items()} | dict(evidence.sensitive)
     cards = [
-        f'<div class="card"><h3>{escape(name)}</h3>{meters(pairs)}</div>'
+        f'<div class="card"><h3>{escape(name)}</h3>{meters(words, pairs)}</div>'
         for name, pairs in shown.items()
         if len(pairs) > 1
     ]
     if cards:
-        yield "<h3>Distributions, before and after</h3>" + LEGEND
+        yield f"<h3>{escape(words['report.distributions'])}</h3>{legend(words)}"
         yield f'<div class="columns">{"".join(cards)}</div>'
 
 
-def trade_off(report: Report, plan: Plan | None, others: tuple[Alternative, ...]) -> str:
+def trade_off(dossier: Dossier) -> str:
     """What other budgets and neighboring levels would have cost."""
-    if not others or plan is None or not isinstance(plan.method, FullDomain):
+    words, report, plan = dossier.words, dossier.report, dossier.plan
+    if not dossier.others or plan is None or not isinstance(plan.method, FullDomain):
         return ""
     limit = plan.method.suppression.limit(report.rows)
-    lines = trade_off_sentences(others, report.loss.value, report.rows, limit)
-    return section("Trade-off", paragraph("What the release would have cost with other choices:"), listing(lines))
+    lines = trade_off_sentences(words, dossier.others, report.loss.value, report.rows, limit)
+    return section(words["report.trade_off"], paragraph(words["report.trade_off_intro"]), listing(lines))
 
 
-def limits(words: Words, report: Report) -> str:
-    """What the promises do not protect against."""
-    return section("Limits", listing(sentences.limits(words, tuple(promise.model for promise in report.models))))
-
-
-def notes(report: Report) -> str:
+def notes(dossier: Dossier) -> str:
     """What a reader should know besides."""
-    return section("Notes", listing(report.remarks)) if report.remarks else ""
+    words, remarks = dossier.words, dossier.report.remarks
+    return section(words["report.notes"], listing(map(words.sentence, remarks))) if remarks else ""
 
 
-def origin(words: Words, report: Report, plan: Plan | None) -> str:
-    """How the release was made, so that it can be made again."""
-    rows: list[tuple[str, object]] = [
-        ("method", report.method + (", proved optimal" if report.proved_optimal else "")),
-        ("combinations of levels checked", f"{report.nodes['checked']:,} of {report.nodes['total']:,}"),
-        ("classes", f"{report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows"),
-        ("rows dropped (missing or invalid values)", f"{report.dropped_rows:,}"),
-        ("engine", report.engine),
-        ("seed", str(report.seed)),
-        ("seconds", f"{report.seconds.total:.2f}, of them search {report.seconds.search:.2f}"),
-        ("SHA-256 of the data", report.input_sha256),
+def origin(dossier: Dossier) -> str:
+    """How the release was made, so that it can be made again: figures, fingerprints, and the plan in full."""
+    words, plan = dossier.words, dossier.plan
+    shuffled = plan is not None and plan.output.order == "shuffle"
+    keys = ["report.house", *(["report.shuffled"] if shuffled else [])]
+    parts = [*(paragraph(words[key]) for key in keys), table(["", ""], _origin_rows(dossier), words)]
+    return section(words["report.made"], *parts, *(_plan(dossier) if plan else ()))
+
+
+def _origin_rows(dossier: Dossier) -> list[tuple[str, str]]:
+    words, report = dossier.words, dossier.report
+    classes, seconds = report.classes, report.seconds
+    method = words["report.proved_optimal"].format(method=report.method) if report.proved_optimal else report.method
+    sizes = {"smallest": words.count(classes.smallest), "largest": words.count(classes.largest)}
+    return [
+        (words["report.method"], method),
+        (words["report.nodes"], _of(words, report.nodes["checked"], report.nodes["total"])),
+        (words["report.classes"], words["report.classes_text"].format(count=words.count(classes.count), **sizes)),
+        (words["report.dropped"], words.count(report.dropped_rows)),
+        (words["report.engine"], report.engine),
+        (words["report.seed"], words["report.secret"] if report.seed is None else str(report.seed)),
+        (
+            words["report.seconds"],
+            words["report.seconds_text"].format(
+                total=words.figure(f"{seconds.total:.2f}"), search=words.figure(f"{seconds.search:.2f}")
+            ),
+        ),
+        (words["report.sha_input"], report.input_sha256),
+        *((words[f"report.sha_{key.removesuffix('_sha256')}"], seal) for key, seal in dossier.seals.items()),
         ("Sfumato", report.version),
     ]
-    shuffled = plan is not None and plan.output.order == "shuffle"
-    lines = [words["report.house"], *([words["report.shuffled"]] if shuffled else [])]
-    plan_parts = [folded("The plan", _plan(plan))] if plan else []
-    return section("How it was made", *map(paragraph, lines), table(["", ""], rows), *plan_parts)
 
 
-def _plan(plan: Plan) -> str:
+def _of(words: Words, part: int, whole: int) -> str:
+    return words["report.of"].format(part=words.count(part), whole=words.count(whole))
+
+
+def _plan(dossier: Dossier) -> Iterator[str]:
+    """The plan as it stands: it is printed with the report."""
     from sfumato.microdata.plan.write import plan_text
 
-    return plan_text(plan)
+    assert dossier.plan is not None
+    yield f"<h3>{escape(dossier.words['report.plan'])}</h3><pre>{escape(plan_text(dossier.plan))}</pre>"

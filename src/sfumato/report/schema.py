@@ -48,10 +48,13 @@ ALTERNATIVE = _object(
     },
     "a release that was not chosen",
 )
+DAY: Schema = {"type": "string", "format": "date"}
+RELEASE = {"by": TEXT, "purpose": TEXT, "recipient": TEXT, "basis": TEXT}
 SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 SIZES = _list(_object({"rows": TEXT, "before": SHARE, "after": SHARE}), "share of rows by the size of their class")
 COLUMN = _object(
-    {"level": {"type": ["integer", "null"]}, "top": COUNT, "distinct_before": COUNT, "distinct_after": COUNT}
+    {"level": {"type": ["integer", "null"]}, "top": COUNT, "distinct_before": COUNT, "distinct_after": COUNT},
+    {"shares": _list(_list({"type": ["string", "number"]}), "labels with their shares of the rows before and after")},
 )
 
 
@@ -61,8 +64,9 @@ def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, 
 
 def external_schema() -> Schema:
     """The JSON Schema of report-external.json."""
-    role = {"enum": ["identifier", "quasi-identifier", "sensitive", "insensitive"]}
-    level = {"type": ["integer", "null"], "minimum": 0, "description": "null where the method chooses none"}
+    role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]}
+    label = _closed({"value": TEXT, "stands_for": TEXT})
+    column = _closed({"role": role, "what": TEXT, "values": _list(label, "how published values are to be read")})
     promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
     bound = {
         "enum": [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0],
@@ -71,15 +75,17 @@ def external_schema() -> Schema:
     content = {
         "version": TEXT,
         "edition": {"const": "external"},
+        "language": {"enum": ["en", "de"]},
+        "release": _closed({}, RELEASE),
         "holds": {"type": "boolean"},
         "checked": TEXT | {"description": "how the promises were checked"},
         "models": _list(promise, "each promise, with what was asked alone"),
-        "columns": _map(_closed({"role": role, "level": level, "what": TEXT}), "what was done to each column"),
+        "columns": _map(column, "what was done to each column"),
         "suppressed_at_most": bound,
         "limits": _list(TEXT, "what the promises do not protect against"),
     }
     head = {"$schema": DRAFT, "title": "Sfumato release report to hand out"}
-    return head | _closed(content)
+    return head | _closed(content, {"date": DAY})
 
 
 def report_schema() -> Schema:
@@ -103,7 +109,7 @@ def report_schema() -> Schema:
         "nodes": _object({"total": COUNT, "checked": COUNT}),
         "seconds": _map(NUMBER),
         "engine": TEXT,
-        "seed": COUNT,
+        "seed": {"anyOf": [COUNT, {"type": "null"}]},
         "input_sha256": SHA256,
         "remarks": _list(TEXT),
     }
@@ -111,6 +117,8 @@ def report_schema() -> Schema:
         "withheld_columns": _list(TEXT, "columns that are * in every row"),
         "published_rows": COUNT
         | {"description": "rows in the release, those with * in every quasi-identifier included"},
+        "date": DAY | {"description": "when it was released"},
+        "release": _object({}, RELEASE, "who released for what, as the plan says it"),
         "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
         "plan_sha256": SHA256 | {"description": "of plan.yaml"},
         "recoding_sha256": SHA256 | {"description": "of recoding.json"},

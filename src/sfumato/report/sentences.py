@@ -92,8 +92,8 @@ def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str |
     column = plan.columns[name]
     if name in plan.withheld_columns:
         return words["fate.identifier"]
-    if column.publish is not None:
-        asked = {part.name: getattr(column.publish, part.name) for part in fields(column.publish)}
+    if column.operations is not None:
+        asked = {part.name: getattr(column.operations, part.name) for part in fields(column.operations)}
         steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
         return words["fate.changed"].format(steps=steps)
     role = column.role
@@ -106,12 +106,13 @@ def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str
         return words["fate.withheld" if level else "fate.raw"]
     kind, rung = "groups", ""
     if isinstance(hierarchy, Dates):
-        kind, rung = "dates", words[f"rung.{_rung(hierarchy, level)}"]
+        kind, rung = "dates", words[f"rung.{rung_of(hierarchy, level)}"]
     elif isinstance(hierarchy, Digits):
         kind = f"digit{'s' if level > 1 else ''}_{'last' if hierarchy.side == 'right' else 'first'}"
     return words[f"fate.{kind}"].format(level=level, top=top, rung=rung)
 
 
-def _rung(hierarchy: Dates, level: int) -> str:
+def rung_of(hierarchy: Dates, level: int) -> str:
+    """The period by which dates are told at a level."""
     rungs = [name for name in hierarchy.levels or LEVELS if name not in ("day", "any")]
     return rungs[level - 1] if level <= len(rungs) else "coarser"

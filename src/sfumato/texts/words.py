@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 
@@ -50,6 +51,15 @@ class Words(Mapping[str, str]):
     def amount(self, value: float) -> str:
         """A number for people: four digits, large ones whole."""
         return self.figure(amount(value))
+
+    def day(self, day: date) -> str:
+        """A date as people write it.
+
+        >>> words_in("de").day(date(2026, 3, 1)), words_in().day(date(2026, 3, 1))
+        ('1. März 2026', 'March 1, 2026')
+        """
+        month = self["months"].split()[day.month - 1]
+        return self["day"].format(day=day.day, month=month, year=day.year)
 
     def sentence(self, english: str) -> str:
         """A sentence from below in this language; as it is where it is not known.

@@ -1,73 +1,90 @@
-"""The components that all pages share: header, colors, cards, tables with marks, and how an error is told."""
+"""The components that all pages share: style, heads, cards, tables with marks, and how an error is told."""
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from html import escape
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from nicegui import events, ui
+from nicegui import Client, events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.report.html_parts import style
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
 from sfumato.texts.words import Words
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><defs><linearGradient id="g">'
-    '<stop stop-color="#44598c"/><stop offset="1" stop-color="#44598c" stop-opacity=".08"/></linearGradient></defs>'
+    '<stop stop-color="#37558f"/><stop offset="1" stop-color="#37558f" stop-opacity=".08"/></linearGradient></defs>'
     '<circle cx="16" cy="16" r="15" fill="url(#g)"/></svg>'
 )
-STYLE = """
-.sf-main { display: flex; flex-direction: column; gap: .75rem; width: 100%; max-width: 68rem; margin: 0 auto;
-  padding: .5rem .75rem 3rem; }
-.sf-card { width: 100%; }
-.sf-header a { color: inherit; text-decoration: none; padding: .35rem .7rem; border-radius: .4rem; }
-.sf-header a[aria-current=page] { background: rgb(255 255 255 / .18); }
-.sf-table { width: 100%; overflow-x: auto; }
-.sf-table table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-.sf-table th, .sf-table td { text-align: left; padding: .3rem .7rem; border-bottom: 1px solid rgb(128 128 128 / .25);
-  white-space: nowrap; }
-.sf-table th { opacity: .7; font-weight: 600; }
-.sf-table td.changed { background: rgb(68 89 140 / .18); } .sf-table td.masked { background: rgb(201 138 60 / .28); }
-.sf-tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; width: 100%; }
-.sf-tile { border: 1px solid rgb(128 128 128 / .3); border-radius: .5rem; padding: .7rem .9rem; }
-.sf-tile b { display: block; font-size: 1.15rem; } .sf-tile span { opacity: .75; font-size: .87rem; }
-.sf-promise { width: 100%; border: 1px solid rgb(128 128 128 / .3); border-radius: .5rem; padding: .6rem .9rem; }
-.sf-fields { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); gap: .2rem 1rem;
-  width: 100%; }
-.sf-soft { opacity: .75; } .sf-report { width: 100%; height: 75vh; border: 0; background: white; }
-.nicegui-content { padding: 0; }
-.q-notification .q-notification__actions { color: inherit; }
-.q-uploader__subtitle, .q-uploader__list:empty { display: none; }
-.body--dark .sf-table td.changed { background: rgb(110 138 210 / .32); }
-.body--dark :is(.q-btn--flat, .q-btn--outline, .q-field, .q-slider) { --q-primary: #9db2e6; }
-:focus-visible { outline: 2px solid #c98a3c; outline-offset: 2px; }
-"""
 # What is told of files that the browser does not send: which rule each one breaks.
 REASONS = "(entries) => emit(entries.map((entry) => entry.failedPropValidation))"
-# The browser names the field of an upload in its own language; screen readers shall hear what stands on it.
-NAMED_UPLOADS = """(() => {
-  const name = () => document.querySelectorAll('.q-uploader[aria-label] input[type=file]').forEach((input) =>
-    input.setAttribute('aria-label', input.closest('.q-uploader').getAttribute('aria-label')));
-  new MutationObserver(name).observe(document.body, {childList: true, subtree: true});
-  name();
-})()"""
-AREAS = (("/", "rows_area"), ("/tables", "tables_area"), ("/attributes", "attributes_area"))
+_HERE = Path(__file__).parent
 
 
-def frame(words: Words, path: str) -> None:
-    """Header and style of a page."""
-    ui.add_css(STYLE)
-    ui.run_javascript(NAMED_UPLOADS)
-    ui.colors(primary="#44598c", secondary="#c98a3c", accent="#c98a3c")
-    with ui.header(fixed=False).classes("sf-header items-center").props('role="banner"'):
-        ui.label(words["title"]).classes("text-lg font-bold").props('role="heading" aria-level="1"')
-        with ui.element("nav") as areas:
-            areas.props["aria-label"] = words["areas"]
-            for target, name in AREAS:
-                link = ui.link(words[name], target)  # the path of the mount is put before it in the browser
-                if target == path:
-                    link.props('aria-current="page"')
+def add_style() -> None:
+    """The look of every page, and what it does in the browser by itself."""
+    ui.add_css(style("colors") + (_HERE / "pages.css").read_text(encoding="utf-8"))
+    ui.add_body_html(f"<script>{(_HERE / 'pages.js').read_text(encoding='utf-8')}</script>")
+    ui.colors(primary="#37558f", secondary="#875214", accent="#875214", positive="#1d6f49", negative="#a8362f")
+
+
+_handlers: WeakKeyDictionary[Client, dict[str, Callable[[Any], Any]]] = WeakKeyDictionary()
+
+
+def listen(name: str, handle: Callable[[Any], Any]) -> None:
+    """Handle an event that the page's own script tells of; one handler an event, the last one counts."""
+    handlers = _handlers.setdefault(ui.context.client, {})
+    if name not in handlers:
+        ui.on(name, partial(_dispatch, handlers, name))
+    handlers[name] = handle
+
+
+def _dispatch(handlers: dict[str, Callable[[Any], Any]], name: str, event: Any) -> Any:
+    return handlers[name](event)
+
+
+@contextmanager
+def head(title: str, about: str = "") -> Iterator[None]:
+    """The head of a step: its name, what it is about, and to the right what is built inside."""
+    with ui.element("div").classes("sf-head"):
+        ui.html(f"<h2>{escape(title)}</h2>", sanitize=False)
+        if about:
+            ui.label(about).classes("sf-soft")
+        ui.element("div").classes("sf-grow")
+        yield
+
+
+@contextmanager
+def card(title: str = "", classes: str = "") -> Iterator[ui.element]:
+    """A card, with a title where one is given."""
+    with ui.element("section").classes(f"sf-card {classes}") as frame:
+        if title:
+            ui.html(f"<h3>{escape(title)}</h3>", sanitize=False).classes("sf-title")
+        yield frame
+
+
+def code(text: str, words: Words) -> None:
+    """A text to be copied, as it is."""
+
+    def copy() -> None:
+        ui.clipboard.write(text)
+        ui.notify(words["copied"])
+
+    ui.html(f'<pre class="sf-code" tabindex="0">{escape(text)}</pre>', sanitize=False).classes("w-full")
+    button(words["copy"], copy).props("flat dense").classes("self-start")
+
+
+def explain(text: str, meaning: str) -> None:
+    """A word with its explanation on hover and focus."""
+    label = ui.label(text).classes("sf-help").props('tabindex="0"')
+    with label:
+        ui.tooltip(meaning).classes("text-sm")
+    label.props["aria-description"] = meaning
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> None:
@@ -82,8 +99,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> Non
 
 def tiles(figures: Iterable[tuple[str, str]]) -> None:
     """Figures that stand out."""
-    shown = "".join(f'<div class="sf-tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in figures)
-    ui.html(shown, sanitize=False).classes("sf-tiles")
+    shown = "".join(f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in figures)
+    ui.html(shown, sanitize=False).classes("tiles")
 
 
 def alarm(text: str) -> None:

@@ -28,11 +28,15 @@ LOOKED_AT_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What is known of a column: its distinct texts, and how many rows have none."""
+    """What is known of a column: its distinct texts with their rows, and how many rows have none."""
 
     name: str
-    values: tuple[str, ...]
+    counts: dict[str, int]
     missing: int
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(self.counts)
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None
     finally:
         engine.close()
     profiles = suggested.profiles
-    columns = tuple(Column(profile.name, tuple(profile.values), profile.missing) for profile in profiles)
+    columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
     return Loaded(path, profiles[0].rows, columns, preview, planned or suggested.plan, suggested.reasons, read)
 
 

@@ -9,7 +9,7 @@ from sfumato.engines.arrow_counts import arrow, counted
 from sfumato.engines.databases.address import Address
 from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import CountsPersons, Reading
 from sfumato.errors import EngineError
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.data_plan import DataPlan
@@ -20,13 +20,15 @@ SNAPSHOT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
 ONE_TEXT = "SELECT set_config('TimeZone', 'UTC', true), set_config('DateStyle', 'ISO', true)"
 
 
-class PostgreSQLEngine:
+class PostgreSQLEngine(CountsPersons):
     """Rows in a PostgreSQL table, as they are when the engine is opened, whatever others write meanwhile.
 
     The count is one statement in the database; the rows are recoded on their way into the release by DuckDB.
     """
 
     name = "postgresql"
+
+    notes: tuple[str, ...] = ()
 
     def __init__(self, address: Address, data: DataPlan | None = None) -> None:
         arrow("postgresql")
@@ -57,6 +59,11 @@ class PostgreSQLEngine:
         with self._connection.cursor() as cursor:
             cursor.execute(f"SELECT count(*) FROM {self._table.name}")
             return int(cursor.fetchone()[0])
+
+    def repeats(self, column: str) -> bool:
+        """Not known without reading the table again."""
+        del column
+        return False
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         """Numbers of rows in the order of the primary key; none for a table that has no such key."""

@@ -63,6 +63,12 @@ class Application(Lookups):
         return self.with_class_column(self.source.columns)
 
     @property
+    def person_key(self) -> str:
+        """The key of a row's person, as in order.py."""
+        key, text = sql.text(self.handling.person_key), as_text(self.handling.person or "", self.strip)
+        return f"substr(sha256(concat({key}, {text})), 1, 32)"
+
+    @property
     def picks(self) -> bool:
         """Whether codes are picked from lists instead of being joined."""
         return bool(self.kinds) and all(len(coding.texts) <= MAX_TEXTS for coding in self.recoding.codings)

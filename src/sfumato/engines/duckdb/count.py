@@ -11,9 +11,10 @@ from functools import cached_property
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text, filtered
-from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
+from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, packed
 from sfumato.engines.engine import Reading
 from sfumato.microdata.counts.packing import Packing, packing_of
+from sfumato.microdata.counts.persons import ADDED_UP
 
 # Columns with too many texts are told by so many rows, before all are looked through.
 SAMPLED_ROWS = 20_000
@@ -51,7 +52,7 @@ class Counting:
         for place in range(len(self.columns)):
             yield f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
 
-    def codes(self) -> str:
+    def codes(self, further: str = "") -> str:
         """The combinations with codes for texts; each column's few texts are numbered apart, which is far cheaper than
         ranking all combinations by each column."""
         codes = sql.listed(f"e{place}.code AS c{place}" for place in range(len(self.columns)))
@@ -61,7 +62,45 @@ class Counting:
             f" ON combinations.t{place} IS NOT DISTINCT FROM e{place}.text"
             for place in range(len(self.columns))
         ]
-        return f"SELECT {codes}{', ' if self.columns else ''}n FROM combinations{''.join(joins)}"
+        return f"SELECT {codes}{', ' if self.columns else ''}n{further} FROM combinations{''.join(joins)}"
+
+    # Persons: pairs of a person and a value that stand in one combination alone add up.
+
+    def group_persons(self, person: str, value: str | None) -> Iterator[str]:
+        """Make the table of combinations with persons: how many add up, and each one that does not by its number."""
+        texts = [f"t{place}" for place in range(len(self.columns))]
+        named = as_text(person, self.strip)
+        further = "" if value is None else f", {self._value(value)} AS v"
+        pair, keys = ("p", texts) if value is None else ("v, p", [*texts, "v"])
+        yield (
+            "CREATE OR REPLACE TEMP TABLE person_rows AS "
+            f"SELECT {self.texts_of_rows}{further}, {named} AS p FROM {self.rows} GROUP BY ALL"
+        )
+        yield (
+            f"CREATE OR REPLACE TEMP TABLE spread AS SELECT {pair}, row_number() OVER () AS number "
+            f"FROM (SELECT {pair} FROM person_rows GROUP BY {pair} HAVING count(*) > 1)"
+        )
+        same = "r.p = q.p" if value is None else "r.p = q.p AND r.v IS NOT DISTINCT FROM q.v"
+        chosen = sql.listed(f"r.{key}" for key in keys)
+        last = "" if value is None else f", r.v AS t{len(texts)}"
+        columns = sql.listed(f"r.{text}" for text in texts)
+        added = f"SELECT {columns}{last}, CAST({ADDED_UP} AS BIGINT) AS person, count(*) AS n FROM person_rows AS r"
+        added += f" ANTI JOIN spread AS q ON {same} GROUP BY {chosen}"
+        single = f"SELECT {columns}{last}, q.number, 1 FROM person_rows AS r JOIN spread AS q ON {same}"
+        yield f"CREATE OR REPLACE TEMP TABLE combinations AS {added} UNION ALL {single}"
+        yield "DROP TABLE person_rows"
+        yield "DROP TABLE spread"
+
+    def nameless(self, person: str) -> str:
+        """Ask whether some row names no person."""
+        named = as_text(person, self.strip)
+        words = f" OR {named} IN ({sql.listed(map(sql.text, self.reading.missing))})" if self.reading.missing else ""
+        return f"SELECT coalesce(bool_or({named} IS NULL{words}), false) FROM {self.rows}"
+
+    def _value(self, value: str) -> str:
+        """The text of a sensitive value; what tells none is missing."""
+        absent = sql.listed(map(sql.text, ("", *self.reading.missing)))
+        return f"CASE WHEN {as_text(value, self.strip)} NOT IN ({absent}) THEN {as_text(value, self.strip)} END"
 
     # By codes: look for the texts of columns that lie in dictionaries, which may be too many.
 
@@ -112,11 +151,46 @@ class CodeCounting(Counting):
         for picker in self._pickers:
             yield from picker.types()
 
-    def group_by_codes(self) -> str:
-        """The packed codes of each combination, and its rows; a text that is not known gives no code."""
+    def tells(self, value: str) -> bool:
+        """Whether all texts of a sensitive column tell a value each: none is another way to say missing."""
+        return not any(text == "" or text in self.reading.missing for text in self.values[self.columns.index(value)])
+
+    def group_persons_by_codes(self, person: str, value: str | None) -> Iterator[str]:
+        """Make the table of combinations with persons: how many add up, and each one that does not by its number.
+
+        Who has one combination alone has the same first and last one, which costs far less than to list all of them.
+        Where a value is counted, its code lies behind those of the combination, and pairs of value and person add up.
+        """
+        kind = self.kinds.get(person, "")
+        plain = kind in (*INTEGERS, "VARCHAR") and not self.strip
+        name = f"s.{sql.name(person)}" if plain else as_text(person, self.strip)
+        mask = 0 if value is None else int(self.packing.mask[self.columns.index(value)])
+        shift = 0 if value is None else int(self.packing.shift[self.columns.index(value)])
+        bits = f"CAST({mask << shift} AS UBIGINT)"
+        rows = f"SELECT {self._keys()[0]} AS k, {name} AS p FROM {self.rows}"
+        ends = f"SELECT p, (k & {bits}) AS v, min(k) AS low, max(k) AS high FROM ({rows}) GROUP BY ALL"
+        yield f"CREATE OR REPLACE TEMP TABLE ends AS SELECT *, row_number() OVER () AS number FROM ({ends})"
+        same = f"r.p = q.p AND (r.k & {bits}) = q.v"
+        added = f"SELECT low AS k, CAST({ADDED_UP} AS BIGINT) AS person, count(*) AS n FROM ends"
+        added += " WHERE low = high GROUP BY low"
+        single = f"SELECT DISTINCT r.k, q.number, 1 FROM ({rows}) AS r JOIN ends AS q ON {same} AND q.low < q.high"
+        yield f"CREATE OR REPLACE TEMP TABLE combinations AS {added} UNION ALL {single}"
+
+    def nameless_of_ends(self) -> str:
+        """Ask whether some row names no person, of the table that is made on the way."""
+        missing = sql.listed(map(sql.text, self.reading.missing))
+        words = f" OR CAST(p AS VARCHAR) IN ({missing})" if missing else ""
+        return f"SELECT coalesce(bool_or(p IS NULL{words}), false) FROM ends"
+
+    def _keys(self) -> list[str]:
+        """The words of a row's packed codes; a text that is not known gives no code."""
         parts = [
             picker.picked([str(code << int(shift)) for code in range(len(picker.texts))], "UBIGINT")
             for picker, shift in zip(self._pickers, self.packing.shift, strict=True)
         ]
-        keys = sql.listed(f"{key} AS k{word}" for word, key in enumerate(packed(self.packing, parts)))
+        return packed(self.packing, parts)
+
+    def group_by_codes(self) -> str:
+        """The packed codes of each combination, and its rows."""
+        keys = sql.listed(f"{key} AS k{word}" for word, key in enumerate(self._keys()))
         return f"SELECT {keys}, count(*) AS n FROM {self.rows} GROUP BY ALL"

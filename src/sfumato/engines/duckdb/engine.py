@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,16 @@ from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.join import Joining
-from sfumato.engines.duckdb.sources import Source, csv_table, open_source
+from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
-from sfumato.engines.engine import Reading
-from sfumato.engines.files import fingerprint, format_of
+from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
+from sfumato.engines.files import files_of, fingerprint, format_of
 from sfumato.engines.frames.sources import installed
+from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
 from sfumato.folders import Scratch
 from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recoding
 
@@ -34,10 +37,14 @@ Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.in
 DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
 
-class DuckDBEngine:
+class DuckDBEngine(CountsPersons):
     """Rows in a file."""
 
     name = "duckdb"
+
+    # The column of keys of persons, where they are attached.
+    person_column: str | None = None
+    _person_rows = ""
 
     # Columns by whose published values Parquet files are laid in folders.
     partition: tuple[str, ...] = ()
@@ -90,6 +97,8 @@ class DuckDBEngine:
         """Connect and open the source; nothing stays behind when that fails."""
         self.path = path
         self.plan = plan
+        # The texts of columns that were counted by codes, for whoever counts them again.
+        self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
         with ExitStack() as undo:
             self._scratch = _scratch(plan)
             undo.callback(self._scratch.cleanup)
@@ -103,6 +112,10 @@ class DuckDBEngine:
     def columns(self) -> tuple[str, ...]:
         return self.source.columns
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.source.notes
+
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         with self.faults(reads=True):
             counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)
@@ -110,15 +123,56 @@ class DuckDBEngine:
             rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
         return Counted(tuple(columns), values, codes, counts, rows)
 
+    def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
+        """Persons are added up where they do in the database: only who has rows in several combinations leaves it."""
+        table = self._person_rows if person == PERSON else self.source.table
+        counting = Counting(table, tuple(columns), reading, self.plan.strip)
+        with self.faults(reads=True):
+            names = (*columns, *([value] if value else []))
+            quick = self._persons_by_codes(replace(counting, columns=names), person, value)
+            if quick is not None:
+                return quick
+            nameless = bool(self._run(counting.nameless(person))[0][0])
+            for statement in counting.group_persons(person, value):
+                self._run(statement)
+            values, codes, counts, persons = self._texts_and_codes(replace(counting, columns=names), ", person")
+        return PersonCount(Counted(names, values, codes, counts, int(counts.sum())), persons, nameless)
+
     def _by_texts(self, counting: Counting) -> Combinations:
         """Texts of each column, codes and rows of each combination, for columns of any kind."""
         self._run(counting.group_by_texts())
+        return self._texts_and_codes(counting)[:3]
+
+    def _persons_by_codes(self, counting: Counting, person: str, value: str | None) -> PersonCount | None:
+        """Persons by packed codes, where the columns lie in dictionaries and have few texts; None where not."""
+        kinds = self._dictionaries()
+        texts = [self._known_texts.get((name, counting.reading.required)) for name in counting.columns]
+        if not kinds or any(entry is None for entry in texts):
+            return None
+        values = tuple(entry for entry in texts if entry is not None)
+        coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, values, kinds)
+        if coding.packing.words > 1 or (value is not None and not coding.tells(value)):
+            return None
+        for statement in (*coding.types(), *coding.group_persons_by_codes(person, value)):
+            self._run(statement)
+        nameless = bool(self._run(coding.nameless_of_ends())[0][0])
+        self._run("DROP TABLE ends")
+        arrays = self._connection.execute("SELECT * FROM combinations").fetchnumpy()
+        self._run("DROP TABLE combinations")
+        codes = coding.packing.unpack(np.asarray(arrays["k"], np.uint64).reshape(1, -1))
+        counts = np.asarray(arrays["n"], np.int64)
+        counted = Counted(counting.columns, values, codes, counts, int(counts.sum()))
+        return PersonCount(counted, np.asarray(arrays["person"], np.int64), nameless)
+
+    def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
+        """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
         values = tuple(self._texts(statement) for statement in counting.texts())
-        arrays = self._connection.execute(counting.codes()).fetchnumpy()
+        arrays = self._connection.execute(counting.codes(further)).fetchnumpy()
         self._run("DROP TABLE combinations")
         codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(counting.columns))]
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
-        return values, matrix, np.asarray(arrays["n"], np.int64)
+        persons = np.asarray(arrays.get("person", ()), np.int64)
+        return values, matrix, np.asarray(arrays["n"], np.int64), persons
 
     def _by_codes(self, counting: Counting) -> Combinations | None:
         """The same where the columns lie in dictionaries and have few texts; None where not."""
@@ -128,6 +182,8 @@ class DuckDBEngine:
         texts = in_order(self._run(counting.whole())[0])
         if texts is None:
             return None
+        for name, entry in zip(counting.columns, texts, strict=True):
+            self._known_texts[name, counting.reading.required] = entry
         coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, texts, kinds)
         for statement in coding.types():
             self._run(statement)
@@ -137,6 +193,11 @@ class DuckDBEngine:
             raise EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")
         packed = np.array([np.asarray(word, np.uint64) for word in keys])
         return texts, coding.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
+
+    def repeats(self, column: str) -> bool:
+        rows = f"SELECT {as_text(column, self.plan.strip)} AS t FROM {self.source.table} AS s LIMIT {LOOKED_AT_ROWS}"
+        found = self.ask(f"SELECT count(t) > count(DISTINCT t) FROM ({rows})")
+        return bool(found[0][0])
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         with self.faults(reads=True):
@@ -153,13 +214,32 @@ class DuckDBEngine:
                 self._stream(Stream(application, recoding), target)
             else:
                 self._join(Joining(application, target))
-        return DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
+        published = DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
+        if handling.person is not None:
+            published.attach_persons(target.with_name(PERSONS_FILE))
+        return published
+
+    def attach_persons(self, path: Path) -> None:
+        """Have the keys of the rows' persons, which a file holds in the order of the rows, as a further column.
+
+        Raises:
+            DataError: The file has not as many keys as there are rows.
+        """
+        keys = f"read_parquet({file_list(files_of(path))})"
+        with self.faults(reads=True):
+            pair = self._run(f"SELECT (SELECT count(*) FROM {self.source.table}), (SELECT count(*) FROM {keys})")[0]
+        if pair[0] != pair[1]:
+            raise DataError(f"{path.name} does not belong to these rows.", "Give the file of their release.", "persons")
+        self._person_rows = f"(SELECT d.*, p.{PERSON} FROM {self.source.table} AS d POSITIONAL JOIN {keys} AS p)"
+        self.person_column = PERSON
 
     def _stream(self, stream: Stream, target: Path) -> None:
         if stream.compares:
             self._load("classes", stream.application.class_lookup())
         for statement in (*stream.types(), stream.statement(target)):
             self._run(statement)
+        if stream.application.handling.person is not None:
+            self._run(stream.persons(target.with_name(PERSONS_FILE)))
 
     def _join(self, joining: Joining) -> None:
         for table, arrays in joining.tables():

@@ -19,6 +19,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 
@@ -94,13 +95,17 @@ class Joining:
         Args:
             threads: How many DuckDB has at hand.
         """
-        if threads > MOST_THREADS or self.target.suffix != ".parquet" or self.application.partition:
+        persons = self.application.handling.person is not None
+        alone = threads <= MOST_THREADS and self.target.suffix == ".parquet" and not self.application.partition
+        if not alone and not persons:
             yield self._copy(f"({self._rows()})", as_texts=True)
             return
         yield f"CREATE OR REPLACE TEMP TABLE published AS {self._rows()}"
-        yield "SET threads = 1"
-        yield self._copy("published", as_texts=False)
-        yield "RESET threads"
+        yield from ("SET threads = 1",) if alone else ()
+        yield self._copy("published", as_texts=not alone)
+        if persons:
+            yield copy_statement(f"SELECT {PERSON} FROM published", self.target.with_name(PERSONS_FILE), "")
+        yield from ("RESET threads",) if alone else ()
         yield "DROP TABLE published"
 
     def _copy(self, rows: str, as_texts: bool) -> str:
@@ -121,17 +126,21 @@ class Joining:
         return columns
 
     def _rows(self) -> str:
-        """The published rows, in order."""
+        """The published rows, in order, with the keys of their persons where a column names them."""
         handling = self.application.handling
         shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
-        named = sql.listed(f"{value} AS v{place}" for place, value in enumerate(self._columns.values()))
-        order = "s.sfumato_row" if handling.shuffle_seed is None else _hash(handling.shuffle_seed)
+        values = [f"{value} AS v{place}" for place, value in enumerate(self._columns.values())]
+        keys = [] if handling.person is None else [f"{self.application.person_key} AS {PERSON}"]
+        named = sql.listed([*values, *keys])
+        order = "s.sfumato_row" if handling.order_key is None else _hash(handling.order_key)
         return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
 
     def _published(self, column: str) -> str:
         recoding, handling = self.application.recoding, self.application.handling
         strip = self.application.strip
         raw = as_text(column, strip=True) if strip else f"s.{sql.name(column)}"
+        if column == handling.key_column:
+            return self.application.person_key
         if column in handling.withheld_columns:
             return sql.text(STAR)
         if column in recoding.columns:
@@ -175,7 +184,7 @@ class Joining:
             text = as_text(division.column, self.application.strip)
             rows = f"{rows} JOIN valued ON {text} IS NOT DISTINCT FROM valued.text"
         within = sql.listed([*keys, value])
-        rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.seed)})"
+        rank = f"row_number() OVER (PARTITION BY {within} ORDER BY {_hash(division.key)})"
         return f"SELECT s.*, {sql.listed(named)}, {value} AS sfumato_value, {rank} AS sfumato_rank FROM {rows}"
 
     def _column_joins(self) -> str:
@@ -205,5 +214,5 @@ class Joining:
         return self._pickers[place].picked(entries, "UBIGINT")
 
 
-def _hash(seed: int) -> str:
-    return f"md5(concat({sql.text(f'{seed}:')}, s.sfumato_row))"
+def _hash(key: str) -> str:
+    return f"sha256(concat({sql.text(key)}, s.sfumato_row))"

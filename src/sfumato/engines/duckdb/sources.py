@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.delimited import damaged, empty, encoding_of, open_text
+from sfumato.delimited import SAMPLED_RECORDS, damaged, empty, encoding_of, header_of, open_text
 from sfumato.engines import sql
 from sfumato.engines.duckdb.values import with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
@@ -38,12 +38,14 @@ class Source:
         separator: Of a CSV file, for writing the release alike.
         numbered: The table with its rows' numbers (from 1) as a further column `sfumato_row`, where these are known
             without counting rows one by one; else empty.
+        notes: What a reader should know of the columns.
     """
 
     table: str
     columns: tuple[str, ...]
     separator: str = ","
     numbered: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def with_numbers(self) -> str:
@@ -75,8 +77,8 @@ def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scr
     files = files_in(path, "csv")
     head = head_of(files, data, names)
     readable, encoding = native(files, data, scratch)
-    table = csv_table(readable, head.columns, head.separator, data.quote, encoding, data.header)
-    return Source(table, head.columns, head.separator)
+    table = csv_table(readable, head.columns, head.separator, data.quote, encoding, data.header is not False)
+    return Source(table, head.columns, head.separator, notes=head.notes)
 
 
 def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
@@ -169,7 +171,7 @@ def _sqlite_values(cursor: Any, table: str) -> str:
     return sql.listed(chosen)
 
 
-def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
     with extra_part("python-calamine", "excel"):
         import python_calamine
     try:
@@ -180,10 +182,13 @@ def _excel(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _
         raise damaged(path) from None
     if not cells:
         raise empty(path.name)
-    columns = tuple(str(name) for name in cells[0])
+    first = [str(_whole(name)) for name in cells[0]]
+    sample = [[str(_whole(value)) for value in row] for row in cells[1:SAMPLED_RECORDS]]
+    columns, notes = header_of(first, sample, data.dialect, names)
     check_names(columns)
-    texts = {name: _cells(name, [row[place] for row in cells[1:]]) for place, name in enumerate(columns)}
-    return _loaded(connection, texts)
+    rows = cells if data.header is False else cells[1:]
+    texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}
+    return replace(_loaded(connection, texts), notes=notes)
 
 
 def _cells(name: str, values: Sequence[Any]) -> Any:

@@ -18,6 +18,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, required
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, LevelRecoding
 
@@ -31,7 +32,7 @@ def streams(application: Application) -> bool:
     recoding = application.recoding
     return (
         isinstance(recoding, LevelRecoding)
-        and application.handling.shuffle_seed is None
+        and application.handling.order_key is None
         and not application.handling.labels
         and len(recoding.classes) <= MAX_CLASSES
         and all(len(coding.texts) <= MAX_TEXTS for coding in recoding.codings)
@@ -79,6 +80,12 @@ class Stream:
         shown = " WHERE NOT s.sfumato_hidden" if self._drops else ""
         select = f"SELECT {sql.listed(columns)} FROM {self._rows()} AS s{shown}"
         return copy_statement(select, target, application.source.separator, application.partition)
+
+    def persons(self, target: Path) -> str:
+        """Write the keys of the published rows' persons to a file."""
+        shown = " WHERE NOT s.sfumato_hidden" if self._drops else ""
+        select = f"SELECT {self.application.person_key} AS {PERSON} FROM {self._rows()} AS s{shown}"
+        return copy_statement(select, target, "")
 
     @property
     def _drops(self) -> bool:
@@ -157,6 +164,8 @@ class Stream:
         text = as_text(column, self.application.strip)
         raw = text if self.application.strip else f"s.{sql.name(column)}"
         stars = self.application.stars
+        if column == handling.key_column:
+            return self.application.person_key
         if column in handling.withheld_columns:
             return sql.text(STAR)
         if column in recoding.columns:

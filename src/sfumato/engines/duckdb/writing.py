@@ -88,6 +88,8 @@ def _copy(categories: Mapping[str, Sequence[Cell]], part: Path, format_: str, se
 
 
 def _value(values: Sequence[Cell], code: str) -> str:
+    if isinstance(values, range):
+        return f"({values.start} + {code}::BIGINT)"
     literals = ", ".join(_literal(value) for value in values)
     return f"([{literals}]::{_value_type(values)}[])[{code}::INTEGER + 1]"
 

@@ -1,6 +1,6 @@
 """How rows of a frame are published: each finds its class, and a frame of the same kind is made of the labels."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.engines.frames.count import Coded, Codes
 from sfumato.engines.frames.sources import bare, plain_values, worded
-from sfumato.engines.order import shared_out, shuffled
+from sfumato.engines.order import person_hash, shared_out, shuffled
 from sfumato.errors import DataError
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.counts.packing import packing_of
@@ -37,16 +37,24 @@ class Application:
     frame: "nw.DataFrame[Any]"
     coded: Callable[[str], Coded]
 
-    def published(self, rows: Rows) -> "nw.DataFrame[Any]":
-        """The release of some rows."""
+    def published(self, rows: Rows) -> "tuple[nw.DataFrame[Any], list[str]]":
+        """The release of some rows, and the key of each row's person where a column names them."""
         classes, rows = self._classes(rows)
         suppressed = self.recoding.suppressed[classes]
         if self.handling.suppressed == "drop":
             classes, rows, suppressed = classes[~suppressed], rows[~suppressed], suppressed[~suppressed]
-        if self.handling.shuffle_seed is not None:
-            order = shuffled((rows + 1).tolist(), self.handling.shuffle_seed)
+        if self.handling.order_key is not None:
+            order = shuffled((rows + 1).tolist(), self.handling.order_key)
             classes, rows, suppressed = classes[order], rows[order], suppressed[order]
-        return self._frame_of(classes, rows, suppressed)
+        keys = self._keys(rows)
+        return self._frame_of(classes, rows, suppressed, keys), keys
+
+    def _keys(self, rows: Rows) -> list[str]:
+        if self.handling.person is None:
+            return []
+        texts, codes = self.coded(self.handling.person)
+        hashes = [person_hash(text, self.handling.person_key) for text in texts]
+        return [hashes[code] for code in codes[rows].tolist()]
 
     def _classes(self, rows: Rows) -> tuple[Codes, Rows]:
         """The class of each row that is not dropped, and those rows."""
@@ -81,7 +89,9 @@ class Application:
         lookup = [division.spellings.get(text, -1) for text in texts]
         return np.array(lookup, np.int64)[codes[rows]]
 
-    def _frame_of(self, classes: Codes, rows: Rows, suppressed: npt.NDArray[np.bool_]) -> "nw.DataFrame[Any]":
+    def _frame_of(
+        self, classes: Codes, rows: Rows, suppressed: npt.NDArray[np.bool_], keys: Sequence[str]
+    ) -> "nw.DataFrame[Any]":
         recoding, handling = self.recoding, self.handling
         frame = plain_values(self.frame[rows.tolist()])
         new: dict[str, list[Any]] = {column: self._texts_of(column, rows) for column in worded(self.frame)}
@@ -92,6 +102,8 @@ class Application:
             new[column] = labels[np.where(suppressed, len(labels) - 1, recoding.classes[classes, place])].tolist()
         for column in handling.withheld_columns:
             new[column] = [STAR] * len(rows)
+        if handling.key_column is not None:
+            new[handling.key_column] = list(keys)
         for column, by_text in handling.labels.items():
             new[column] = [by_text[text] for text in self._texts_of(column, rows)]
         for column in handling.veiled_columns if suppressed.any() else ():

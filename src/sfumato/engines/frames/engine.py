@@ -9,27 +9,31 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import CountsPersons, Reading
 from sfumato.engines.frames.apply import Application
 from sfumato.engines.frames.count import Coded, count_rows, factorize
 from sfumato.engines.frames.sources import check_kinds
 from sfumato.engines.names import check_names
+from sfumato.engines.order import PERSON
 from sfumato.engines.texts import as_text, no_text, short_text
 from sfumato.errors import EngineError
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
-class FrameEngine:
+class FrameEngine(CountsPersons):
     """Rows in a frame that the caller holds; the frame is never changed."""
 
     name = "frames"
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Any, notes: tuple[str, ...] = ()) -> None:
+        self.notes = notes
         self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         check_names(self._frame.columns)
         check_kinds(self._frame)
         self._coded: dict[str, Coded] = {}
+        # Of published rows, the key of each one's person, where a column named them.
+        self.person_keys: list[str] = []
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -48,7 +52,12 @@ class FrameEngine:
         if target is not None:
             raise EngineError("frames are published as frames.", "Save the release to write files.", "frames-target")
         application = Application(recoding, handling, self._frame, self.coded)
-        return FrameEngine(application.published(self._present(reading)).to_native())
+        frame, keys = application.published(self._present(reading))
+        published = FrameEngine(frame.to_native())
+        if handling.person is not None:
+            published.person_keys = keys
+            published._coded[PERSON] = factorize(keys, as_text)
+        return published
 
     def data(self) -> Any:
         return self._frame.to_native()

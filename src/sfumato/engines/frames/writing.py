@@ -1,5 +1,6 @@
 """Writing frames to files: through DuckDB, so that a frame's file looks like a file's file."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine, connect, explained
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.frames.engine import FrameEngine
+from sfumato.engines.order import PERSON
 
 
 def write_frame(engine: FrameEngine, target: Path, separator: str) -> DuckDBEngine:
@@ -30,6 +32,16 @@ def write_frame(engine: FrameEngine, target: Path, separator: str) -> DuckDBEngi
     finally:
         connection.close()
     return DuckDBEngine.of_published(target, engine.columns, separator)
+
+
+def write_keys(keys: Sequence[str], target: Path) -> None:
+    """Write the keys of the rows' persons to a Parquet file."""
+    connection = connect(target.parent)
+    try:
+        connection.register("keys", {PERSON: np.array(keys, object)})
+        connection.execute(copy_statement("SELECT * FROM keys", target, "")).fetchall()
+    finally:
+        connection.close()
 
 
 def _arrays(engine: FrameEngine) -> dict[str, Any]:

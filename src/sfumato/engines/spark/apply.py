@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups
+from sfumato.engines.order import PERSON
 from sfumato.engines.spark.count import is_float, key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
 from sfumato.microdata.counts.frequencies import DROPPED
@@ -44,7 +45,8 @@ class Application(Lookups):
             rows = self._with_hidden(rows)
         else:
             rows = self._with_classes(rows, self.division)
-        return self._ordered(rows).select(*self._published()).toDF(*self.columns)
+        hidden = () if self.handling.person is None else (PERSON,)
+        return self._ordered(rows).select(*self._published()).toDF(*self.columns, *hidden)
 
     def _rows(self) -> Any:
         if self.division is not None or (self.source.number is not None and self._shuffles):
@@ -55,7 +57,7 @@ class Application(Lookups):
 
     @property
     def _shuffles(self) -> bool:
-        return self.handling.shuffle_seed is not None
+        return self.handling.order_key is not None
 
     @property
     def _hides(self) -> bool:
@@ -134,7 +136,7 @@ class Application(Lookups):
         else:
             lookup = self.value_lookup(division)
             rows = self._joined(rows, division.column, lookup["text"], {"sfumato_value": arrow().array(lookup["code"])})
-        within = Window.partitionBy(*self._keys(), "sfumato_value").orderBy(_hash(division.seed))
+        within = Window.partitionBy(*self._keys(), "sfumato_value").orderBy(_hash(division.key))
         return rows.withColumn("sfumato_rank", F.row_number().over(within).cast("long"))
 
     def _keys(self) -> list[Any]:
@@ -173,13 +175,21 @@ class Application(Lookups):
         return rows if self.handling.suppressed == "star" else rows.where("NOT hidden")
 
     def _ordered(self, rows: Any) -> Any:
-        return rows if self.handling.shuffle_seed is None else rows.orderBy(_hash(self.handling.shuffle_seed))
+        return rows if self.handling.order_key is None else rows.orderBy(_hash(self.handling.order_key))
 
     def _published(self) -> list[Any]:
         columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]
         if self.handling.class_column is not None:
             columns.append(F.col("number"))
+        if self.handling.person is not None:
+            columns.append(self._person_key())
         return [column.alias(f"o{place}") for place, column in enumerate(columns)]
+
+    def _person_key(self) -> Any:
+        """The key of a row's person, as in order.py."""
+        place = self.source.columns.index(self.handling.person or "")
+        key, text = F.lit(self.handling.person_key), text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
+        return F.substring(F.sha2(F.concat(key, text), 256), 1, 32)
 
     def _published_column(self, place: int, name: str) -> Any:
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
@@ -187,6 +197,8 @@ class Application(Lookups):
             raw = key_of(raw, kind, False)
         bare = stripped(raw) if self.strip and str(kind.typeName()) == "string" else raw
         star = F.lit(STAR)
+        if name == self.handling.key_column:
+            return self._person_key()
         if name in self.handling.withheld_columns:
             return star
         if name in self.recoding.columns:
@@ -202,5 +214,5 @@ class Application(Lookups):
         return bare
 
 
-def _hash(seed: int) -> Any:
-    return F.md5(F.concat(F.lit(f"{seed}:"), F.col(ROW).cast("string")))
+def _hash(key: str) -> Any:
+    return F.sha2(F.concat(F.lit(key), F.col(ROW).cast("string")), 256)

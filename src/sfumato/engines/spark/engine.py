@@ -5,22 +5,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.engines.arrow_counts import arrow, counted
-from sfumato.engines.engine import Reading
+from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import fingerprint
+from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.spark.apply import Application
 from sfumato.engines.spark.count import key_of, present, text_of
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
 from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
-class SparkEngine:
+class SparkEngine(CountsPersons):
     """Rows that Spark reads: of a frame that the caller holds, or of files.
 
     The order of rows means nothing on Spark: a release is the same collection of rows as on the other engines.
@@ -34,6 +37,8 @@ class SparkEngine:
         self.plan = plan or DataPlan()
         self.path = path
         self._kept: Any = None
+        # The file with the keys of written rows' persons, where a column named them.
+        self._persons_file: Path | None = None
 
     @classmethod
     def of_frame(cls, frame: Any, plan: DataPlan | None = None) -> "SparkEngine":
@@ -53,6 +58,10 @@ class SparkEngine:
     def columns(self) -> tuple[str, ...]:
         return self.source.columns
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.source.notes
+
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         with faults(self.plan.encoding):
             rows = present(self.source.frame, self.source, reading, self.plan.strip)
@@ -61,6 +70,53 @@ class SparkEngine:
             grouped = rows.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias("n")).toArrow()
             whole = self.source.frame.count() if reading.required else None
         return counted(columns, grouped, whole)
+
+    def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
+        """Persons are added up by Spark: only who has rows in several combinations comes to the driver."""
+        if self._persons_file is not None and person == PERSON:
+            return self._read_back(columns, value, reading)
+        names = [f"k{place}" for place in range(len(columns))]
+        pair = ["p"] if value is None else ["p", "v"]
+        with faults(self.plan.encoding):
+            rows = present(self.source.frame, self.source, reading, self.plan.strip)
+            keys = [self._key(column).alias(name) for column, name in zip(columns, names, strict=True)]
+            values = [] if value is None else [self._told_value(value, reading).alias("v")]
+            distinct = rows.select(*keys, *values, self._key(person).alias("p")).distinct()
+            told = [*names, *pair[1:]]
+            marked = distinct.withColumn("places", F.count(F.lit(1)).over(Window.partitionBy(*pair)))
+            added = marked.where("places = 1").groupBy(*told).agg(F.count(F.lit(1)).alias("n"))
+            nobody = F.lit(None).cast("string").alias("p")
+            added = added.select(*told, nobody, "n")
+            single = marked.where("places > 1").select(
+                *told, F.col("p").cast("string"), F.lit(1).cast("long").alias("n")
+            )
+            table = added.unionByName(single).toArrow()
+            absent = F.col("p").isNull() | F.col("p").cast("string").isin(*reading.missing)
+            nameless = not distinct.where(absent).limit(1).isEmpty()
+        return added_persons(counted((*columns, *([value] if value else []), person), table), nameless)
+
+    def _told_value(self, value: str, reading: Reading) -> Any:
+        """The text of a sensitive value; what tells none is missing."""
+        place = self.columns.index(value)
+        text = text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)
+        return F.when(~text.isin("", *reading.missing), text)
+
+    def _read_back(self, columns: Sequence[str], value: str | None, reading: Reading) -> PersonCount:
+        """The persons of rows that were written, counted where rows and keys can be read side by side."""
+        from sfumato.engines.duckdb.engine import DuckDBEngine
+
+        engine = DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)
+        try:
+            engine.attach_persons(self._persons_file or Path())
+            return engine.count_persons(columns, PERSON, value, reading)
+        finally:
+            engine.close()
+
+    def repeats(self, column: str) -> bool:
+        with faults(self.plan.encoding):
+            values = self.source.frame.limit(LOOKED_AT_ROWS).select(self._key(column).alias("t"))
+            found = values.agg(F.count("t"), F.count_distinct("t")).collect()[0]
+        return int(found[0]) > int(found[1])
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         """Numbers of rows, where they have some: rows of a frame have none."""
@@ -78,11 +134,22 @@ class SparkEngine:
             frame = application.frame()
             if self.path is None or target is None:
                 return self._handed_over(frame)
-            return self._written(frame, target, application.columns)
+            if handling.person is None:
+                return self._written(frame, target, application.columns)
+            # Rows and keys are written one after the other: kept, both come in the same order.
+            both = frame.persist()
+            try:
+                write(both.select(PERSON), target.with_name(PERSONS_FILE), "")
+                engine = self._written(both.drop(PERSON), target, application.columns)
+            finally:
+                both.unpersist()
+        engine._persons_file = target.with_name(PERSONS_FILE)
+        return engine
 
     def _handed_over(self, frame: Any) -> "SparkEngine":
         """The published rows as a frame, kept so that the rows which are handed over are those that were recounted."""
-        engine = SparkEngine(of_frame(frame.persist()))
+        hidden = (PERSON,) if PERSON in frame.columns else ()
+        engine = SparkEngine(of_frame(frame.persist(), hidden))
         engine._kept = frame
         return engine
 
@@ -94,14 +161,19 @@ class SparkEngine:
     def write(self, target: Path, separator: str) -> "SparkEngine":
         """Write the rows to a CSV file or a folder of Parquet files; the answer reads what was written."""
         with faults():
-            frame = self.source.frame.toDF(*self.columns)
+            frame = self.source.frame.toDF(*self.columns, *self.source.hidden)
+            if self.source.hidden:
+                write(frame.select(PERSON), target.with_name(PERSONS_FILE), "")
+                frame = frame.drop(PERSON)
             write(frame, target, separator)
             return SparkEngine(of_published(frame.sparkSession, target, self.columns, separator), path=target)
 
     def data(self) -> Any:
         if self.path is not None:
             return Path(self.path)
-        return self.source.frame.toDF(*self.columns) if self._kept is None else self._kept
+        if self._kept is None:
+            return self.source.frame.toDF(*self.columns)
+        return self._kept.drop(PERSON) if self.source.hidden else self._kept
 
     def fingerprint(self) -> str:
         """SHA-256 of files; of a frame, one of its columns and of sums of the rows' hashes, whatever their order."""
@@ -121,5 +193,5 @@ class SparkEngine:
             self._kept = None
 
     def _key(self, column: str) -> Any:
-        place = self.columns.index(column)
+        place = (*self.columns, *self.source.hidden).index(column)
         return key_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)

@@ -31,12 +31,16 @@ class SparkSource:
         separator: Of a CSV file, for writing the release alike.
         number: Makes the same rows with their numbers (from 1) in the column `sfumato_row`; None where rows of this
             source have no lasting order.
+        notes: What a reader should know of the columns.
+        hidden: Names of further columns of the frame, which are not published.
     """
 
     frame: Any
     columns: tuple[str, ...]
     separator: str = ","
     number: Callable[[], Any] | None = None
+    notes: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     def numbered(self) -> Any:
         """The rows with their numbers.
@@ -58,10 +62,10 @@ class SparkSource:
         return self.frame.schema.fields[place].dataType
 
 
-def of_frame(frame: Any) -> SparkSource:
-    """The source for a frame."""
-    columns = tuple(frame.columns)
-    return SparkSource(_checked(frame), columns)
+def of_frame(frame: Any, hidden: tuple[str, ...] = ()) -> SparkSource:
+    """The source for a frame, whose last columns may be hidden."""
+    columns = tuple(name for name in frame.columns if name not in hidden)
+    return SparkSource(_checked(frame, hidden), columns, hidden=hidden)
 
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
@@ -134,7 +138,8 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
     number = (F.monotonically_increasing_id() + 1).alias(ROW)
     # A file whose values may hold line breaks is read by one task: its rows come in the file's order.
     one = len(files) == 1
-    return SparkSource(frame, head.columns, head.separator, (lambda: frame.select("*", number)) if one else None)
+    numbers = (lambda: frame.select("*", number)) if one else None
+    return SparkSource(frame, head.columns, head.separator, numbers, head.notes)
 
 
 def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separator: str, plan: DataPlan) -> Any:
@@ -143,7 +148,7 @@ def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separat
     schema = StructType([StructField(name, StringType()) for name in columns])
     return (
         spark.read.schema(schema)
-        .option("header", str(plan.header).lower())
+        .option("header", str(plan.header is not False).lower())
         .option("sep", separator)
         .option("quote", plan.quote)
         .option("escape", plan.quote)
@@ -158,10 +163,10 @@ def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separat
     )
 
 
-def _checked(frame: Any) -> Any:
+def _checked(frame: Any, hidden: tuple[str, ...] = ()) -> Any:
     """The frame with its columns named by their places, when every one has a name and a text."""
     columns = tuple(frame.columns)
-    check_names(columns)
+    check_names([name for name in columns if name not in hidden])
     for field in frame.schema.fields:
         if str(field.dataType.typeName()) in TEXTLESS or "interval" in field.dataType.simpleString():
             raise no_text(field.name)

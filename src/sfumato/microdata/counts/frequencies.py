@@ -76,6 +76,7 @@ class FrequencyTable:
         spellings: For each sensitive column the code of each text as it was read: texts of one value have one code.
         dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
         population: The population from which the rows were taken, coded alike, where a model asks for it.
+        persons: What combinations hold of the persons behind the rows, where a column names them (models/persons.py).
     """
 
     columns: tuple[str, ...]
@@ -87,6 +88,7 @@ class FrequencyTable:
     dropped_rows: int = 0
     population: "FrequencyTable | None" = None
     spellings: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
+    persons: Mapping[str, Histogram] = field(default_factory=dict)
 
     @property
     def ladders(self) -> tuple[Ladder, ...]:
@@ -109,7 +111,7 @@ class FrequencyTable:
     @cached_property
     def whole(self) -> Classes:
         """The raw table as classes, one a combination."""
-        return Classes(self.counts, self.sensitive)
+        return Classes(self.counts, {**self.sensitive, **self.persons})
 
     def marginal(self, column: int) -> Counts:
         """Rows of each value of a column."""
@@ -163,7 +165,7 @@ def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
     values, rejected = list(counted.values), []
     for name in plan.promise_columns:
         column = plan.columns[name]
-        if name not in counted.columns or column.type == "text" or column.publish is not None:
+        if name not in counted.columns or column.type == "text" or column.operations is not None:
             continue
         place = counted.columns.index(name)
         present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
@@ -179,11 +181,11 @@ def _published(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, .
     """What an engine counted, with the texts that columns are published as, and those that cannot be."""
     values, rejected = list(counted.values), []
     for name, column in plan.columns.items():
-        if column.publish is None or name not in counted.columns:
+        if column.operations is None or name not in counted.columns:
             continue
         place = counted.columns.index(name)
         present = [text for text in values[place] if value_of(text, plan.data.missing) is not None]
-        labels = dict(zip(present, column.publish.publish([str(text) for text in present]), strict=True))
+        labels = dict(zip(present, column.operations.publish([str(text) for text in present]), strict=True))
         wrong = tuple(str(text) for text, label in labels.items() if label is None)
         rejected += [Rejected(name, wrong)] if wrong else []
         values[place] = tuple(labels.get(text) or text for text in values[place])

@@ -64,9 +64,9 @@ def utility(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Utility:
         losses(table, recoding, view),
         tuple(drift_of(column) for column in view.columns),
         associations(view),
-        range_counts(view, plan.seed),
+        range_counts(view, plan.drawing_seed),
         values_left(view, recoding),
-        accuracy(view, target, plan.seed) if target is not None else None,
+        accuracy(view, target, plan.drawing_seed) if target is not None else None,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.methods.lost_columns import lost_columns
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.top_classes import with_top_classes
@@ -28,8 +29,10 @@ _rehearsed: set[tuple[str, ...]] = set()
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for; what is only measured must not steer it."""
-    steering = table.holding(plan.promise_columns)
+    plan, steering = person_view(plan, table.holding(plan.promise_columns))
     result = _search(plan, steering, progress)
+    if table.persons:
+        result = with_persons_kept(plan, steering, result)
     if getattr(plan.method, "hide_minimality", False):
         result = _with_cost(plan, steering, result)
     lost = [column.to_dict() for column in lost_columns(plan, steering, result)]
@@ -44,6 +47,35 @@ def _search(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Res
     if recoding is not result.recoding:
         _check_readers_view(plan, table, recoding)
     return replace(result, recoding=recoding)
+
+
+def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Result:
+    """The result with classes withheld that have rows enough but too few persons.
+
+    K-Optimize looks for classes by their rows; all other methods have judged persons themselves.
+
+    Raises:
+        UnattainableError: No class is left.
+    """
+    recoding = result.recoding
+    classes = classes_of(table, recoding)
+    failing = np.zeros(len(recoding.sizes), bool)
+    for model in plan.privacy:
+        failing |= model.failing(classes, table.whole)
+    failing &= ~recoding.suppressed & (recoding.sizes > 0)
+    if not failing.any():
+        return result
+    hidden = recoding.suppressed | failing
+    if hidden.all():
+        raise UnattainableError("no class has persons enough.", "Ask for less, or use another method.", "persons")
+    rows = int(recoding.sizes[failing].sum())
+    remark = f"{rows} rows more are withheld: their classes have rows enough, but too few persons."
+    return replace(
+        result,
+        recoding=replace(recoding, suppressed=hidden),
+        proved_optimal=False,
+        remarks=(*result.remarks, remark),
+    )
 
 
 def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -> None:

@@ -23,6 +23,7 @@ class Histogram:
         texts: The values themselves, for the raw table; None is the missing value.
         memo: What models have worked out about the values and their shares, so that it is worked out once.
         order_memo: The same about the values alone, whatever their shares.
+        pair_values: For codes behind those of the values, which stand for a value of one person each, that value.
     """
 
     starts: Counts
@@ -32,6 +33,7 @@ class Histogram:
     texts: tuple[str | None, ...] = ()
     memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     order_memo: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    pair_values: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32), compare=False, repr=False)
 
     @property
     def owners(self) -> Counts:
@@ -57,6 +59,8 @@ class Classes:
 
     sizes: Counts
     sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+    # Whether members are persons, not rows.
+    counts_persons: bool = False
 
     @property
     def rows(self) -> int:
@@ -72,7 +76,7 @@ def reference_of(classes: Classes, whole: Classes) -> Classes:
     return Classes(
         classes.sizes,
         {
-            name: replace(content, texts=old.texts, memo={}, order_memo=old.order_memo)
+            name: replace(content, texts=old.texts, memo={}, order_memo=old.order_memo, pair_values=old.pair_values)
             for name, content in classes.sensitive.items()
             if (old := whole.sensitive.get(name)) is not None
         },

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from html import escape
 from pathlib import Path
+from secrets import token_hex
 from typing import Annotated, Any, Literal, get_args
 
 from sfumato.hierarchies.ladder import Hierarchy
@@ -14,10 +16,17 @@ from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.publishing.plan import PublishPlan
-from sfumato.shapes.records import Note
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import Choice, Either
 
+SECRET_BYTES = 16
+PUBLISH = Either(
+    (((str,), Choice(("key",))), ((Mapping,), record_of(PublishPlan))),
+    "what a column that is no quasi-identifier is published as: its numbers, or a person as a random key",
+)
 CELL = "text-align:left;padding-right:1.5em"
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
+Language = Literal["en", "de"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
@@ -31,19 +40,26 @@ class ColumnPlan:
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
     min_level: Annotated[int, Note(minimum=0)] = 0
     max_level: Annotated[int | None, Note(minimum=0)] = None
-    publish: Annotated[PublishPlan | None, Note("what a column that is no quasi-identifier is published as")] = None
+    publish: Annotated[PublishPlan | Literal["key"] | None, PUBLISH] = None
 
     def __post_init__(self) -> None:
+        if self.publish == "key" and self.role != "person":
+            raise ValueError(f"publish: key belongs to the role person, this column is {self.role}.")
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
         if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
             raise ValueError(
                 f"weight, min_level and max_level belong to a quasi-identifier, this column is {self.role}."
             )
-        if self.publish is not None and self.role not in ("sensitive", "insensitive"):
+        if self.operations is not None and self.role not in ("sensitive", "insensitive"):
             raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
+
+    @property
+    def operations(self) -> PublishPlan | None:
+        """What is done to the column's numbers, where something is."""
+        return None if self.publish == "key" else self.publish
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +73,7 @@ class OutputPlan:
     """
 
     format: Literal["csv", "parquet"] = "csv"
-    order: Literal["keep", "shuffle"] = "keep"
+    order: Literal["keep", "shuffle"] = "shuffle"
     suppressed: Literal["drop", "star"] = "drop"
     class_column: Annotated[str | None, Note("name of a further column with the number of each row's class")] = None
     partition: Annotated[
@@ -65,8 +81,8 @@ class OutputPlan:
     ] = ()
 
     def __post_init__(self) -> None:
-        if self.partition and (self.format != "parquet" or self.order != "keep"):
-            raise ValueError("partition goes with format: parquet and order: keep.")
+        if self.partition and self.format != "parquet":
+            raise ValueError("partition goes with format: parquet.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +97,24 @@ class UtilityPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""
+
+    by: Annotated[str | None, Note("who releases")] = None
+    purpose: Annotated[str | None, Note("what for")] = None
+    recipient: Annotated[str | None, Note("to whom")] = None
+    basis: Annotated[str | None, Note("the legal basis")] = None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A whole plan.
 
     Attributes:
+        release: Who releases for what; language: the language of the reports.
         folder: Where relative paths start.
         text: The plan as it was given, for the record.
+        secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
     """
 
     columns: Mapping[str, ColumnPlan]
@@ -94,15 +122,39 @@ class Plan:
     version: int = 1
     data: DataPlan = field(default_factory=DataPlan)
     method: Method = field(default_factory=Optimal)
-    seed: int = 1
+    seed: int | None = None
     output: OutputPlan = field(default_factory=OutputPlan)
     utility: UtilityPlan = field(default_factory=UtilityPlan)
+    release: ReleasePlan = field(default_factory=ReleasePlan)
+    language: Language = "en"
     folder: Path = field(default_factory=Path)
     text: Mapping[str, Any] = field(default_factory=dict)
+    secret: str = field(default="", repr=False)
+
+    def with_secret(self) -> "Plan":
+        """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
+        return replace(self, secret=token_hex(SECRET_BYTES) if self.seed is None else f"seed {self.seed}")
+
+    @property
+    def drawing_seed(self) -> int:
+        """What generators of random numbers start from: the seed, or a number of 63 bits from the secret."""
+        if self.seed is not None:
+            return self.seed
+        return int.from_bytes(sha256(f"{self.secret}:drawing".encode()).digest()[:8]) >> 1
 
     def named(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the plan's order."""
         return tuple(name for name, column in self.columns.items() if column.role == role)
+
+    @property
+    def person(self) -> str | None:
+        """The column that names the person of a row, where there is one."""
+        return next(iter(self.named("person")), None)
+
+    @property
+    def publishes_keys(self) -> bool:
+        """Whether persons are published under keys."""
+        return self.person is not None and self.columns[self.person].publish == "key"
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -115,9 +167,13 @@ class Plan:
 
     @property
     def withheld_columns(self) -> tuple[str, ...]:
-        """The columns that are `*` in every row: identifiers, and what marks the rows that are published."""
+        """The columns that are `*` in every row: identifiers, persons, and what marks the rows that are published."""
         marked = None if self.subset is None else self.subset.column
-        return tuple(name for name, column in self.columns.items() if column.role == "identifier" or name == marked)
+        return tuple(
+            name
+            for name, column in self.columns.items()
+            if column.role == "identifier" or name == marked or (column.role == "person" and column.publish != "key")
+        )
 
     @property
     def shown_sensitive(self) -> tuple[str, ...]:
@@ -133,7 +189,10 @@ class Plan:
     @property
     def checked_columns(self) -> tuple[str, ...]:
         """The columns whose published values are foretold and counted again: those of promises, and changed ones."""
-        names = {*self.promise_columns, *(name for name, column in self.columns.items() if column.publish is not None)}
+        names = {
+            *self.promise_columns,
+            *(name for name, column in self.columns.items() if column.operations is not None),
+        }
         return tuple(name for name in self.columns if name in names)
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DATA
@@ -16,17 +16,18 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
 from sfumato.microdata.models.registry import MODEL, located
 from sfumato.microdata.plan.methods import METHOD, Auto, FullDomain, KOptimize, Local, Mondrian
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, Role, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan, ReleasePlan, Role, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.shapes import files
 from sfumato.shapes.records import record_of
-from sfumato.shapes.shapes import Faults, Integer, Key, ListOf, MapOf, Record, Refused, Schema
+from sfumato.shapes.shapes import Choice, Faults, Integer, Key, ListOf, MapOf, Record, Refused, Schema
 
 # Names of columns that are written as they are in the names of folders.
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 COLUMN = record_of(ColumnPlan, "what a column is")
 OUTPUT = record_of(OutputPlan, "how the release is written")
 UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
+RELEASE = record_of(ReleasePlan, "what a report to be signed says of the release")
 PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), required=True),
@@ -37,6 +38,8 @@ PLAN = Record(
         "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
         "output": Key(OUTPUT),
         "utility": Key(UTILITY),
+        "release": Key(RELEASE),
+        "language": Key(Choice(get_args(Language), about="of the reports")),
     },
     Plan,
     about="plan of a microdata release",
@@ -103,6 +106,10 @@ def _faults_between(plan: Plan) -> list[Fault]:
     faults.extend(_subset_faults(plan))
     if plan.output.class_column in plan.columns:
         faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
+    if len(plan.named("person")) > 1:
+        faults.append(Fault("columns", "more than one column names the person.", "Give one of them that role."))
+    if plan.person is not None and plan.data.on_missing == "any":
+        faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return faults

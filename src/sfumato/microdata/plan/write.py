@@ -40,6 +40,7 @@ def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
     return {
         key: (in_models if key == "privacy" else in_plan).plain(spec.shape, getattr(plan, key))
         for key, spec in PLAN.keys.items()
+        if getattr(plan, key) is not None
     }
 
 

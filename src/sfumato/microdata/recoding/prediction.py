@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, value_of
+from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.tallies import Tally
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.plan.model import Plan
@@ -119,6 +120,7 @@ def observed(
 
 def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:
     """Whether the sensitive values of star rows must be `*` too, because those rows alone would betray them."""
+    plan, table = person_view(plan, table)
     hidden = recoding.suppressed[recoding.owners]
     if plan.output.suppressed != "star" or not hidden.any():
         return False

@@ -32,7 +32,9 @@ class Handling:
         veiled_columns: Columns that are `*` in suppressed rows, because those rows alone would betray them.
         labels: For each column that is published as something else, what each of its texts is published as.
         class_column: Name of a further column with the number of each row's class.
-        shuffle_seed: Where given, rows are published in an order drawn from it.
+        order_key: Where given, rows are published in the order of its hashes with their numbers.
+        person: The column that names the person of a row, where one does; person_key: under which persons are hashed to
+            random keys, which the house keeps for each published row; publishes_keys: whether these are published.
     """
 
     suppressed: Literal["drop", "star"] = "drop"
@@ -40,7 +42,15 @@ class Handling:
     veiled_columns: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str | None, str | None]] = field(default_factory=dict)
     class_column: str | None = None
-    shuffle_seed: int | None = None
+    order_key: str | None = None
+    person: str | None = None
+    person_key: str = ""
+    publishes_keys: bool = False
+
+    @property
+    def key_column(self) -> str | None:
+        """The column that is published as keys of persons."""
+        return self.person if self.publishes_keys else None
 
 
 @dataclass(frozen=True)
@@ -89,12 +99,12 @@ class LevelRecoding:
 class Division:
     """Combinations whose rows are divided between classes.
 
-    The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of seed and row
+    The rows of a combination (with a value of `column`, where one is given) are ranked by a hash of key and row
     number; the first go to the class of its first share, the next to that of its second, and so on: the same on
     every engine. Rows of one value are ranked together however it is written: `8` and `08` of an integer column.
 
     Attributes:
-        seed: Of the hash.
+        key: Of the hash.
         column: The sensitive column whose values are divided apart; None where there is none to be judged.
         values: The values of that column, None for missing; a single None without a column.
         spellings: The place in `values` of each text that the column has; nothing without a column.
@@ -102,7 +112,7 @@ class Division:
         codes: The value of each share, as its place in `values`; classes: its class; rows: its rows.
     """
 
-    seed: int
+    key: str
     column: str | None
     values: Labels
     spellings: Mapping[str | None, int]

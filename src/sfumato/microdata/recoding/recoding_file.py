@@ -63,7 +63,7 @@ def _division(division: Division) -> dict[str, Any]:
     """How rows of combinations were divided between classes; a recoding with such rows is applied to no others."""
     shares = (division.combinations, division.codes, division.classes, division.rows)
     return {
-        "seed": division.seed,
+        "key": division.key,
         "column": division.column,
         "values": list(division.values),
         "texts": [[text, code] for text, code in division.spellings.items()],

@@ -17,6 +17,7 @@ from sfumato.hierarchies.ladder import Binding, make_ladder
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Classes, Histogram
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import persons_by_label
@@ -64,11 +65,14 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
     contents = {name: table.sensitive[name] for name in plan.promise_columns}
     figures: dict[str, Any] = {
         "rows": table.rows,
-        "sensitive": {
-            name: [[text, rows] for text, rows in zip(old.texts, old.totals().tolist(), strict=True)]
-            for name, old in contents.items()
-        },
+        "sensitive": {name: _totals(old) for name, old in contents.items()},
     }
+    if table.persons:
+        members = whole_by_persons(table.whole)
+        figures["members"] = {
+            "persons": members.rows,
+            "sensitive": {name: _totals(members.sensitive[name]) for name in plan.promise_columns},
+        }
     ladders = {
         str(place): [list(row) for row in model.hierarchy.bind([]).ladder.rows()]  # type: ignore[attr-defined]
         for place, model in enumerate(plan.privacy)
@@ -79,6 +83,10 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
         kept = [published_labels(recoding, place) for place in np.flatnonzero(~recoding.suppressed).tolist()]
         figures["persons"] = [[list(labels), persons.get(labels, 0)] for labels in kept]
     return figures | ({"hierarchies": ladders} if ladders else {})
+
+
+def _totals(content: Histogram) -> list[list[Any]]:
+    return [[text, count] for text, count in zip(content.texts, content.totals().tolist(), strict=True)]
 
 
 def _in_file(model: Model) -> bool:
@@ -93,13 +101,15 @@ def read_reference(plain: Mapping[str, Any]) -> Reference:
     """
     try:
         figures = plain["reference"]
-        contents = {name: _histogram(pairs) for name, pairs in figures["sensitive"].items()}
+        members = figures.get("members", figures)
+        contents = {name: _histogram(pairs) for name, pairs in members["sensitive"].items()}
+        size = np.array([int(members["persons" if "members" in figures else "rows"])], np.int64)
         persons = {tuple(labels): int(rows) for labels, rows in figures["persons"]} if "persons" in figures else None
         ladders = {
             int(place): ListedLadder(tuple(tuple(row) for row in rows))
             for place, rows in figures.get("hierarchies", {}).items()
         }
-        return Reference(Classes(np.array([int(figures["rows"])], np.int64), contents), persons, ladders)
+        return Reference(Classes(size, contents, "members" in figures), persons, ladders)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise no_recoding() from None
 

@@ -1,17 +1,18 @@
-"""The area of attributes: records and a configuration in, anonymized records out."""
+"""The area of attributes: records from a file or pasted, a choice for each attribute, and at once what comes of it."""
 
 import json
 from typing import Any
 
-from nicegui import ui
+from nicegui import background_tasks, events, ui
 
 from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.engines.records import read_records
 from sfumato.errors import DataError, SfumatoError
 from sfumato.pipelines.attributes import anonymize_attributes
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CrashedError
 from sfumato.web import components
-from sfumato.web.visit import Visit
+from sfumato.web.shell import Shell
 
 RECORDS = [
     {"name": "Ada", "pay": 18000, "born": "1985-03-02"},
@@ -24,42 +25,183 @@ CONFIGURATION = {
     "pay": {"anonymisationType": "Generalization", "dataType": "Numeric"},
     "born": {"anonymisationType": "Generalization", "dataType": "Date"},
 }
-MOST_RECORDS = 10_000
+OPERATIONS = ("Masking", "Generalization", "Randomization")
+TYPES = ("String", "Numeric", "Integer", "Double", "Date", "DateTime", "Boolean", "Address")
+MOST_RECORDS, MOST_BYTES, SHOWN_RECORDS = 10_000, 20_000_000, 6
+Records = list[dict[str, Any]]
 
 
-def build(visit: Visit) -> None:
-    """The area for a visit."""
-    words = visit.words
-    ui.label(words["attributes_intro"]).classes("sf-soft")
-    records = _field(words["records"], RECORDS)
-    configuration = _field(words["configuration"], CONFIGURATION)
+def build(shell: Shell) -> None:
+    """The area for a workspace."""
+    _AttributeArea(shell).build()
 
-    async def run() -> None:
-        visit.touch()
-        room.clear()
+
+class _AttributeArea:
+    def __init__(self, shell: Shell) -> None:
+        self.workspace, self.words = shell.workspace, shell.workspace.words
+        self._filling = False
+
+    def build(self) -> None:
+        words = self.words
+        with components.head(words["attributes_area"], words["attributes_intro"]):
+            components.button(words["anonymize"], self._run)
+        with components.card(words["records_file"]):
+            kinds = (".csv", ".json", ".jsonl")
+            components.upload(words["records_upload"], self._uploaded, MOST_BYTES, words, kinds)
+            with ui.expansion(words["as_json"]).classes("w-full"):
+                self._records = _field(words["records"], RECORDS, self._read)
+                self._configuration = _field(words["configuration"], CONFIGURATION, self._read)
+        with ui.element("div").classes("sf-halves"):
+            with components.card(words["attribute_choices"]):
+                self._choices = ui.column().classes("w-full gap-2")
+            with components.card(words["attribute_preview"]):
+                self._preview = ui.column().classes("w-full").props('role="region"')
+                self._preview.props["aria-label"] = words["attribute_preview"]
+        self._room = ui.column().classes("w-full")
+        self._read()
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        path = self.workspace.place(f"records-{event.file.name}")
+        await event.file.save(path)
         try:
-            rows, settings = json.loads(records.value), json.loads(configuration.value)
-            answer = await visit.aside(anonymized, rows, settings)
+            records = await self.workspace.aside(read_records, path, None)
+        except (SfumatoError, RefusedError) as error:
+            components.alarm(components.error_text(error, self.words))
+            return
+        finally:
+            path.unlink(missing_ok=True)
+        self._filling = True
+        self._records.value = _listed(records[:MOST_RECORDS])
+        self._configuration.value = _listed({name: guessed(name, records) for name in (records[0] if records else {})})
+        self._filling = False
+        self._read()
+
+    def _given(self) -> tuple[Records, dict[str, Any]] | None:
+        """The records and the configuration as they are written, or None where they are not JSON of their kind."""
+        try:
+            records, configuration = json.loads(self._records.value), json.loads(self._configuration.value)
+        except (ValueError, TypeError, RecursionError):
+            return None
+        fits = isinstance(records, list) and all(isinstance(record, dict) for record in records)
+        return (records, configuration) if fits and isinstance(configuration, dict) else None
+
+    def _read(self) -> None:
+        """Build the choices anew from what is written."""
+        given = self._given()
+        if given is None or self._filling:
+            return
+        self._choices.clear()
+        with self._choices:
+            for name in given[1]:
+                self._choice(name, given[1])
+        background_tasks.create(self._show())
+
+    def _choice(self, name: str, configuration: dict[str, Any]) -> None:
+        words, entry = self.words, configuration[name]
+        if not isinstance(entry, dict):
+            return
+
+        def change(key: str, value: str) -> None:
+            entry[key] = value
+            self._filling = True
+            self._configuration.value = _listed(configuration)
+            self._filling = False
+            background_tasks.create(self._show())
+
+        with ui.element("div").classes("sf-promise"):
+            ui.label(name).classes("font-bold")
+            with ui.element("div").classes("sf-fields"):
+                for key, label, options in (
+                    ("anonymisationType", "operation", OPERATIONS),
+                    ("dataType", "data_type", TYPES),
+                ):
+                    ui.select(
+                        {option: words[f"{label}.{option}"] for option in options},
+                        label=f"{words[label]}: {name}",
+                        value=entry.get(key) if entry.get(key) in options else None,
+                        on_change=lambda event, key=key: change(key, event.value),
+                    ).props("dense")
+
+    async def _show(self) -> None:
+        """What the first records become."""
+        given = self._given()
+        if given is None:
+            return
+        records, configuration = given
+        try:
+            answer = await self.workspace.aside(anonymized, records, configuration)
+        except (SfumatoError, RefusedError, CrashedError, ValueError) as error:
+            text = error.text_for_sender() if isinstance(error, ValueRefusedError) else None
+            self._fill_preview([], text or components.error_text(error, self.words))
+            return
+        self._fill_preview(list(zip(records, answer["data"], strict=False))[:SHOWN_RECORDS], "")
+
+    def _fill_preview(self, pairs: list[tuple[dict[str, Any], dict[str, Any]]], why: str) -> None:
+        self._preview.clear()
+        with self._preview:
+            if why:
+                components.notice(why, good=False)
+                return
+            names = list(dict.fromkeys(name for pair in pairs for record in pair for name in record))
+            lines = []
+            for before, after in pairs:
+                lines.append([(str(before.get(name, "")), "") for name in names])
+                lines.append([(f"→ {after.get(name, '')}" if name in after else "", "changed") for name in names])
+            components.table(names, lines)
+
+    async def _run(self) -> None:
+        self.workspace.touch()
+        self._room.clear()
+        given = self._given()
+        if given is None:
+            components.alarm(self.words["not_json"])
+            return
+        try:
+            answer = await self.workspace.aside(anonymized, *given)
         except ValueRefusedError as error:
             components.alarm(error.text_for_sender())
             return
         except (SfumatoError, RefusedError) as error:
-            components.alarm(components.error_text(error, words))
+            components.alarm(components.error_text(error, self.words))
             return
         except (ValueError, CrashedError, RecursionError):
-            components.alarm(words["not_json"])
+            components.alarm(self.words["not_json"])
             return
-        with room, ui.card().classes("sf-card").props('role="status"'):
-            ui.label(words["answer"]).classes("font-bold")
-            ui.code(json.dumps(answer, indent=1, ensure_ascii=False), language="json").classes("w-full")
+        text = json.dumps(answer, indent=1, ensure_ascii=False)
+        with self._room, ui.element("div").classes("sf-card").props('role="status"'):
+            ui.html(f"<h3>{self.words['answer']}</h3>", sanitize=False).classes("sf-title")
+            download = components.button(
+                self.words["download_data"], lambda: ui.download.content(json.dumps(answer["data"]), "records.json")
+            )
+            download.classes("self-start")
+            components.code(text, self.words)
 
-    components.button(words["anonymize"], run).classes("self-start")
-    room = ui.column().classes("w-full")
+
+def guessed(name: str, records: Records) -> dict[str, str]:
+    """What an attribute probably is, and what is done to it at first: numbers and dates are generalized.
+
+    >>> guessed("pay", [{"pay": 5}]), guessed("born", [{"born": "1985-03-02"}])["dataType"]
+    ({'anonymisationType': 'Generalization', 'dataType': 'Numeric'}, 'Date')
+    """
+    values = [record[name] for record in records if record.get(name) not in (None, "")]
+    if values and all(_is_number(value) for value in values):
+        return {"anonymisationType": "Generalization", "dataType": "Numeric"}
+    if values and all(len(str(value)) == 10 and str(value)[4] + str(value)[7] == "--" for value in values):
+        return {"anonymisationType": "Generalization", "dataType": "Date"}
+    return {"anonymisationType": "Masking", "dataType": "String"}
 
 
-def _field(label: str, value: Any) -> ui.textarea:
-    field = ui.textarea(label, value=_listed(value)).classes("w-full font-mono")
-    return field.props("outlined rows=7 spellcheck=false")
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, bool)
+
+
+def _field(label: str, value: Any, changed: Any) -> ui.textarea:
+    field = ui.textarea(label, value=_listed(value), on_change=lambda _: changed()).classes("w-full font-mono")
+    return field.props("outlined rows=7 spellcheck=false debounce=300")
 
 
 def _listed(value: Any) -> str:
@@ -75,7 +217,7 @@ def _listed(value: Any) -> str:
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()) + "\n}"
 
 
-def anonymized(records: list[dict[str, Any]], configuration: dict[str, Any]) -> dict[str, Any]:
+def anonymized(records: Records, configuration: dict[str, Any]) -> dict[str, Any]:
     """The answer to records and a configuration, as both were typed."""
     if not isinstance(records, list) or len(records) > MOST_RECORDS:
         raise DataError("the records are no list, or too many.", f"Send at most {MOST_RECORDS:,}.", "records")

@@ -2,16 +2,26 @@
 
 from typing import Protocol
 
-from sfumato.web.visit import Visit
+from sfumato.web.shell import Shell
+from sfumato.web.workspace import Workspace
 
 
 class Area(Protocol):
     """An area of steps."""
 
-    visit: Visit
+    workspace: Workspace
+    shell: Shell
 
     def go(self, step: str) -> None:
         """Enter a step."""
+        ...
+
+    def refresh(self) -> None:
+        """Build the step at hand anew."""
+        ...
+
+    def tell_steps(self) -> None:
+        """Say anew which steps are done."""
         ...
 
     def needs_data(self) -> bool:

@@ -1,4 +1,8 @@
-"""The step of the goal: promises, how many rows may be withheld, the method, and how many rows are at risk now."""
+"""The step of the goal: purpose, promises, how many rows may be withheld, the method; and about what it costs."""
+
+import asyncio
+from copy import deepcopy
+from typing import Any
 
 from nicegui import background_tasks, ui
 
@@ -8,6 +12,7 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.loaded_data import Loaded, class_sizes
 from sfumato.web.rows.area import Area
+from sfumato.web.rows.estimate import Estimate, Estimates
 from sfumato.web.rows.method_choice import MethodChoice
 from sfumato.web.rows.promises import Promises
 
@@ -16,6 +21,8 @@ ONE_BY_ONE = ("mondrian", "local")
 # Promises whose k counts rows of the data.
 OF_ROWS = ("k-anonymity", "alpha-k-anonymity")
 STRICTER = ("average-risk", "sample-uniqueness", "k-map")
+# Purposes: the k, the l of every sensitive column (0: none), and the share of rows that may be withheld.
+PURPOSES = {"public": (11, 3, 0.05), "research": (5, 2, 0.02), "house": (3, 0, 0.01)}
 
 
 def build(area: Area) -> None:
@@ -26,32 +33,60 @@ def build(area: Area) -> None:
 
 class _GoalStep:
     def __init__(self, area: Area) -> None:
-        self.area, self.visit = area, area.visit
-        self._promises = Promises(self.visit, self._changed)
-        self._method = MethodChoice(self.visit, self._check)
+        self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
+        self._promises = Promises(self.workspace, self._changed)
+        self._method = MethodChoice(self.workspace, self._changed)
+        self._estimates = Estimates(self.workspace)
         self._question = 0
 
     def build(self) -> None:
-        words = self.visit.words
-        with ui.card().classes("sf-card"):
-            ui.label(words["promises"]).classes("text-lg font-bold")
-            self._risk = ui.label("").props('role="status"')
-            self._promises.build()
-        with ui.card().classes("sf-card mt-2"):
-            ui.label(words["way"]).classes("text-lg font-bold")
-            self._method.build()
-        self._verdict = ui.column().classes("w-full gap-1 mt-2").props('role="status" aria-live="polite"')
+        words = self.words
+        with components.head(words["goal"], words["goal_about"]):
+            self.area.ways("columns", "result")
+        with components.card(words["purpose"]):
+            self._purposes()
+        with ui.element("div").classes("sf-two"):
+            with ui.column().classes("w-full gap-4"):
+                with components.card(words["promises"]):
+                    self._promises.build()
+                with components.card(words["way"]):
+                    self._method.build()
+            with components.card(words["consequences"], "sf-panel"):
+                self._risk = ui.label("").props('role="status"')
+                self._cost = ui.column().classes("w-full").props('role="status" aria-live="polite"')
+                self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
         self._check()
-        ui.timer(0.05, self._tell_risk, once=True)
-        self.area.ways("columns", "result")
+        ui.timer(0.05, self._tell, once=True)
+
+    def _purposes(self) -> None:
+        """Presets by purpose, each with what it means."""
+        words = self.words
+        with ui.element("div").classes("sf-thirds"):
+            for name, (k, _, share) in PURPOSES.items():
+                with ui.element("div").classes("sf-promise"):
+                    components.button(words[f"purpose.{name}"], lambda name=name: self._adopt(name)).props(
+                        "outline dense"
+                    )
+                    means = words[f"purpose.{name}.says"].format(k=k, share=words.percent(share))
+                    ui.label(means).classes("sf-soft sf-small mt-1")
+
+    def _adopt(self, name: str) -> None:
+        assert self.workspace.loaded is not None
+        plan = deepcopy(self.workspace.plan)
+        plan["privacy"] = purpose_promises(plan, name, self.workspace.loaded)
+        if plan["method"]["name"] not in ("mondrian", "k-optimize"):
+            plan["method"]["suppression"] = PURPOSES[name][2]
+        self.workspace.change_plan(plan)
+        self.area.refresh()
 
     def _changed(self) -> None:
+        self.workspace.touch()
         self._check()
-        background_tasks.create(self._tell_risk())
+        self.area.tell_steps()
+        background_tasks.create(self._tell())
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
-        words = self.visit.words
         faults, notes = self._faults(), self._notes()
         self._verdict.clear()
         with self._verdict:
@@ -60,10 +95,10 @@ class _GoalStep:
             for note in notes:
                 components.notice(note, good=None)
             if not faults:
-                components.notice(words["can_run"], good=True)
+                components.notice(self.words["can_run"], good=True)
 
     def _faults(self) -> list[str]:
-        words, plan = self.visit.words, self.visit.plan
+        words, plan = self.words, self.workspace.plan
         missing = [*self._promises.missing(), *self._method.missing()]
         faults = [words["missing_value"].format(field=field) for field in missing]
         needs = [entry for entry in plan["privacy"] if entry["model"] == "k-map" and not entry.get("population")]
@@ -76,44 +111,79 @@ class _GoalStep:
 
     def _unattainable(self) -> list[str]:
         """What no method can reach: a group has at most all rows."""
-        words, rows = self.visit.words, self.visit.loaded.rows if self.visit.loaded else 0
-        sizes = [entry.get("k") for entry in self.visit.plan["privacy"] if entry["model"] in OF_ROWS]
+        words, rows = self.words, self.workspace.loaded.rows if self.workspace.loaded else 0
+        sizes = [entry.get("k") for entry in self.workspace.plan["privacy"] if entry["model"] in OF_ROWS]
         most = words.count(rows)
         return [words["too_few_rows"].format(k=k, rows=most) for k in sizes if isinstance(k, int) and k > rows]
 
     def _refusals(self) -> list[str]:
         """What the reader of plans says; it sees what the page does not think of."""
-        return components.refusals(lambda: read_plan(self.visit.plan), self.visit.words)
+        return components.refusals(lambda: read_plan(self.workspace.plan), self.words)
 
     def _notes(self) -> list[str]:
         """What a method makes of a promise, where that is not obvious."""
-        words, plan = self.visit.words, self.visit.plan
+        plan = self.workspace.plan
         name = plan["method"]["name"]
         if name not in ONE_BY_ONE:
             return []
         models = [entry["model"] for entry in plan["privacy"] if entry["model"] in STRICTER]
-        return [words[f"stricter.{model}"].format(method=name) for model in models]
+        return [self.words[f"stricter.{model}"].format(method=name) for model in models]
 
-    async def _at_risk(self, loaded: Loaded, names: tuple[str, ...], k: int) -> int:
-        """Rows in groups smaller than k by some columns; each set of columns is counted once."""
-        if names and names not in loaded.sizes:
-            loaded.sizes[names] = await self.visit.aside(class_sizes, loaded.path, loaded.read, names)
-        return loaded.at_risk(names, k)
-
-    async def _tell_risk(self) -> None:
-        loaded, words = self.visit.loaded, self.visit.words
+    async def _tell(self) -> None:
+        """How many rows are at risk now, and about what the goal costs."""
+        loaded = self.workspace.loaded
         if loaded is None:
             return
-        k = max((int(entry["k"]) for entry in self.visit.plan["privacy"] if entry.get("k")), default=2)
-        names = [name for name, column in self.visit.plan["columns"].items() if column["role"] == "quasi-identifier"]
         self._question = question = self._question + 1
+        plan = deepcopy(self.workspace.plan)
         try:
-            count = await self._at_risk(loaded, tuple(names), k)
+            at_risk = await self._at_risk(plan)
+            if question == self._question:
+                self._risk.text = at_risk
+            estimate = await asyncio.to_thread(self._estimates.of, plan)
         except (SfumatoError, RefusedError) as error:
-            self._risk.text = components.error_text(error, words)
+            if question == self._question:
+                self._show_cost(None, components.error_text(error, self.words))
             return
-        if question != self._question:  # another goal was asked for since
-            return
+        if question == self._question:  # no other goal was asked for since
+            self._show_cost(estimate, "" if estimate else self.words["cost_unknown"])
+
+    async def _at_risk(self, plan: dict[str, Any]) -> str:
+        words, loaded = self.words, self.workspace.loaded
+        assert loaded is not None
+        k = max((int(entry["k"]) for entry in plan["privacy"] if entry.get("k")), default=2)
+        names = tuple(name for name, column in plan["columns"].items() if column["role"] == "quasi-identifier")
+        if names and names not in loaded.sizes:
+            loaded.sizes[names] = await self.workspace.aside(class_sizes, loaded.path, loaded.read, names)
+        count = loaded.at_risk(names, k)
         share = words.percent(count / max(loaded.rows, 1))
-        counted = {"count": words.count(count), "rows": words.count(loaded.rows)}
-        self._risk.text = words["at_risk"].format(**counted, share=share, k=k)
+        return words["at_risk"].format(count=words.count(count), rows=words.count(loaded.rows), share=share, k=k)
+
+    def _show_cost(self, estimate: Estimate | None, why: str) -> None:
+        words, loaded = self.words, self.workspace.loaded
+        self._cost.clear()
+        with self._cost:
+            if estimate is None or loaded is None:
+                ui.label(why).classes("sf-soft sf-small")
+                return
+            withheld = f"{words.count(estimate.withheld)} ({words.percent(estimate.withheld / max(loaded.rows, 1))})"
+            components.tiles([(words.percent(estimate.detail), words["cost_detail"]), (withheld, words["suppressed"])])
+            if estimate.lost:
+                components.notice(words["cost_lost"].format(columns=", ".join(estimate.lost)), good=None)
+            ui.label(words["cost_hint"]).classes("sf-soft sf-small")
+
+
+def purpose_promises(plan: dict[str, Any], name: str, loaded: Loaded) -> list[dict[str, Any]]:
+    """The promises that a purpose asks for: k-anonymity, and diversity of sensitive columns where it says so.
+
+    A column of two values has at most two of them in a class, and one that is the same for all is not diverse.
+    """
+    k, least, _ = PURPOSES[name]
+    sensitive = [column for column, entry in plan["columns"].items() if entry["role"] == "sensitive"]
+    asked = {column: min(least, len(loaded.column(column).counts)) for column in sensitive}
+    diverse = [
+        {"model": "l-diversity", "l": most, "variant": "distinct", "column": column}
+        for column, most in asked.items()
+        if most > 1
+    ]
+    return [{"model": "k-anonymity", "k": min(k, max(loaded.rows // 2, 1))}, *diverse]

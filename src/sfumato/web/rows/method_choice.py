@@ -8,7 +8,7 @@ from nicegui import ui
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.shapes.shapes import Faults, Key, Refused, read
 from sfumato.web.forms import Form, Values
-from sfumato.web.visit import Visit
+from sfumato.web.workspace import Workspace
 
 # In the order in which they are offered: what suits most people first.
 METHODS = ("optimal", "local", "mondrian", "k-optimize", "samarati", "greedy", "exhaustive")
@@ -20,15 +20,15 @@ MOST_PERCENT = {"k-optimize": 100}
 class MethodChoice:
     """The method, the share of rows, the options; `changed` is called after each change."""
 
-    def __init__(self, visit: Visit, changed: Callable[[], Any]) -> None:
-        self.visit, self.words = visit, visit.words
+    def __init__(self, workspace: Workspace, changed: Callable[[], Any]) -> None:
+        self.workspace, self.words = workspace, workspace.words
         self._changed = changed
         # What was said of methods before, so that trying another one loses nothing.
         self._said: Values = {}
 
     @property
     def method(self) -> Values:
-        method: Values = self.visit.plan["method"]
+        method: Values = self.workspace.plan["method"]
         return method
 
     def build(self) -> None:
@@ -48,11 +48,11 @@ class MethodChoice:
 
     def _choose(self, name: str) -> None:
         """Another method; it keeps the options that it knows, and the columns the levels that it allows."""
-        self.visit.touch()
+        self.workspace.touch()
         own = self.method | ({"suppression": self._said.get("suppression", 0.0)} if self._priced() else {})
         self._said |= own
-        self.visit.plan["method"] = taken_over(self._said, name)
-        for column in self.visit.plan["columns"].values():
+        self.workspace.plan["method"] = shared_options(self._said, name)
+        for column in self.workspace.plan["columns"].values():
             if name in ("mondrian", "k-optimize") and "max_level" in column:
                 column.pop("max_level", None)
                 column.pop("min_level", None)
@@ -85,7 +85,7 @@ class MethodChoice:
             label.text = words["suppression"].format(share=words.figure(f"{100 * self._share():g} %"))
 
         def suppress(percent: float) -> None:
-            self.visit.touch()
+            self.workspace.touch()
             self.method["suppression"] = round(percent / 100, 4)
             tell()
             self._changed()
@@ -98,20 +98,20 @@ class MethodChoice:
     def _share(self) -> float:
         """The share of rows that may be withheld; a node that was chosen gives a number of rows instead."""
         suppression = self.method.get("suppression", defaults(self.method["name"]).suppression.share)
-        rows = max(self.visit.loaded.rows, 1) if self.visit.loaded else 1
+        rows = max(self.workspace.loaded.rows, 1) if self.workspace.loaded else 1
         return float(suppression) if isinstance(suppression, int | float) else suppression["rows"] / rows
 
     def _form(self) -> Form:
         name = self.method["name"]
         default = defaults(name)
         keys = option_keys(name)
-        columns = self.visit.plan["columns"]
+        columns = self.workspace.plan["columns"]
         offers = {"class": [name for name, column in columns.items() if column["role"] in PUBLISHED_ROLES]}
         start = {key: getattr(default, key) for key in keys if key != "class"}
         return Form(self.words, name, keys, self.method, self._touched, offers, start)
 
     def _touched(self) -> None:
-        self.visit.touch()
+        self.workspace.touch()
         self._changed()
 
 
@@ -125,12 +125,12 @@ def defaults(name: str) -> Any:
     return read(METHOD, {"name": name}, "method")
 
 
-def taken_over(method: Values, name: str) -> Values:
+def shared_options(method: Values, name: str) -> Values:
     """The options of a method that another one knows as well.
 
-    >>> taken_over({"name": "optimal", "loss": "height", "time_limit": 5, "suppression": 0.1}, "samarati")
+    >>> shared_options({"name": "optimal", "loss": "height", "time_limit": 5, "suppression": 0.1}, "samarati")
     {'name': 'samarati', 'loss': 'height', 'time_limit': 5, 'suppression': 0.1}
-    >>> taken_over({"name": "optimal", "loss": "height", "suppression": 0.1}, "k-optimize")
+    >>> shared_options({"name": "optimal", "loss": "height", "suppression": 0.1}, "k-optimize")
     {'name': 'k-optimize'}
     """
     keys = METHOD.variants[name].keys

@@ -12,7 +12,7 @@ from sfumato.web import components
 from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
 from sfumato.web.loaded_data import KINDS
-from sfumato.web.visit import Visit
+from sfumato.web.workspace import Workspace
 
 # What a promise asks for when it is added; the sensitive column comes from the data.
 STARTS: dict[str, Values] = {
@@ -34,13 +34,13 @@ POPULATION_PREFIX = "population-"
 class Promises:
     """The list of promises; `changed` is called after each change."""
 
-    def __init__(self, visit: Visit, changed: Callable[[], Any]) -> None:
-        self.visit, self.words = visit, visit.words
+    def __init__(self, workspace: Workspace, changed: Callable[[], Any]) -> None:
+        self.workspace, self.words = workspace, workspace.words
         self._changed = changed
 
     @property
     def entries(self) -> list[Values]:
-        entries: list[Values] = self.visit.plan["privacy"]
+        entries: list[Values] = self.workspace.plan["privacy"]
         return entries
 
     def build(self) -> None:
@@ -56,7 +56,7 @@ class Promises:
         return [word for entry in self.entries for word in self._form(entry).missing()]
 
     def _sensitive(self) -> list[str]:
-        return [name for name, column in self.visit.plan["columns"].items() if column["role"] == "sensitive"]
+        return [name for name, column in self.workspace.plan["columns"].items() if column["role"] == "sensitive"]
 
     def _offered(self) -> list[str]:
         """Models that can be promised: those about a sensitive column need one."""
@@ -81,7 +81,7 @@ class Promises:
         return Form(self.words, entry["model"], keys, entry, self._touched, {"column": self._sensitive()})
 
     def _touched(self) -> None:
-        self.visit.touch()
+        self.workspace.touch()
         self._changed()
 
     def _population(self, entry: Values) -> None:
@@ -89,23 +89,23 @@ class Promises:
         shown = ui.label(entry.get("population", "").removeprefix(POPULATION_PREFIX))
 
         async def take(event: events.UploadEventArguments) -> None:
-            path = self.visit.place(POPULATION_PREFIX + Path(event.file.name).name)
+            path = self.workspace.place(POPULATION_PREFIX + Path(event.file.name).name)
             await event.file.save(path)
-            self.visit.extra[path.name] = path
+            self.workspace.extra[path.name] = path
             entry["population"] = path.name
             shown.text = event.file.name
             self._touched()
 
-        components.upload(self.words["population"], take, self.visit.pool.settings.upload_bytes, self.words, KINDS)
+        components.upload(self.words["population"], take, self.workspace.pool.settings.upload_bytes, self.words, KINDS)
 
     def _subset(self, column: str) -> Values:
-        assert self.visit.loaded is not None
-        values = self.visit.loaded.column(column).values
+        assert self.workspace.loaded is not None
+        values = self.workspace.loaded.column(column).values
         return {"column": column, "value": values[0] if values else ""}
 
     def _subset_fields(self, entry: Values) -> None:
         """The column that marks the subset, and its value for those who are in it."""
-        loaded = self.visit.loaded
+        loaded = self.workspace.loaded
         assert loaded is not None
         subset: Values = entry["subset"]
 

@@ -1,50 +1,131 @@
-"""The step of the release: downloads, and the command line and Python that would do the same."""
+"""The step of the release: what may leave the house and what stays, who releases for what, and the same as code."""
+
+from pathlib import Path
+from typing import Any
 
 from nicegui import ui
 
+from sfumato.report.annex import markdown
 from sfumato.shapes.files import written
 from sfumato.web import components
+from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
-
-
-def build(area: Area) -> None:
-    """The step, for an area."""
-    visit, words = area.visit, area.visit.words
-    if area.needs_data():
-        return
-    if visit.result is None:
-        ui.label(words["no_result"])
-        area.ways("result", None)
-        return
-    folder = visit.result
-    data = next(path for path in folder.iterdir() if path.name in ("data.csv", "data.parquet"))
-    files = [(words["download_data"], data), (words["download_report"], folder / "report.html")]
-    files += [(words["download_external"], folder / "report-external.html")]
-    files += [(words["download_all"], folder.parent / "result.zip")]
-    files += [(name, path) for name, path in visit.extra.items() if name in _plan(area)]
-    with ui.card().classes("sf-card"):
-        if visit.outdated:
-            components.notice(words["earlier"], good=None)
-        ui.label(words["download"]).classes("font-bold")
-        with ui.row():
-            for text, path in files:
-                components.button(text, lambda path=path: ui.download.file(path))
-            components.button(words["download_plan"], lambda: ui.download.content(_plan(area), "plan.yaml"))
-    with ui.card().classes("sf-card mt-2"):
-        ui.label(words["same"]).classes("font-bold")
-        ui.code("sfumato anonymize plan.yaml --out release", language="bash").classes("w-full")
-        ui.label(words["same_python"]).classes("font-bold")
-        ui.code(PYTHON, language="python").classes("w-full")
-        ui.code(_plan(area), language="yaml").classes("w-full")
-    area.ways("result", None)
-
+from sfumato.web.workspace import Run
 
 PYTHON = """import sfumato as sf
 
 release = sf.anonymize(None, "plan.yaml")
 release.save("release")"""
+ABOUT = ("by", "purpose", "recipient", "basis")
+LANGUAGES = {"en": "English", "de": "Deutsch"}
 
 
-def _plan(area: Area) -> str:
-    """The plan as it was run, to lie beside the data."""
-    return written(area.visit.released)
+def build(area: Area) -> None:
+    """The step, for an area."""
+    if not area.needs_data():
+        _ReleaseStep(area).build()
+
+
+class _ReleaseStep:
+    def __init__(self, area: Area) -> None:
+        self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
+
+    def build(self) -> None:
+        words, run = self.words, self.workspace.run
+        with components.head(words["release"], words["release_about"]):
+            self.area.ways("result", None)
+        if run is None or not (run.folder / "report.json").exists():
+            with components.card():
+                ui.label(words["no_result"])
+                components.button(words["result"], lambda: self.area.go("result")).classes("self-start")
+            return
+        if self.workspace.outdated:
+            components.notice(words["earlier"], good=None)
+        with ui.element("div").classes("sf-halves"):
+            self._outside(run)
+            self._inside(run)
+        self._sign_off()
+        self._code(run)
+
+    def _outside(self, run: Run) -> None:
+        words = self.words
+        data = next(path for path in run.folder.iterdir() if path.name in ("data.csv", "data.parquet"))
+        with components.card(words["box_out"], "sf-box-out"):
+            ui.label(words["box_out_hint"]).classes("sf-soft sf-small")
+            with ui.row():
+                _download(words["download_data"], data)
+                _download(words["download_external"], run.folder / "report-external.html")
+
+    def _inside(self, run: Run) -> None:
+        words = self.words
+        with components.card(words["box_in"], "sf-box-in"):
+            ui.label(words["box_in_hint"]).classes("sf-small")
+            with ui.row():
+                components.button(words["see_report"], lambda: self._read(run)).props("outline")
+                _download(words["download_report"], run.folder / "report.html", "outline")
+                components.button(words["download_annex"], lambda: self._annex(run)).props("outline")
+                components.button(words["download_plan"], lambda: self._plan_file(run)).props("outline")
+                _download(words["download_all"], run.folder.parent / "result.zip", "outline")
+                for name, path in self.workspace.files(run.plan).items():
+                    if name in self.workspace.extra:
+                        _download(name, path, "outline")
+
+    def _plan_file(self, run: Run) -> None:
+        ui.download.content(written(run.plan), "plan.yaml")
+
+    def _annex(self, run: Run) -> None:
+        ui.download.content(markdown(result_figures.dossier(run.folder, self.words)), "annex.md")
+
+    def _read(self, run: Run) -> None:
+        """The report in a frame that may neither run nor load anything."""
+        with ui.dialog().props("maximized") as dialog, ui.card().classes("w-full"):
+            components.button(self.words["close"], dialog.close).props("flat")
+            frame = ui.element("iframe").classes("sf-report").props('sandbox=""')
+            frame.props["title"] = self.words["see_report"]
+            frame.props["srcdoc"] = (run.folder / "report.html").read_text(encoding="utf-8")
+        dialog.open()
+
+    def _sign_off(self) -> None:
+        """Who releases for what; it stands in the reports of the next run."""
+        words, plan = self.words, self.workspace.plan
+        about: dict[str, Any] = dict(plan.get("release") or {})
+
+        def note(key: str, text: str) -> None:
+            about[key] = text
+            stated = {name: entry for name, entry in about.items() if entry}
+            plan.pop("release", None)
+            if stated:
+                plan["release"] = stated
+
+        def speak(language: str) -> None:
+            plan["language"] = language
+
+        with components.card(words["sign_off"]):
+            ui.label(words["sign_off_hint"]).classes("sf-soft sf-small")
+            with ui.element("div").classes("sf-fields"):
+                for key in ABOUT:
+                    field = ui.input(words[f"report.{key}"], value=about.get(key, "")).props("debounce=300")
+                    field.on_value_change(lambda event, key=key: note(key, str(event.value or "")))
+                ui.select(
+                    LANGUAGES,
+                    label=words["report_language"],
+                    value=plan.get("language", "en"),
+                    on_change=lambda event: speak(event.value),
+                )
+            components.button(words["sign_off_run"], self._again).props("outline").classes("self-start")
+
+    def _again(self) -> None:
+        self.workspace.touch()
+        self.area.go("result")
+
+    def _code(self, run: Run) -> None:
+        words = self.words
+        with components.card(words["same"]):
+            components.code("sfumato anonymize plan.yaml --out release", words)
+            ui.label(words["same_python"]).classes("sf-title")
+            components.code(PYTHON, words)
+            components.code(written(run.plan), words)
+
+
+def _download(text: str, path: Path, look: str = "") -> None:
+    components.button(text, lambda: ui.download.file(path)).props(look)

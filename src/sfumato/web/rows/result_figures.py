@@ -1,39 +1,68 @@
-"""What the result step shows of a release: figures, rows before and after, and the nodes of the lattice."""
+"""What the result step shows of a release: what columns kept, rows before and after, and the nodes of the lattice."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sfumato.delimited import Dialect, read_lines
 from sfumato.engines.duckdb.engine import Row
 from sfumato.microdata.recoding.recoding_file import read_recoding
+from sfumato.pipelines.report_folder import read_dossier
+from sfumato.report.dossier import Dossier
 from sfumato.report.measure_sections import forcing_sentences
+from sfumato.report.plots import Pair
 from sfumato.texts.words import Words
 
 MOST_POINTS = 3_000
 
 
-def figures(folder: Path, words: Words) -> list[tuple[str, str]]:
-    """The figures of report.json that stand out."""
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    before, after = report["risk"]["before"], report["risk"]["after"]
-    published = report["rows"] - report["suppressed_rows"]
-    share = words.percent(report["suppressed_rows"] / max(report["rows"], 1))
-    return [
-        (words.count(published), words["published"]),
-        (f"{words.count(report['suppressed_rows'])} ({share})", words["suppressed"]),
-        (f"{words.percent(before['highest'])} → {words.percent(after['highest'])}", words["highest"]),
-        (f"{words.count(before['uniques'])} → {words.count(after['uniques'])}", words["uniques"]),
-        (words.amount(report["loss"]["value"]), f"{words['loss']} ({report['loss']['name']})"),
-    ]
+@dataclass(frozen=True, slots=True)
+class KeptColumn:
+    """What a column kept: the share of its detail, its different values before and after, and their distribution.
+
+    Attributes:
+        lost: Whether every row has `*` here.
+    """
+
+    name: str
+    share: float | None
+    before: int
+    after: int
+    lost: bool
+    shares: tuple[Pair, ...]
 
 
-def reasons(folder: Path) -> list[str]:
+def dossier(folder: Path, words: Words) -> Dossier:
+    """What the folder of a release tells, in the language of a page."""
+    return replace(read_dossier(folder), language=words.language)
+
+
+def report_of(folder: Path) -> dict[str, Any]:
+    """The figures of report.json."""
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    return report
+
+
+def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
+    """What each quasi-identifier kept, the one that lost most first."""
+    losses = (report["utility"].get("losses") or {}).get("loss-metric", report["loss"]).get("per_column") or {}
+    kept = [_kept(name, entry, losses.get(name)) for name, entry in (report.get("columns") or {}).items()]
+    return sorted(kept, key=lambda column: (not column.lost, column.share if column.share is not None else 1.0))
+
+
+def _kept(name: str, entry: Mapping[str, Any], loss: float | None) -> KeptColumn:
+    share = None if loss is None or not 0 <= loss <= 1 else 1.0 - loss
+    pairs = tuple(Pair(label, before, after) for label, before, after in entry.get("shares", ()))
+    lost = entry["distinct_after"] == 1 and entry["distinct_before"] > 1
+    return KeptColumn(name, share, entry["distinct_before"], entry["distinct_after"], lost, pairs)
+
+
+def reasons(folder: Path, words: Words) -> list[str]:
     """Why columns had to be generalized, in sentences."""
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    return list(forcing_sentences(report["risk"], report["levels"]))
+    report = report_of(folder)
+    return list(forcing_sentences(words, report["risk"], report["levels"]))
 
 
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:
@@ -43,17 +72,17 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
     names = list(recoding["columns"])
     removed = [name for name, column in plan["columns"].items() if column["role"] == "identifier"]
     missing = set(plan["data"].get("missing", ()))
-    found: list[tuple[Row, Row | None]] = []
+    pairs: list[tuple[Row, Row | None]] = []
     for row in rows:
         texts = [None if row[name] in missing else row[name] for name in names]
         codes = [coding.places.get(text) for coding, text in zip(recoded.codings, texts, strict=True)]
         outcome = None if None in codes else recoded.publish(tuple(code for code in codes if code is not None))
         if outcome is None or outcome[1]:
-            found.append((row, None))
+            pairs.append((row, None))
         else:
             labels = dict(zip(names, outcome[0], strict=True))
-            found.append((row, {**row, **labels, **dict.fromkeys(removed, "*")}))
-    return found
+            pairs.append((row, {**row, **labels, **dict.fromkeys(removed, "*")}))
+    return pairs
 
 
 def divided(folder: Path) -> bool:
@@ -76,27 +105,26 @@ def points(folder: Path, rows: int) -> list[Point]:
     table = [line.fields for line in read_lines(folder / "nodes.csv", Dialect(";"))]
     head, place = table[0], table[0].index("loss")
     lost = head.index("suppressed_rows")
-    found = [
+    nodes = [
         Point(dict(zip(head[:place], map(int, line[:place]), strict=True)), float(line[place]), int(line[lost]))
         for line in table[1:]
         if int(line[lost]) < rows
     ]
-    return _thinned(_marked(found))
+    return _thinned(_marked(nodes))
 
 
-def _marked(found: Sequence[Point]) -> list[Point]:
+def _marked(nodes: Sequence[Point]) -> list[Point]:
     """All points, in the order of rows withheld; marked where no other loses less with as few rows."""
     marked, least = [], float("inf")
-    for point in sorted(found, key=lambda point: (point.suppressed_rows, point.loss)):
-        best = point.loss < least - 1e-9
+    for point in sorted(nodes, key=lambda point: (point.suppressed_rows, point.loss)):
+        marked.append(replace(point, best=point.loss < least - 1e-9))
         least = min(least, point.loss)
-        marked.append(Point(point.levels, point.loss, point.suppressed_rows, best))
     return marked
 
 
-def _thinned(found: list[Point]) -> list[Point]:
+def _thinned(nodes: list[Point]) -> list[Point]:
     """At most so many points; the marked ones all stay."""
-    if len(found) <= MOST_POINTS:
-        return found
-    step = -(-len(found) // MOST_POINTS)
-    return [point for place, point in enumerate(found) if point.best or place % step == 0]
+    if len(nodes) <= MOST_POINTS:
+        return nodes
+    step = -(-len(nodes) // MOST_POINTS)
+    return [point for place, point in enumerate(nodes) if point.best or place % step == 0]

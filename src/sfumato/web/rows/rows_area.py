@@ -1,78 +1,138 @@
 """The area of rows: data, columns, goal, result, release, in the order of the work."""
 
 from collections.abc import Callable
+from html import escape
+from typing import Any
 
-from nicegui import ui
+from nicegui import events, ui
 
 from sfumato.web import components
 from sfumato.web.rows import columns_step, data_step, goal_step, release_step, result_step
 from sfumato.web.rows.area import Area
-from sfumato.web.visit import Visit
+from sfumato.web.shell import Shell
 
-STEPS = ("data", "columns", "goal", "result", "release")
+STEPS: dict[str, Callable[[Area], None]] = {
+    "data": data_step.build,
+    "columns": columns_step.build,
+    "goal": goal_step.build,
+    "result": result_step.build,
+    "release": release_step.build,
+}
 
 
 class RowsArea:
-    """The five steps; a step is built anew when it is entered, from what the visit holds."""
+    """The five steps; a step is built anew when it is entered, from what the workspace holds."""
 
-    def __init__(self, visit: Visit) -> None:
-        self.visit = visit
-        self._builders: dict[str, Callable[[Area], None]] = {
-            "data": data_step.build,
-            "columns": columns_step.build,
-            "goal": goal_step.build,
-            "result": result_step.build,
-            "release": release_step.build,
-        }
-        self._panels: dict[str, ui.tab_panel] = {}
+    def __init__(self, shell: Shell) -> None:
+        self.shell, self.workspace = shell, shell.workspace
 
     def build(self) -> None:
-        words = self.visit.words
-        ui.label(words["motto"]).classes("sf-soft")
-        with ui.tabs(on_change=lambda event: self._entered(str(event.value))).props(
-            "no-caps inline-label mobile-arrows outside-arrows align=left"
-        ) as self._tabs:
-            for place, step in enumerate(STEPS, 1):
-                ui.tab(step, label=f"{place} {words[step]}")
-        with ui.tab_panels(self._tabs, value="data", animated=False).classes("w-full bg-transparent"):
-            for step in STEPS:
-                with ui.tab_panel(step).classes("px-0") as self._panels[step]:
-                    if step == "data":
-                        self._builders[step](self)
+        self._room = ui.element("div").classes("sf-page").style("padding: 0")
+        components.listen("sf_back", self._back)
+        self._build_steps()
+        step = self.workspace.step if self.workspace.step in STEPS else "data"
+        self._enter(step)
 
     def go(self, step: str) -> None:
-        """Enter a step."""
-        self._tabs.set_value(step)
+        """Enter a step, as a place in the browser's history."""
+        self._enter(step)
+        ui.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0)")
 
-    def refresh(self, step: str) -> None:
-        """Build a step anew."""
-        panel = self._panels[step]
-        panel.clear()
-        with panel:
-            self._builders[step](self)
+    def refresh(self) -> None:
+        """Build the step at hand anew."""
+        self._enter(self.workspace.step)
+
+    def tell_steps(self) -> None:
+        """The steps to the left: which is at hand, which are done, and what was decided in each."""
+        for place, (step, (button, mark, summary)) in enumerate(self._steps.items(), 1):
+            done = self._done(step)
+            button.classes(add="done") if done else button.classes(remove="done")
+            button.props('aria-current="step"') if step == self.workspace.step else button.props(remove="aria-current")
+            mark.set_content("✓" if done else str(place))
+            summary.set_content(escape(self._summary(step)))
+        loaded = self.workspace.loaded
+        self.shell.about.text = loaded.path.name if loaded else self.workspace.words["motto"]
+
+    def _build_steps(self) -> None:
+        """The buttons of the steps; they stay, so that none is taken away under a finger."""
+        self._steps: dict[str, tuple[Any, Any, Any]] = {}
+        with self.shell.steps:
+            for step in STEPS:
+                button = ui.element("button").classes("sf-step").on("click", lambda step=step: self.go(step))
+                with button:
+                    mark = ui.html("", sanitize=False, tag="b").props('aria-hidden="true"')
+                    ui.html(escape(self.workspace.words[step]), sanitize=False)
+                    self._steps[step] = (button, mark, ui.html("", sanitize=False, tag="span"))
+
+    def _done(self, step: str) -> bool:
+        reached = {"data": self.workspace.loaded is not None, "columns": bool(self.workspace.runs)}
+        reached |= {
+            "goal": bool(self.workspace.runs),
+            "result": bool(self.workspace.runs) and not self.workspace.outdated,
+        }
+        return reached.get(step, False)
+
+    def _summary(self, step: str) -> str:
+        """What was decided in a step, in a word."""
+        workspace = self.workspace
+        if workspace.loaded is None:
+            return ""
+        first = workspace.plan.get("privacy", [{}])[0]
+        told = {"data": workspace.words.count(workspace.loaded.rows), "columns": str(len(workspace.loaded.columns))}
+        told |= {
+            "goal": f"k {first['k']}" if "k" in first else "",
+            "result": f"#{workspace.shown}" if workspace.runs else "",
+        }
+        return told.get(step, "")
+
+    def _enter(self, step: str) -> None:
+        self.workspace.step = step
+        self.workspace.touch()
+        self._room.clear()
+        with self._room:
+            STEPS[step](self)
+        self.tell_steps()
+
+    def _back(self, event: events.GenericEventArguments) -> None:
+        """The browser's back button."""
+        self._enter(str(event.args) if str(event.args) in STEPS else "data")
 
     def needs_data(self) -> bool:
         """Whether there are no data yet; then the step says so."""
-        if self.visit.loaded is not None:
+        if self.workspace.loaded is not None:
             return False
-        ui.label(self.visit.words["no_data"])
-        components.button(self.visit.words["data"], lambda: self.go("data"))
+        with components.card(self.workspace.words["no_data"]):
+            components.button(self.workspace.words["data"], lambda: self.go("data")).classes("self-start")
         return True
 
     def ways(self, back: str | None, onward: str | None) -> None:
-        """The buttons that lead to the neighboring steps."""
-        with ui.row().classes("mt-4"):
-            if back:
-                components.button(self.visit.words["back"], lambda: self.go(back)).props("flat")
-            if onward:
-                components.button(self.visit.words["next"], lambda: self.go(onward))
+        """Undo and redo, and the buttons that lead to the neighboring steps."""
+        words = self.workspace.words
+        for name, move in (
+            ("undo", self._undo),
+            ("redo", self._redo),
+        ):
+            button = ui.button(icon=name, on_click=move).props("flat round dense")
+            button.props["aria-label"] = words[name]
+            with button:
+                ui.tooltip(words[name])
+        if back:
+            components.button(words["back"], lambda: self.go(back)).props("flat")
+        if onward:
+            components.button(words["next"], lambda: self.go(onward)).props("icon-right=arrow_forward")
 
-    def _entered(self, step: str) -> None:
-        self.visit.touch()
-        if step != "data":
-            self.refresh(step)
+    def _undo(self) -> None:
+        self._take(self.workspace.undo.back(self.workspace.plan))
+
+    def _redo(self) -> None:
+        self._take(self.workspace.undo.forth(self.workspace.plan))
+
+    def _take(self, plan: dict[str, object] | None) -> None:
+        if plan is not None:
+            self.workspace.plan = plan
+            self.refresh()
 
 
-def build(visit: Visit) -> None:
-    """The area for a visit."""
-    RowsArea(visit).build()
+def build(shell: Shell) -> None:
+    """The area for a workspace."""
+    RowsArea(shell).build()

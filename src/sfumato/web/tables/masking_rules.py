@@ -10,6 +10,7 @@ from nicegui import ui
 from sfumato.shapes.shapes import Key
 from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice
 from sfumato.texts.words import Words
+from sfumato.web import components
 from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
 
@@ -72,12 +73,10 @@ class MaskingRules:
 
     def build(self) -> None:
         """The fields: rules first, the rest behind one line."""
-        with ui.card().classes("sf-card"):
-            ui.label(self.words["rules"]).classes("text-lg font-bold")
+        with components.card(self.words["rules"]):
             self._list.build()
             self._facts_room = ui.column().classes("w-full gap-0")
-        with ui.card().classes("sf-card"):
-            ui.label(self.words["masking"]).classes("text-lg font-bold")
+        with components.card(self.words["masking"]):
             self._method_room = ui.column().classes("w-full gap-1")
         self.show()
 

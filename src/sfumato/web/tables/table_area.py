@@ -14,10 +14,12 @@ from sfumato.service.jobs.store import Job
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import Words
 from sfumato.web import components
-from sfumato.web.job_progress import run_job
+from sfumato.web.job_progress import follow, start_job
 from sfumato.web.loaded_data import MARKS
+from sfumato.web.shell import Shell
+from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, crosswise, delimited_text
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
-from sfumato.web.visit import Visit
+from sfumato.web.workspace import Workspace
 
 EXAMPLE = """area,sex,count
 Total,Total,104
@@ -41,23 +43,26 @@ TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum
 ENDINGS = ("published", "lower", "upper", "case", "reason")
 
 
-def build(visit: Visit) -> None:
-    """The area for a visit."""
-    _TableArea(visit).build()
+def build(shell: Shell) -> None:
+    """The area for a workspace."""
+    _TableArea(shell.workspace).build()
 
 
 class _TableArea:
-    def __init__(self, visit: Visit) -> None:
-        self.visit, self.words = visit, visit.words
-        self._rules = MaskingRules(visit.words, self._check)
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace, self.words = workspace, workspace.words
+        self._rules = MaskingRules(workspace.words, self._check)
+        self._job: str | None = None
 
     def build(self) -> None:
         words = self.words
-        ui.label(words["tables_intro"]).classes("sf-soft")
-        with ui.card().classes("sf-card"):
+        with components.head(words["tables_area"], words["tables_intro"]):
+            pass
+        with components.card():
             self._text = ui.textarea(words["paste"], value=EXAMPLE, on_change=lambda _: self._read())
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
             components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
+            self._from_rows()
             with ui.element("div").classes("sf-fields"):
                 self._value = self._select("value_column")
                 self._dimensions = self._select("dimension_columns", multiple=True)
@@ -75,6 +80,23 @@ class _TableArea:
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         self._text.value = decoded(await event.file.read())
+
+    def _from_rows(self) -> None:
+        """Count the rows of the project at hand, where there is one, by two or three of its columns."""
+        words, loaded = self.words, self.workspace.loaded
+        if loaded is None:
+            return
+        names = [column.name for column in loaded.columns if len(column.counts) <= MOST_CATEGORIES]
+        with ui.row().classes("items-center w-full"):
+            ui.label(words["crosstab"]).classes("sf-soft")
+            chosen = ui.select(names, label=words["crosstab_columns"], multiple=True).props("dense").classes("w-64")
+
+            async def take() -> None:
+                if chosen.value:
+                    lines = await self.workspace.aside(count_table, loaded.path, loaded.read, list(chosen.value)[:3])
+                    self._text.value = delimited_text(lines)
+
+            components.button(words["crosstab_take"], take).props("outline dense")
 
     def _separator(self) -> str:
         return likely_separator(str(self._text.value or "").partition("\n")[0])
@@ -116,7 +138,7 @@ class _TableArea:
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
-        self.visit.touch()
+        self.workspace.touch()
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
         faults = faults or components.refusals(lambda: read_table_plan(self._plan()), self.words)
         self._verdict.clear()
@@ -125,17 +147,22 @@ class _TableArea:
                 components.notice(fault, good=False)
 
     async def _run(self) -> None:
-        self.visit.touch()
+        self.workspace.touch()
         self._room.clear()
-        path = self.visit.place(CELLS)
+        path = self.workspace.place(CELLS)
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
-        await asyncio.to_thread(self.visit.drop_jobs)
-        await run_job(self.visit, "protect", self._plan(), {CELLS: path}, self._room, self._done)
+        if self._job is not None:
+            await asyncio.to_thread(self.workspace.drop_job, self._job)
+        job = await start_job(self.workspace, "protect", self._plan(), {CELLS: path})
+        if job is not None:
+            self._job = job.id
+            with self._room:
+                follow(self.workspace, job, self._done)
 
     async def _done(self, job: Job) -> None:
-        folder = self.visit.output(job) / "result"
+        folder = self.workspace.output(job) / "result"
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        with ui.card().classes("sf-card"):
+        with components.card():
             for text, good in outcome_sentences(report, self.words):
                 components.notice(text, good) if good is not None else ui.label(text)
             _show_cells(folder / "published.csv", self.words)
@@ -227,6 +254,10 @@ def _show_cells(path: Path, words: Words) -> None:
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
     case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
     cells = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
+    crossed = crosswise(head, shown, case, case + 1)
+    if crossed is not None:
+        ui.label(words["crosstab_view"]).classes("sf-soft sf-small")
+        ui.html(crossed, sanitize=False).classes("sf-table sf-crosstab").props('tabindex="0"')
     components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in cells))
     if len(lines) - 1 > SHOWN_ROWS:
         ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))

@@ -5,6 +5,7 @@ from typing import Any
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
 from sfumato.microdata.methods.full_domain.search import problem_of
@@ -45,6 +46,7 @@ def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple
     method = plan.method
     if not isinstance(method, FullDomain) or not isinstance(recoding, LevelRecoding):
         return ()
+    plan, table = person_view(plan, table)
     problem = problem_of(plan, method, table)
     if len(table.counts) > MOST_COMBINATIONS:
         return ()

@@ -14,6 +14,7 @@ from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.models.model import for_readers
+from sfumato.microdata.models.persons import against_raw
 from sfumato.microdata.plan.methods import FullDomain, Greedy
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import at_node
@@ -35,7 +36,7 @@ def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Prog
     if empty is not None:
         raise empty
     if method.hide_minimality:
-        solution = near_least(problem, solution, plan.seed)
+        solution = near_least(problem, solution, plan.drawing_seed)
     return result_of(problem, method.loss, solution, _details(method, table, solution))
 
 
@@ -69,7 +70,7 @@ def _proved(problem: Problem, solution: Solution) -> Solution:
     """
     if not solution.proved_optimal or not problem.limit or not any(map(for_readers, problem.models)):
         return solution
-    models = tuple(replace(model, against="raw") if for_readers(model) else model for model in problem.models)  # type: ignore[type-var]
+    models = tuple(against_raw(model) if for_readers(model) else model for model in problem.models)
     raw = optimal.search(replace(problem, models=models, time_limit=problem.deadline.left))
     least = raw.best.loss if raw.bound is None else raw.bound
     if solution.best.loss <= least + NEAR * max(1.0, least):

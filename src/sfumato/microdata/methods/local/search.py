@@ -57,7 +57,7 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
     rows_alone = replace(table, population=None)
     equal_rows = replace(problem, missing_matches=False, table=rows_alone, time_limit=problem.deadline.left)
     spare = SPARED if method.hide_minimality else 0.0
-    sweep = Sweep(equal_rows, method.nodes, plan.seed, spare, **({"tell": progress} if progress else {}))
+    sweep = Sweep(equal_rows, method.nodes, plan.drawing_seed, spare, **({"tell": progress} if progress else {}))
     if problem.size > MOST_LISTED:
         return _large(plan, method, sweep, problem)
     best = _swept(sweep, method)

@@ -103,7 +103,7 @@ def _node_of_less_loss(
     remark = f"One level for each column loses {best.loss:.6g}, less than the classes of Mondrian ({result.loss:.6g})."
     solution = Solution(best, False, walk.checked, problem.size, remarks=(remark, *result.remarks))
     if method.hide_minimality:
-        solution = near_least(problem, solution, plan.seed)
+        solution = near_least(problem, solution, plan.drawing_seed)
     return full_domain.result_of(problem, "loss-metric", solution)
 
 
@@ -190,7 +190,7 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
     apart. So rows can be divided by their values of one such column; with several, combinations are not divided.
     """
     combinations = np.arange(len(table.counts))
-    if method.mode == "strict" or len(table.sensitive) > 1:
+    if method.mode == "strict" or len(table.sensitive) > 1 or table.persons:
         mode = STRICT if method.mode == "strict" else UNDIVIDED
         return Items(table, mode, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
     for name, rows in table.sensitive.items():
@@ -203,7 +203,7 @@ def _cut(plan: Plan, method: Mondrian, items: Items, axes: Sequence[Axis], least
     spare = np.uint64(int(SPARED * 2**64)) if method.hide_minimality else NO_SPARE
     with deadline.flag() as stop:
         rule = CutRule(
-            least, compiled(axes), _choice(method), items.mode, plan.seed, method.bounds == "cut", stop, spare
+            least, compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut", stop, spare
         )
         return _classes(items, axes, rule, plan.privacy)
 
@@ -283,4 +283,5 @@ def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, cl
     values = (None,) * min(width, 1) if items.column is None else table.sensitive_values[items.column]
     spellings = {} if items.column is None else table.spellings[items.column]
     keys = keys[parted]
-    return Division(plan.seed, items.column, values, spellings, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])
+    key = f"{plan.secret}:division:"
+    return Division(key, items.column, values, spellings, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])

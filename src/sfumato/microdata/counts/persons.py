@@ -1,0 +1,161 @@
+"""The persons behind the rows: which of them add up over classes, and in which classes the others stand."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import DROPPED, Counted, FrequencyTable
+from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.models.classes import Histogram, histogram
+from sfumato.microdata.models.persons import PERSONS, counting_persons, persons_with
+from sfumato.microdata.plan.model import Plan
+
+Ints = npt.NDArray[np.int64]
+# The person of an entry that stands for so many persons, each with all its rows in one combination.
+ADDED_UP = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PersonCount:
+    """The persons of combinations, with their values of a column where one is counted.
+
+    Attributes:
+        counted: The combinations; its counts are persons where these are added up, else 1.
+        persons: The number of each entry's person, or that it is several who add up.
+        nameless: Whether some rows name no person.
+    """
+
+    counted: Counted
+    persons: Ints
+    nameless: bool = False
+
+
+def all_persons(counted: Counted, missing: Sequence[str] = ()) -> PersonCount:
+    """The persons of what was counted with the column that names them last, none added up yet."""
+    persons = counted.codes[:, -1].astype(np.int64)
+    rest = Counted(
+        counted.columns[:-1],
+        counted.values[:-1],
+        counted.codes[:, :-1],
+        np.ones(len(persons), np.int64),
+        counted.rows,
+    )
+    return PersonCount(rest, persons, any(name is None or name in missing for name in counted.values[-1]))
+
+
+def added_persons(counted: Counted, nameless: bool) -> PersonCount:
+    """The persons of what was counted with their names last, where those who add up have none."""
+    together = np.array([name is None for name in counted.values[-1]] or [True], bool)[counted.codes[:, -1]]
+    persons = np.where(together, ADDED_UP, counted.codes[:, -1]).astype(np.int64)
+    rest = Counted(counted.columns[:-1], counted.values[:-1], counted.codes[:, :-1], counted.counts, counted.rows)
+    return PersonCount(rest, persons, nameless)
+
+
+def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: int, size: int) -> Histogram:
+    """What classes hold of persons.
+
+    Args:
+        owners: The class of each entry, or DROPPED; values: the code of its value, 0 where none is counted.
+        size: How many values there are.
+    """
+    added = (entries.persons == ADDED_UP) & (owners != DROPPED)
+    single = (entries.persons != ADDED_UP) & (owners != DROPPED)
+    many = int(entries.persons.max(initial=0)) + 1
+    pairs, alone = _pairs(values[single] * many + entries.persons[single], owners[single])
+    kept_owners, keys = pairs
+    value = keys // many
+    spread, codes = np.unique(keys[~alone], return_inverse=True)
+    code = value.copy()
+    code[~alone] = size + codes.reshape(-1)
+    every_code = np.concatenate([values[added], code]).astype(np.int32)
+    counts = np.concatenate([entries.counted.counts[added], np.ones(len(code), np.int64)])
+    content = histogram(np.concatenate([owners[added], kept_owners]), every_code, counts, classes, size + len(spread))
+    return replace(content, pair_values=(spread // many).astype(np.int32))
+
+
+def _pairs(keys: Ints, owners: Ints) -> tuple[tuple[Ints, Ints], npt.NDArray[np.bool_]]:
+    """Class and key of each pair that stands in a class, once; and whether it stands in that one alone."""
+    order = np.lexsort((owners, keys))
+    keys, owners = keys[order], owners[order]
+    first = np.ones(len(keys), bool)
+    first[1:] = (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])
+    keys, owners = keys[first], owners[first]
+    alone = np.ones(len(keys), bool)
+    same = keys[1:] == keys[:-1]
+    alone[1:] &= ~same
+    alone[:-1] &= ~same
+    return (owners, keys), alone
+
+
+def combinations_of(table: FrequencyTable, counted: Counted) -> Ints:
+    """For each counted combination its place in a table, or DROPPED."""
+    columns = []
+    for name, coding in zip(table.columns, table.codings, strict=True):
+        place = counted.columns.index(name)
+        codes = np.array([coding.places.get(text, DROPPED) for text in counted.values[place]] or [DROPPED], np.int32)
+        columns.append(codes[counted.codes[:, place]])
+    return places_among(np.column_stack(columns), table.codes, [ladder.size for ladder in table.ladders])
+
+
+def places_among(codes: npt.NDArray[np.int32], known: npt.NDArray[np.int32], sizes: Sequence[int]) -> Ints:
+    """For each row of codes the place of the equal row among others, which all differ, or DROPPED."""
+    packing = packing_of([max(size, 1) for size in sizes])
+    valid = (codes >= 0).all(axis=1)
+    sought, keys = (_sortable(packing.pack(np.maximum(part, 0))) for part in (codes, known))
+    order = np.argsort(keys)
+    if not len(order):
+        return np.full(len(codes), DROPPED, np.int64)
+    places = order[np.minimum(np.searchsorted(keys[order], sought), len(order) - 1)]
+    return np.where(valid & (keys[places] == sought), places, DROPPED)
+
+
+def _sortable(keys: npt.NDArray[np.uint64]) -> Any:
+    """Keys of several words as one sortable value each."""
+    if len(keys) == 1:
+        return keys[0]
+    return np.ascontiguousarray(keys.T).view([(f"w{word}", np.uint64) for word in range(len(keys))]).reshape(-1)
+
+
+def value_codes(counted: Counted, name: str, codes: dict[str | None, int]) -> Ints:
+    """The code of each entry's value of a column."""
+    place = counted.columns.index(name)
+    known = np.array([codes[text] for text in counted.values[place]] or [0], np.int64)
+    return known[counted.codes[:, place]]
+
+
+def with_persons(table: FrequencyTable, entries: Mapping[str | None, PersonCount]) -> FrequencyTable:
+    """The table with what its combinations hold of persons.
+
+    Args:
+        entries: The persons of combinations, and by the name of a sensitive column those with each of its values.
+    """
+    contents = {}
+    for name, entry in entries.items():
+        owners = combinations_of(table, entry.counted)
+        if name is None:
+            content = person_histogram(owners, np.zeros(len(owners), np.int64), entry, len(table.counts), 1)
+            contents[PERSONS] = replace(content, texts=(None,))
+        else:
+            texts = table.sensitive_values[name]
+            values = value_codes(entry.counted, name, dict(table.spellings[name]))
+            content = person_histogram(owners, values, entry, len(table.counts), max(len(texts), 1))
+            contents[persons_with(name)] = replace(content, texts=texts)
+    return replace(table, persons=contents)
+
+
+def person_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable]:
+    """Plan and table for who judges classes: promises count persons, and what is rolled up holds them."""
+    if not table.persons:
+        return plan, table
+    held = {name: content for name, content in table.persons.items() if name == PERSONS or name in _wanted(table)}
+    return (
+        replace(plan, privacy=counting_persons(plan.privacy)),
+        replace(table, sensitive={**table.sensitive, **held}, persons=held),
+    )
+
+
+def _wanted(table: FrequencyTable) -> set[str]:
+    return {persons_with(name) for name in table.sensitive}

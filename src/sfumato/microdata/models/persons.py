@@ -1,0 +1,178 @@
+"""Promises about persons: a class has as many members as persons, a value the weight of the persons who have it there.
+
+Persons do not add up over classes: who has rows in two classes is one of each, and one in both together. So what a
+class holds of its persons is a histogram like any other. Persons whose rows all lie in one combination add up and are
+counted under one code; each other person has a code of its own, and counts once in a class however often it stands
+there. The same for the persons who have a value: what adds up stands under the value's code, each other pair of value
+and person has its own. Whatever rolls histograms up so rolls persons up.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.model import Model
+
+# What classes hold of their persons; of the persons who have a value of a column, with the column's name behind it.
+PERSONS = "sfumato_persons"
+
+
+def persons_with(column: str) -> str:
+    """The name of the histogram of persons who have a value of a column."""
+    return f"{PERSONS}:{column}"
+
+
+def by_persons(classes: Classes, coded: Classes) -> Classes:
+    """Classes with persons in place of rows.
+
+    Args:
+        coded: Classes that know the values behind the codes of pairs: those from which these were rolled up.
+    """
+    if PERSONS not in classes.sensitive:
+        return classes
+    members = classes.sensitive[PERSONS]
+    persons = np.where(members.values < 1, members.counts, 1)
+    sizes = np.bincount(members.owners, weights=persons, minlength=len(classes.sizes)).astype(np.int64)
+    others = {name: content for name, content in classes.sensitive.items() if not name.startswith(PERSONS)}
+    for name in others:
+        key = persons_with(name)
+        if key in classes.sensitive:
+            others[name] = _weights(classes.sensitive[key], coded.sensitive[key])
+    return Classes(sizes, others, counts_persons=True)
+
+
+def failing_by_persons(model: Model, members: Classes, whole: Classes) -> Mask:
+    """Which classes do not satisfy a promise; both are in persons.
+
+    A promise about a column compares shares: of the weights that the column's values have in a class. Where it asks for
+    a size, too, that is one of persons.
+    """
+    failing = model.failing(_of_weights(model, members), whole)
+    return failing if model.column is None else failing | (members.sizes < getattr(model, "k", 0))
+
+
+def reached_by_persons(model: Model, members: Classes, whole: Classes) -> float:
+    """What the worst class reaches of a promise; both are in persons."""
+    return model.reached(_of_weights(model, members), whole)
+
+
+def _of_weights(model: Model, members: Classes) -> Classes:
+    """The classes in the size that shares of a promise's column are of."""
+    if model.column is None:
+        return members
+    content = members.sensitive[model.column]
+    sizes = np.bincount(content.owners, weights=content.counts, minlength=len(members.sizes)).astype(np.int64)
+    return Classes(sizes, members.sensitive, counts_persons=True)
+
+
+def whole_by_persons(whole: Classes) -> Classes:
+    """A raw table with persons in place of rows: as one class, in which every person counts once."""
+    content = whole.sensitive.get(PERSONS)
+    if content is None:
+        return whole
+    if PERSONS not in content.memo:
+        content.memo[PERSONS] = by_persons(_as_one(whole), whole)
+    found: Classes = content.memo[PERSONS]
+    return found
+
+
+def _as_one(whole: Classes) -> Classes:
+    contents = {
+        name: histogram(np.zeros(len(old.values), np.int64), old.values, old.counts, 1, old.size)
+        for name, old in whole.sensitive.items()
+    }
+    return Classes(np.array([whole.rows]), contents)
+
+
+def _weights(content: Histogram, coded: Histogram) -> Histogram:
+    """The persons who have each value in each class."""
+    size = max(len(coded.texts), 1)
+    alone = content.values < size
+    values, counts = content.values.copy(), content.counts.copy()
+    values[~alone] = coded.pair_values[content.values[~alone] - size]
+    counts[~alone] = 1
+    added = histogram(content.owners, values, counts, len(content.starts) - 1, size)
+    return Histogram(added.starts, added.values, added.counts, size, coded.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonModel:
+    """A promise that counts persons in tables that hold them, for a search that hands over rows.
+
+    Promises that hold for a class whatever is added to it are as monotone as ever. Others rely on shares that mix when
+    classes are merged; shares of persons do not, so a search may not reason about those. Promises about the release as
+    a whole are kept class by class, which is more than is asked for.
+    """
+
+    model: Model
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def asks(self) -> str:
+        return self.model.asks
+
+    @property
+    def of_release(self) -> bool:
+        return False
+
+    @property
+    def compares(self) -> bool:
+        return self.model.compares
+
+    @property
+    def against(self) -> str:
+        return self.model.against
+
+    @property
+    def column(self) -> str | None:
+        return self.model.column
+
+    @property
+    def asked(self) -> float:
+        return self.model.asked
+
+    @property
+    def least_rows(self) -> int:
+        """So many persons have as many rows at least."""
+        return self.model.least_rows
+
+    @property
+    def monotone_suppression(self) -> bool:
+        return self.model.monotone_suppression
+
+    @property
+    def monotone_generalization(self) -> bool:
+        return self.model.monotone_suppression
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:
+        return failing_by_persons(self.model, by_persons(classes, whole), whole_by_persons(whole))
+
+    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+        return self.failing(classes, whole) & asked
+
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
+        return np.where(failing, classes.sizes, 0) if self.monotone_suppression else np.zeros(len(failing), np.int64)
+
+    def reached(self, classes: Classes, whole: Classes) -> float:
+        return reached_by_persons(self.model, by_persons(classes, whole), whole_by_persons(whole))
+
+    def limits(self, whole: Classes) -> str | None:
+        return self.model.limits(whole_by_persons(whole))
+
+
+def against_raw(model: Model) -> Model:
+    """A promise that compares, against the raw table alone; it may be about persons."""
+    if isinstance(model, PersonModel):
+        wrapped: Model = cast("Any", PersonModel(against_raw(model.model)))
+        return wrapped
+    return replace(model, against="raw")  # type: ignore[type-var]
+
+
+def counting_persons(models: tuple[Model, ...]) -> tuple[Model, ...]:
+    """The promises, each about persons."""
+    return tuple(cast("Any", PersonModel(model)) for model in models)

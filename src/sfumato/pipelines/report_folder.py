@@ -1,0 +1,96 @@
+"""The reports of a release folder made anew: the annex for an impact assessment, and pages printed by a browser."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import DataError, EngineError
+from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, UniqueRows
+from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.verdict import Promise
+from sfumato.report.dossier import Dossier
+
+# Names under which a browser that prints is installed, the likeliest first.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+PRINTING_SECONDS = 120
+SEALS = ("output_sha256", "plan_sha256", "recoding_sha256")
+QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
+
+
+def read_dossier(folder: Path) -> Dossier:
+    """What a release folder tells of its release.
+
+    Raises:
+        DataError: It is no release folder.
+    """
+    try:
+        content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        report = _report(content)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(
+            f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"
+        ) from None
+    day = date.fromisoformat(content["date"]) if "date" in content else None
+    seals = {key: content[key] for key in SEALS if key in content}
+    return Dossier(report, read_plan(folder / "plan.yaml"), seals=seals, day=day)
+
+
+def _report(content: Mapping[str, Any]) -> Report:
+    """The outcome that a report.json tells of, as far as it tells."""
+    return Report(
+        **{key: content[key] for key in ("version", "method", "proved_optimal", "levels", "rows", "dropped_rows")},
+        **{key: content[key] for key in ("suppressed_rows", "nodes", "engine", "seed", "input_sha256")},
+        loss=LossFigure(**content["loss"]),
+        classes=ClassFigures(**content["classes"]),
+        models=tuple(_promise(entry) for entry in content["models"]),
+        risk=figures(content["risk"]),
+        utility=figures(content["utility"]),
+        seconds=Seconds(**{key: content["seconds"].get(key, 0.0) for key in Seconds.__dataclass_fields__}),
+        remarks=tuple(content["remarks"]),
+        withheld_columns=tuple(content.get("withheld_columns", ())),
+        disclosure=_disclosure(content.get("disclosure") or {}),
+        star_rows=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,
+    )
+
+
+def _disclosure(content: Mapping[str, Any]) -> Disclosure:
+    sensitive = {name: AttributeFigures(**entry) for name, entry in content.get("sensitive", {}).items()}
+    unique = tuple(UniqueRows(tuple(entry["columns"]), entry["rows"]) for entry in content.get("unique_rows", ()))
+    return Disclosure(sensitive, unique, tuple(content.get("unmeasured", ())))
+
+
+def _promise(entry: Mapping[str, Any]) -> Promise:
+    reached = float("inf") if entry["reached"] is None else entry["reached"]
+    return Promise(**{**entry, "reached": reached})
+
+
+def print_page(page: Path, target: Path) -> None:
+    """Print a report to PDF, by a browser that is installed.
+
+    Raises:
+        EngineError: There is none, or it does not print.
+    """
+    browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        raise EngineError(
+            "no browser is installed that prints.", f"Open {page.name} and print it, or install Chromium.", "browser"
+        )
+    # Browsers refuse their sandbox to the superuser; the page is our own, has no script and loads nothing.
+    root = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+    with tempfile.TemporaryDirectory() as profile:
+        command = [browser, *QUIET, *root, f"--user-data-dir={profile}", f"--print-to-pdf={target.absolute()}"]
+        try:
+            subprocess.run(
+                [*command, page.absolute().as_uri()], check=True, capture_output=True, timeout=PRINTING_SECONDS
+            )
+        except (OSError, subprocess.SubprocessError):
+            target.unlink(missing_ok=True)
+    if not target.exists():
+        raise EngineError(f"{Path(browser).name} did not print.", f"Open {page.name} and print it.", "browser")

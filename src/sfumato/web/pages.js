@@ -1,0 +1,157 @@
+// What the pages do in the browser by themselves: find columns, drag cuts and values, go back. No request is made.
+(() => {
+  if (window.sfPages) return;
+  window.sfPages = true;
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+  // The browser names the field of an upload in its own language; screen readers shall hear what stands on it.
+  // The button around it is none of its own: it is the field that is reached by keyboard.
+  const nameUploads = () => all('.q-uploader[aria-label] input[type=file]').forEach((input) => {
+    input.setAttribute('aria-label', input.closest('.q-uploader').getAttribute('aria-label'));
+    input.tabIndex = 0;
+    const around = input.closest('a.q-btn');
+    if (around) ['role', 'tabindex'].forEach((name) => around.removeAttribute(name));
+  });
+
+  // Steps are places in the history, so that the back button leads to the step before.
+  window.sfStep = (step) => {
+    if (location.hash.slice(1) !== step) history.pushState(null, '', '#' + step);
+    document.querySelector('.q-drawer__backdrop:not(.hidden)')?.click();  // on a phone the steps lie above the page
+  };
+  window.addEventListener('popstate', () => emitEvent('sf_back', location.hash.slice(1)));
+
+  // The table of columns.
+  const rows = () => all('.sf-columns tbody tr');
+  const find = () => {
+    const text = (document.querySelector('.sf-find input')?.value || '').toLowerCase();
+    const role = document.querySelector('.sf-filter select')?.value || '';
+    rows().forEach((row) => {
+      const fits = row.dataset.column.toLowerCase().includes(text) && (!role || row.dataset.role === role);
+      row.hidden = !fits;
+    });
+  };
+  window.sfChecked = () => rows().filter((row) => !row.hidden && row.querySelector('input:checked'))
+    .map((row) => row.dataset.column);
+  window.sfOpened = (name) => rows().forEach((row) =>
+    row.setAttribute('aria-selected', row.dataset.column === name));
+  window.sfRow = (name, html) => {
+    const row = rows().find((row) => row.dataset.column === name);
+    if (!row) return;
+    const focused = row.contains(document.activeElement) ? document.activeElement.tagName : null;
+    const selected = row.getAttribute('aria-selected'), checked = row.querySelector('input').checked;
+    const made = document.createElement('tbody');
+    made.innerHTML = html;
+    row.replaceWith(made.firstElementChild);
+    const fresh = rows().find((row) => row.dataset.column === name);
+    fresh.setAttribute('aria-selected', selected);
+    fresh.querySelector('input').checked = checked;
+    if (focused) fresh.querySelector(focused.toLowerCase() === 'select' ? 'select' : '.open').focus();
+    find();
+  };
+  document.addEventListener('input', (event) => {
+    if (event.target.closest('.sf-find, .sf-filter')) find();
+  });
+  document.addEventListener('change', (event) => {
+    const row = event.target.closest('.sf-columns tbody tr');
+    if (event.target.matches('.sf-columns thead input')) {
+      rows().filter((row) => !row.hidden).forEach((row) => row.querySelector('input').checked = event.target.checked);
+    } else if (row && event.target.matches('select')) {
+      emitEvent('sf_role', {column: row.dataset.column, role: event.target.value});
+    }
+  });
+  document.addEventListener('click', (event) => {
+    const row = event.target.closest('.sf-columns tbody tr');
+    if (row && !event.target.closest('select, input')) emitEvent('sf_open', row.dataset.column);
+  });
+  document.addEventListener('keydown', (event) => {
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (!step || !event.target.matches('.sf-columns .open')) return;
+    const shown = rows().filter((row) => !row.hidden);
+    const next = shown[shown.indexOf(event.target.closest('tr')) + step];
+    if (next) { next.querySelector('.open').focus(); event.preventDefault(); }
+  });
+
+  // Cuts on a histogram: dragged, or moved with the arrow keys; told when they come to rest.
+  const place = (cut, value) => {
+    const axis = cut.parentElement, {low, high, step} = axis.dataset;
+    const span = high - low, fine = Number(step);
+    const others = all('.sf-cut', axis).filter((other) => other !== cut).map((other) => Number(other.dataset.value));
+    let at = Math.round((value - low) / fine) * fine + Number(low);
+    at = Math.min(Math.max(at, Number(low) + fine), Number(high));
+    if (others.includes(at)) return;
+    cut.dataset.value = String(Number(at.toFixed(6)));
+    cut.style.left = `${100 * (at - low) / span}%`;
+    cut.setAttribute('aria-valuenow', cut.dataset.value);
+    cut.querySelector('span').textContent = cut.dataset.value;
+  };
+  const told = (axis) => emitEvent('sf_cuts', {level: Number(axis.dataset.level),
+    cuts: all('.sf-cut', axis).map((cut) => Number(cut.dataset.value)).sort((a, b) => a - b)});
+  document.addEventListener('pointerdown', (event) => {
+    const cut = event.target.closest('.sf-cut');
+    if (!cut) return;
+    const axis = cut.parentElement, box = axis.getBoundingClientRect();
+    const move = (moved) => place(cut, Number(axis.dataset.low) +
+      (moved.clientX - box.left) / box.width * (axis.dataset.high - axis.dataset.low));
+    const end = () => {
+      window.removeEventListener('pointermove', move);
+      window.removeEventListener('pointerup', end);
+      told(axis);
+    };
+    window.addEventListener('pointermove', move);
+    window.addEventListener('pointerup', end);
+    cut.focus();
+    event.preventDefault();
+  });
+  document.addEventListener('keydown', (event) => {
+    if (!event.target.matches('.sf-cut')) return;
+    const step = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10}[event.key];
+    if (step) {
+      place(event.target, Number(event.target.dataset.value) + step * event.target.parentElement.dataset.step);
+    } else if (event.key === 'Delete' || event.key === 'Backspace') {
+      const axis = event.target.parentElement;
+      event.target.remove();
+      told(axis);
+      event.preventDefault();
+      return;
+    } else return;
+    event.preventDefault();
+    clearTimeout(window.sfTelling);
+    const axis = event.target.parentElement;
+    window.sfTelling = setTimeout(() => told(axis), 300);
+  });
+
+  // Values dragged into groups; or pressed, and then sent to a group by its button.
+  let dragged = [];
+  const pressed = () => all('.sf-value[aria-pressed=true]').map((value) => value.dataset.value);
+  document.addEventListener('click', (event) => {
+    const value = event.target.closest('.sf-value');
+    if (value) value.setAttribute('aria-pressed', value.getAttribute('aria-pressed') !== 'true');
+    const target = event.target.closest('.sf-send');
+    if (target && pressed().length) emitEvent('sf_group', {group: target.dataset.group, values: pressed()});
+  });
+  document.addEventListener('dragstart', (event) => {
+    const value = event.target.closest && event.target.closest('.sf-value');
+    if (!value) return;
+    dragged = value.getAttribute('aria-pressed') === 'true' ? pressed() : [value.dataset.value];
+    event.dataTransfer.setData('text/plain', dragged.join('\n'));
+    event.dataTransfer.effectAllowed = 'move';
+  });
+  document.addEventListener('dragover', (event) => {
+    const group = event.target.closest && event.target.closest('.sf-group');
+    all('.sf-group.over').forEach((other) => other !== group && other.classList.remove('over'));
+    if (group && dragged.length) { group.classList.add('over'); event.preventDefault(); }
+  });
+  document.addEventListener('drop', (event) => {
+    const group = event.target.closest && event.target.closest('.sf-group');
+    if (!group || !dragged.length) return;
+    event.preventDefault();
+    emitEvent('sf_group', {group: group.dataset.group, values: dragged});
+    dragged = [];
+  });
+
+  const start = () => {
+    new MutationObserver(nameUploads).observe(document.body, {childList: true, subtree: true});
+    nameUploads();
+  };
+  document.body ? start() : document.addEventListener('DOMContentLoaded', start);
+})();

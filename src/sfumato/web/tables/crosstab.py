@@ -1,0 +1,73 @@
+"""Tables from rows and for reading: rows counted by two or three columns with totals, and cells laid out crosswise."""
+
+import csv
+import io
+from collections.abc import Sequence
+from html import escape
+from itertools import product
+from pathlib import Path
+
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import Reading
+from sfumato.microdata.data_plan import DataPlan
+
+TOTAL = "Total"
+MOST_CATEGORIES = 60
+
+
+def count_table(path: Path, read: DataPlan, names: Sequence[str]) -> list[list[str]]:
+    """The rows counted by some columns, every total included, the header first; a missing value is a category."""
+    engine = DuckDBEngine(path, read)
+    try:
+        frequencies = engine.count(tuple(names), Reading())
+    finally:
+        engine.close()
+    counts: dict[tuple[str, ...], int] = {}
+    for codes, rows in zip(frequencies.codes.tolist(), frequencies.counts.tolist(), strict=True):
+        texts = [values[code] or "–" for values, code in zip(frequencies.values, codes, strict=True)]
+        for key in product(*((text, TOTAL) for text in texts)):
+            counts[key] = counts.get(key, 0) + int(rows)
+    order = sorted(counts, key=lambda key: [(text != TOTAL, text) for text in key])
+    return [[*names, "count"], *([*key, str(counts[key])] for key in order)]
+
+
+def crosswise(head: Sequence[str], lines: Sequence[Sequence[str]], case: int, reason: int) -> str | None:
+    """A published table of two dimensions as a crosstab, or None where it has others.
+
+    Args:
+        head: The columns of the table; the first two are its dimensions, the third is what is published.
+        case: The column that says whether a cell is masked; reason: the one that says why.
+    """
+    if len({(line[0], line[1]) for line in lines}) != len(lines) or len(head) != 7:
+        return None
+    rows, columns = (list(dict.fromkeys(line[place] for line in lines)) for place in (0, 1))
+    if len(columns) > MOST_CATEGORIES:
+        return None
+    cells = {(line[0], line[1]): line for line in lines}
+    first = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(row)}</th>'
+        + "".join(_cell(cells.get((row, column)), case, reason) for column in columns)
+        + "</tr>"
+        for row in rows
+    )
+    corner = escape(f"{head[0]} × {head[1]}")
+    return f"<table><thead><tr><th>{corner}</th>{first}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(line: Sequence[str] | None, case: int, reason: int) -> str:
+    if line is None:
+        return "<td></td>"
+    shown = escape(line[case - 3])
+    if not line[case]:
+        return f'<td class="number">{shown}</td>'
+    ends = " – ".join(end for end in (line[case - 2], line[case - 1]) if end)
+    about = escape(f"{line[reason]} {f'({ends})' if ends else ''}".strip())
+    return f'<td class="number masked" title="{about}" tabindex="0" aria-label="{shown}: {about}">{shown}</td>'
+
+
+def delimited_text(lines: Sequence[Sequence[str]]) -> str:
+    """Lines as comma-separated text."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(lines)
+    return stream.getvalue()

@@ -1,0 +1,127 @@
+"""Columns as a table: found, filtered, changed by many; ladders made by dragging and by keyboard, checked at once."""
+
+import random
+import re
+
+import pytest
+import yaml
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def step(page, name):
+    page.locator(".sf-step", has_text=name).click()
+    page.locator(".sf-step[aria-current=step]", has_text=name).wait_for()
+
+
+def column(page, name):
+    page.locator(".sf-columns .open", has_text=re.compile(f"^{name}$")).click()
+    page.locator(".sf-panel h3", has_text=re.compile(f"^{name}$")).wait_for()
+
+
+def plan_of(page):
+    """The plan, as the release would have it."""
+    step(page, "Result")
+    page.get_by_role("button", name=re.compile("^Anonymize")).click()
+    page.get_by_text("You may publish this, as promised.").wait_for()
+    step(page, "Release")
+    with page.expect_download() as waiting:
+        button(page, "Plan").click()
+    return yaml.safe_load(waiting.value.path().read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """A file of sixty columns."""
+    path, drawn = tmp_path_factory.mktemp("wide") / "wide.csv", random.Random(1)
+    names = ["id", "age", "sex", *(f"answer_{place:02d}" for place in range(57))]
+    rows = [
+        [str(n), str(drawn.randint(18, 90)), drawn.choice("mf"), *(drawn.choice("abc") for _ in range(57))]
+        for n in range(300)
+    ]
+    path.write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    page.locator("input[type=file]").first.set_input_files(wide)
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    step(page, "Columns")
+    rows = page.locator(".sf-columns tbody tr:visible")
+    assert rows.count() == 60
+    page.get_by_label("Find a column").fill("answer_1")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
+    page.get_by_label("Select all columns shown").check()
+    page.get_by_label("Role for the selected").click()
+    page.locator(".q-menu").get_by_role("option", name="identifier", exact=True).click()
+    page.locator("tr[data-column=answer_19][data-role=identifier]").wait_for()
+    page.get_by_label("Find a column").fill("")
+    assert page.locator("tr[data-column^=answer_1][data-role=identifier]").count() == 10
+    page.get_by_label("Show columns of a role").select_option("identifier")
+    count = page.locator("tr[data-role=identifier]").count()
+    page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
+
+
+def test_intervals_are_made_by_dragging_cuts(base, open_page) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    button(page, "stroke").click()
+    page.get_by_text("200 rows,").wait_for()
+    step(page, "Columns")
+    column(page, "age")
+    button(page, "By cuts").click()
+    cut = page.get_by_role("slider", name="cut").nth(1)
+    cut.wait_for()
+    before = cut.get_attribute("aria-valuenow")
+    box = cut.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2 + 12, box["y"] + 20, steps=4)
+    page.mouse.up()
+    dragged = cut.get_attribute("aria-valuenow")
+    assert dragged != before
+    cut.focus()
+    page.keyboard.press("ArrowRight")
+    moved = str(int(dragged) + 1)
+    page.wait_for_function(f"document.querySelectorAll('.sf-cut')[1].getAttribute('aria-valuenow') === '{moved}'")
+    page.locator(".sf-panel [role=status]").get_by_text("✓ valid").wait_for()
+    page.wait_for_timeout(600)
+    bounds = plan_of(page)["columns"]["age"]["hierarchy"]["bounds"]
+    assert int(moved) in bounds[0]
+
+
+def test_groups_are_made_by_dragging_values_and_by_keyboard(base, open_page) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    button(page, "stroke").click()
+    page.get_by_text("200 rows,").wait_for()
+    step(page, "Columns")
+    column(page, "work_type")
+    page.get_by_label("How it becomes coarser").click()
+    page.get_by_role("option", name="groups of values").click()
+    page.get_by_label("Name of a new group").fill("employed")
+    button(page, "Add group").click()
+    group = page.locator(".sf-group[data-group=employed]")
+    page.locator(".sf-value[data-value=Private]").drag_to(group)
+    group.locator(".sf-value[data-value=Private]").wait_for()
+    page.locator(".sf-value[data-value=Govt_job]").focus()
+    page.keyboard.press("Enter")
+    group.locator(".sf-send").focus()
+    page.keyboard.press("Enter")
+    group.locator(".sf-value[data-value=Govt_job]").wait_for()
+    parents = plan_of(page)["columns"]["work_type"]["hierarchy"]["parents"]
+    assert {name for name, parent in parents.items() if parent == "employed"} == {"Private", "Govt_job"}
+
+
+def test_dates_are_told_by_the_rungs_that_are_wanted(base, open_page) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    button(page, "patients").click()
+    page.get_by_text("300 rows,").wait_for()
+    step(page, "Columns")
+    column(page, "date_of_birth")
+    for rung in ("half month", "quarter", "half year"):
+        page.locator(".sf-panel").get_by_role("checkbox", name=rung, exact=True).click()
+    page.locator(".sf-panel [role=status]").get_by_text("7 levels").wait_for()
+    levels = plan_of(page)["columns"]["date_of_birth"]["hierarchy"]["levels"]
+    assert levels == ["month", "year", "decade", "century", "millennium"]
