@@ -11,7 +11,8 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.protect import run
-from sfumato.tables.attack.audit import Audit, audit_publication
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import Audit
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.build.build import build, read_source
 from sfumato.tables.cells.cells import Mask, Reach, Status, Table, make_relations, make_table, no_bounds

@@ -9,8 +9,11 @@ import typer
 
 
 def command(
-    table: Annotated[Path, typer.Argument(help="The published table (CSV).")],
-    plan: Annotated[Path, typer.Option("--plan", help="The table plan with dimensions and rules.")],
+    table: Annotated[list[Path], typer.Argument(help="The published tables (CSV); several are attacked together.")],
+    plan: Annotated[
+        list[Path],
+        typer.Option("--plan", help="The table plan with dimensions and rules; one for all, or one for each."),
+    ],
     integer: Annotated[bool, typer.Option("--integer", help="The attacker knows that all values are whole.")] = False,
     own: Annotated[
         bool, typer.Option("--own-contribution", help="Single respondents attack with their value.")
@@ -22,7 +25,8 @@ def command(
     from sfumato.pipelines.audit import audit
     from sfumato.report.tables import review_figures, review_lines
 
-    review = audit(table, plan, integer=integer or None, own_contribution=own or None)
+    plans = plan[0] if len(plan) == 1 else plan
+    review = audit(table[0] if len(table) == 1 else table, plans, integer=integer or None, own_contribution=own or None)
     if as_json:
         sys.stdout.write(json.dumps(review_figures(review), indent=2, ensure_ascii=False) + "\n")
     elif not quiet:

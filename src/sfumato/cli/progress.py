@@ -9,6 +9,7 @@ from typing import Any
 
 STAGES = {
     "count": "Counting rows",
+    "compile": "Loading compiled loops",
     "search": "Searching",
     "apply": "Writing",
     "verify": "Counting again",

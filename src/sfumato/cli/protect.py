@@ -20,15 +20,14 @@ def command(
 ) -> int:
     """Mask the cells of a table so that nobody can compute them back."""
     from sfumato.folders import check_free
-    from sfumato.pipelines.protect import run
+    from sfumato.pipelines.protect import run_plan
     from sfumato.report.tables import summary
-    from sfumato.tables.build.build import read_source
     from sfumato.tables.plan.plan import read_table_plan
 
     check_free(out)
     made = read_table_plan(plan)
     with progress(quiet) as tell:
-        protected = run(made, read_source(made), progress=tell)
+        protected = run_plan(made, tell)
     protected.save(out)
     if as_json:
         sys.stdout.write(json.dumps(protected.report, indent=2, ensure_ascii=False) + "\n")

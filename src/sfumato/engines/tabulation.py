@@ -12,8 +12,9 @@ from sfumato.engines import sql
 from sfumato.engines.frames import sources as frames
 from sfumato.engines.names import check_header
 from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.crosstabs.crosstabs import Crosstab
-from sfumato.tables.tabulate import Base
+from sfumato.tables.tabulate import Base, by_weight
 
 # What is cut off at both ends of a code, from frames and files alike.
 BLANKS = " \t\r\n"
@@ -74,12 +75,15 @@ def base_of(
     asked = [*names, *(name for name in (value, weight, holding) if name)]
     _check_columns(asked, tuple(columns))
     size = len(next(iter(columns.values()), ()))
-    amounts = _amounts(columns, value, weight, size)
+    values, weights = (_numbers(columns, name, size) for name in (value, weight))
+    owners, amounts = np.arange(size), values * weights
+    if weight and not holding:
+        owners, amounts = by_weight(owners, values, weights, top)
     return Base(
         codes={name: columns[name] for name in names},
         counts=np.ones(size),
-        sums=amounts,
-        owners=np.arange(size),
+        sums=values * weights,
+        owners=owners,
         amounts=amounts,
         holdings=columns[holding] if holding else (),
     )
@@ -92,19 +96,16 @@ def _check_columns(asked: Sequence[str], columns: tuple[str, ...]) -> None:
             raise PlanError(f'the data have no column "{name}".', did_you_mean(name, columns), "no-column")
 
 
-def _amounts(
-    columns: Mapping[str, tuple[str, ...]], value: str | None, weight: str | None, size: int
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    product = np.ones(size)
-    for name in (value, weight):
-        if name is not None:
-            try:
-                product = product * np.array([float(text) for text in columns[name]], np.float64)
-            except ValueError:
-                raise _not_a_number(name) from None
-            if not np.isfinite(product).all():
-                raise _not_a_number(name)
-    return product
+def _numbers(columns: Mapping[str, tuple[str, ...]], name: str | None, size: int) -> Numbers:
+    if name is None:
+        return np.ones(size)
+    try:
+        numbers = np.array([float(text) for text in columns[name]], np.float64)
+    except ValueError:
+        raise _not_a_number(name) from None
+    if not np.isfinite(numbers).all():
+        raise _not_a_number(name)
+    return numbers
 
 
 def _not_a_number(name: str) -> DataError:
@@ -130,31 +131,35 @@ def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | 
         engine.close()
     if any(row[-4] for row in rows):
         raise _not_a_number(value or weight or "")
-    return _base(rows, names, bool(holding))
+    return _base(rows, names, bool(holding), top)
 
 
 def _grouping(table: str, keys: Sequence[str], factors: Sequence[str | None], top: int) -> str:
-    """Keys, how many amounts are no numbers, rows, sum, and the largest amounts of each group."""
+    """Keys, how many amounts are no numbers, rows, sum, and the largest values of each group with their weights."""
     blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
     texts = sql.listed(f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')" for name in keys)
-    amount = " * ".join(f"try_cast({sql.name(name)} as double)" for name in factors if name) or "1.0"
+    value, weight = (f"try_cast({sql.name(name)} as double)" if name else "1.0" for name in factors)
+    amount = f"{value} * {weight}"
     places = sql.listed(str(place + 1) for place in range(len(keys)))
-    by_size = f"max_by({amount}, (abs({amount}), {amount}), {top})"
-    largest = by_size if top else f"[sum({amount})]"
+    by_size = f"max_by([{value}, {weight}], (abs({value}), {value}), {top})"
+    largest = by_size if top else f"[[sum({amount}), 1.0]]"
     broken = f"count(*) filter (where not coalesce(isfinite({amount}), false))"
     chosen = f"{texts}, {broken}, count(*), sum({amount}), {largest}"
     return f"select {chosen} from {table} group by {places} order by {places}"
 
 
-def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool) -> Base:
+def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool, top: int) -> Base:
     size = len(names)
     tops = [row[-1] for row in rows]
+    owners = np.repeat(np.arange(len(rows)), [len(part) for part in tops])
+    pairs = np.array([pair for part in tops for pair in part], np.float64).reshape(-1, 2)
+    owners, amounts = (owners, pairs[:, 0]) if with_holdings else by_weight(owners, pairs[:, 0], pairs[:, 1], top)
     return Base(
         codes={name: tuple(row[place] for row in rows) for place, name in enumerate(names)},
         counts=np.array([row[-3] for row in rows], np.float64),
         sums=np.array([row[-2] for row in rows], np.float64),
-        owners=np.repeat(np.arange(len(rows)), [len(part) for part in tops]),
-        amounts=np.array([amount for part in tops for amount in part], np.float64),
+        owners=owners,
+        amounts=amounts,
         holdings=tuple(row[size] for row in rows) if with_holdings else (),
     )
 

@@ -56,6 +56,7 @@ class Seconds:
     """
 
     count: float = 0.0
+    compile: float = 0.0
     search: float = 0.0
     apply: float = 0.0
     verify: float = 0.0

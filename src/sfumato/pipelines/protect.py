@@ -2,64 +2,33 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError, PlanError, PromiseError
-from sfumato.pipelines.protect_folder import write_release
-from sfumato.report.tables import figures, html
+from sfumato.pipelines.protect_several import ProtectedTables, protect_several
+from sfumato.pipelines.protected_table import ProtectedTable
 from sfumato.tables.build.build import build, read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.protected import MaskedTable
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.optimal import Progress
 from sfumato.tables.words import NAMES
 
 
-@dataclass(frozen=True)
-class ProtectedTable(MaskedTable):
-    """A protected table with the evidence, as a report, a frame, a page or a folder."""
-
-    @cached_property
-    def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
-        return figures(self)
-
-    @property
-    def data(self) -> Any:
-        """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
-        from sfumato.engines.tabulation import frame_of, with_columns
-
-        if self.like is None or isinstance(self.like, str | Path):
-            return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})
-        return with_columns(self.like, self.new_columns())
-
-    def save(self, folder: str | Path) -> None:
-        """Write the release folder, whole or not at all.
-
-        Raises:
-            PlanError: The folder is there already.
-        """
-        write_release(self, self.report, Path(folder))
-
-    def _repr_html_(self) -> str:
-        return html(self, self.report)
-
-
-def protect(
-    table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any
-) -> ProtectedTable:
-    """Mask the cells of a table so that nobody can compute them back.
+def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Any:
+    """Mask the cells of a table, or of several, so that nobody can compute them back.
 
     Args:
-        table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source.
+        table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source. Microdata
+            where the plan has several tables.
         plan: A plan, a mapping, or the path of a plan file.
         **parts: Parts of a plan by name (`value`, `group_by`, `dimensions`, `primary`, `method`, …) instead of one.
+
+    Returns:
+        The protected table; the protected tables where the plan has `tables`, `previous` or microdata.
 
     Raises:
         PlanError: The plan is not one, or does not fit the table.
@@ -76,7 +45,15 @@ def protect(
     """
     chosen = _plan(plan, parts, table)
     source = None if _is_plan_file(table) else table
+    if not chosen.alone:
+        one = not chosen.tables and chosen.table.microdata is None and source is not None
+        return protect_several(chosen, columns_from(source, chosen) if one else source)
     return run(chosen, read_source(chosen) if source is None else columns_from(source, chosen), like=table)
+
+
+def run_plan(plan: TablePlan, progress: Progress | None = None) -> ProtectedTable | ProtectedTables:
+    """Protect what a plan names: one table, or several together."""
+    return run(plan, read_source(plan), progress=progress) if plan.alone else protect_several(plan, None, progress)
 
 
 def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress | None = None) -> ProtectedTable:
@@ -138,7 +115,17 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
     return read_table_plan(plan)
 
 
-_TABLE_KEYS = ("value", "group_by", "separator", "frequency", "contributions", "holdings", "tolerance")
+_TABLE_KEYS = (
+    "value",
+    "group_by",
+    "separator",
+    "frequency",
+    "contributions",
+    "contributors",
+    "holdings",
+    "tolerance",
+    "step",
+)
 
 
 def _is_plan_file(table: Any) -> bool:

@@ -22,10 +22,11 @@ def write_release(protected: MaskedTable, report: Mapping[str, Any], folder: Pat
         EngineError: The disk refuses.
     """
     with staged(folder) as stage:
-        _fill(protected, report, stage, folder)
+        fill(protected, report, stage, folder)
 
 
-def _fill(protected: MaskedTable, report: Mapping[str, Any], stage: Path, folder: Path) -> None:
+def fill(protected: MaskedTable, report: Mapping[str, Any], stage: Path, folder: Path) -> None:
+    """Write the files of a release into a folder that will be called otherwise."""
     import yaml
 
     files = {

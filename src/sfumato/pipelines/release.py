@@ -18,9 +18,9 @@ from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up
 from sfumato.microdata.methods.result import Result
-from sfumato.microdata.methods.search import search
+from sfumato.microdata.methods.search import rehearse, search
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
-from sfumato.microdata.plan.methods import FullDomain
+from sfumato.microdata.plan.methods import Auto, FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import persons_by_label
@@ -90,14 +90,17 @@ class _Run:
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain) else None
+            warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain | Auto) else None
             with self._stage("count"):
                 table = frequency_table(self.plan, self.source)
                 if warm is not None:
                     warm.result()
             raw = self._beside(beside, table, lambda: measure_raw(table))
+            with self._stage("compile"):
+                rehearse(self.plan, table)
             with self._stage("search"):
                 result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
+            self.plan = replace(self.plan, method=result.method or self.plan.method)
             promise_table = table.holding(self.plan.checked_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
             if self.plan.publishes_keys:

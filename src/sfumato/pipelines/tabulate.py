@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.tables.tabulate import _shaped, _table
+from sfumato.tables.tabulate import shaped, table_of
 
 
 def tabulate(
@@ -21,13 +21,13 @@ def tabulate(
         data: A frame, or the path of a CSV, Parquet or JSON file.
         dimensions: Column names, or dimensions as in a plan (levels, or a column with a hierarchy).
         value: The column to be summed; a table of counts without it.
-        weight: A column by which each value is multiplied; the count is not.
+        weight: A column that says how many respondents of its value a record stands for; the count is of records.
         holding: The column that says which holding a record belongs to.
         top: How many of the contributions that are largest by absolute size are kept beside a sum.
 
     Returns:
         A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
-        value's name, `top1`, … and `holdings`.
+        value's name, `top1`, … and, with a holding, `top1_id`, … (whose they are) and `holdings`.
 
     Raises:
         DataError: A code is missing or unknown, or a value is no number.
@@ -38,7 +38,7 @@ def tabulate(
     """
     from sfumato.engines.tabulation import base_of, frame_of
 
-    shaped = _shaped(dimensions)
-    names = [name for dimension in shaped.values() for name in (dimension.levels or (dimension.column or "",))]
+    made = shaped(dimensions)
+    names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
     base = base_of(data, names, value, weight, holding, top if value else 0)
-    return frame_of(data, _table(base, shaped, value, top, with_holdings=holding is not None))
+    return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None))

@@ -133,6 +133,9 @@ def report_schema() -> Schema:
         "candidates": _list({"type": "object"}, "nodes that the method compared"),
         "class_sizes": SIZES,
         "columns": _map(COLUMN, "what happened to each quasi-identifier"),
+        "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
+        "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
+        "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
         "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
     }
     head = {"$schema": DRAFT, "title": "Sfumato release report"}

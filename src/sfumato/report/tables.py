@@ -3,11 +3,12 @@
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from sfumato.report.html_parts import page, paragraph, section, table
-from sfumato.tables.attack.audit import Audit, Finding
+from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.protected import MaskedTable
 from sfumato.tables.words import span
@@ -43,6 +44,7 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "proved_optimal": _gap(cost, bound) == 0.0,
         "gap": _gap(cost, bound),
         "holds": protected.holds,
+        "attackers": _attackers(protected),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [] if protected.holds else [WARNING],
@@ -55,6 +57,28 @@ def _gap(cost: float, bound: float | None) -> float | None:
     if bound is None:
         return None
     return 0.0 if cost - bound <= 1e-6 * max(1.0, cost) else (cost - max(bound, 0.0)) / cost
+
+
+def _attackers(protected: MaskedTable) -> dict[str, Any]:
+    """Who attacked, and how many of each; who was switched off; what the attackers took for rounding."""
+    kinds = Counter(str(one.kind) for part in protected.parts for one in part.part.knowledge.attackers)
+    asked = protected.plan.attackers
+    switches = {"respondents": asked.respondents, "holdings": asked.holdings, "persons": asked.persons}
+    off = [name for name, on in switches.items() if not on]
+    rounding = {"rounding": protected.audit.rounding} if protected.audit.rounding else {}
+    return {"attacked": {"outsider": 1, **kinds}, "did_not_attack": off, **rounding}
+
+
+def attackers_line(report: Mapping[str, Any]) -> str:
+    """Who attacked, in one sentence, and who did not."""
+    who = report["attackers"]
+    # How many there are would tell how many cells have a single respondent, and the page is handed out.
+    named = list(who["attacked"])
+    off = f" Switched off: {', '.join(who['did_not_attack'])}." if who["did_not_attack"] else ""
+    rounded = (
+        f" Published totals are rounded by up to {who['rounding']:g}, which they know." if "rounding" in who else ""
+    )
+    return f"Attackers: {', '.join(named)}.{off}{rounded}"
 
 
 def _tidy(value: float) -> float | int:
@@ -74,14 +98,19 @@ def summary(report: Mapping[str, Any]) -> str:
         f"{report['secondary']:,} to protect them.",
         f"Cost {report['cost']:,} ({quality}{_saving(report)}).",
         audit_line(report["audit"]),
+        attackers_line(report),
     ]
     return "\n".join(lines + report["warnings"])
 
 
 def _saving(report: Mapping[str, Any]) -> str:
     """How much cheaper the best answer may be, in words; nothing where it is proved or not known."""
+    if report["gap"] is None:
+        return "; no bound was sought"
     if not report["gap"]:
         return ""
+    if not report["bound"]:
+        return "; no bound above 0 was found in the time"
     return f"; none costs less than {report['bound']:,}: at most {100 * report['gap']:.2f} % of the cost can be saved"
 
 
@@ -110,7 +139,7 @@ def leak_line(finding: Finding) -> str:
     """One leak in words."""
     if finding.published:
         return f"{finding.name}: exact, unsafe and published as it is"
-    insider = f", known to the respondent of {finding.insider}" if finding.insider else ""
+    insider = f" to {finding.attacker}" if finding.attacker else ""
     because = f"; given away by: {', '.join(finding.certificate[:8])}" if finding.certificate else ""
     more = f" and {len(finding.certificate) - 8} more" if len(finding.certificate) > 8 else ""
     reach = span(finding.lower, finding.upper)
@@ -132,7 +161,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
                 "upper": _finite(finding.upper),
                 "verdict": str(finding.verdict),
                 "certificate": list(finding.certificate),
-                **({"insider": finding.insider} if finding.insider else {}),
+                **({"attacker": finding.attacker} if finding.attacker else {}),
                 **({"published": True} if finding.published else {}),
             }
             for finding in review.findings
@@ -148,6 +177,7 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
     """The whole report as one page; it shows what is published, never a hidden value."""
     verdict = "Nobody can compute a masked cell back." if protected.holds else WARNING
     mark = "verdict" if protected.holds else "verdict bad"
+    said = (verdict, audit_line(report["audit"]), attackers_line(report))
     public = protected.external
     rows = list(zip(*public.texts.values(), strict=True))
     shown = section("Published table", table(list(public.texts), rows[:MOST_ROWS]))
@@ -161,7 +191,7 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
         [
             "<h1>Protected table</h1>",
             paragraph(f"Method {report['method']}, Sfumato {report['version']}", soft=True),
-            f'<div class="{mark}">{paragraph(verdict)}{paragraph(audit_line(report["audit"]))}</div>',
+            f'<div class="{mark}">{"".join(paragraph(line) for line in said)}</div>',
             section("Figures", table(["figure", "value"], _figure_rows(report))),
             *_leaks(protected),
             shown,

@@ -7,7 +7,8 @@ import numpy as np
 
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.tables import words
-from sfumato.tables.attack.audit import Audit, Verdict, audit_publication
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import Audit, Verdict
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
@@ -75,7 +76,7 @@ def mask_part(
         UnattainableError: An unsafe cell cannot be protected.
         PlanError: The method does not fit the table.
     """
-    problem = make_problem(part.table, alone=part.knowledge.alone)
+    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers)
     methods: dict[str, Callable[[], _Draft]] = {
         "optimal": lambda: _suppressed(part, language, optimal(problem, seconds, progress)),
         "fast": lambda: replace(_suppressed(part, language, fast(problem)), bound=None),
@@ -132,7 +133,7 @@ def _reason(case: str, about: words.Unit | None, language: words.Language) -> st
 
 def _mended(part: Part, steps: intervals.Steps, draft: _Draft, language: words.Language, seconds: float) -> _Draft:
     """The original's pattern with the further cells that every promise needs; all ranges are left to the audit."""
-    mask = optimal(make_problem(part.table, draft.mask), seconds).over(part.table)
+    mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), seconds).over(part.table)
     case, reason = list(draft.case), list(draft.reason)
     for cell in np.flatnonzero(mask & ~draft.mask):
         case[cell] = f"{REPAIRED}{steps.level[cell]}"
@@ -150,13 +151,17 @@ def _upper_unit(steps: intervals.Steps, cell: int) -> words.Unit:
 
 def _audited(part: Part, draft: _Draft, bare: bool) -> Masked:
     """The draft with its audit; a cell that needs no protection and can be computed anyway is published."""
-    table = part.table
-    mask = draft.mask
+    table, mask = part.table, draft.mask
     audit = _attack(part, draft, mask)
     while not bare and (needless := _needless(audit, table)):
-        mask = mask.copy()
-        mask[needless] = False
+        mask = _without(mask, needless)
         audit = _attack(part, draft, mask)
+    thin = [] if bare else _thin(audit, part)
+    if thin:
+        # A stranger's audit would call them computed: they are published where that gives nothing else away.
+        opened = _attack(part, draft, _without(mask, thin))
+        if opened.passed and audit.passed:
+            mask, audit = _without(mask, thin), opened
     return Masked(
         part=part,
         mask=mask,
@@ -172,6 +177,18 @@ def _audited(part: Part, draft: _Draft, bare: bool) -> Masked:
     )
 
 
+def _without(mask: Mask, cells: list[int]) -> Mask:
+    opened = mask.copy()
+    opened[cells] = False
+    return opened
+
+
+def _thin(audit: Audit, part: Part) -> list[int]:
+    """The safe cells whose range holds less than a step."""
+    step, unsafe = part.knowledge.step, part.table.unsafe
+    return [one.cell for one in audit.findings if one.upper - one.lower < step * (1 - 1e-6) and not unsafe[one.cell]]
+
+
 def _needless(audit: Audit, table: Table) -> list[int]:
     exact = [finding.cell for finding in audit.findings if finding.verdict is Verdict.EXACT]
     return [cell for cell in exact if not table.unsafe[cell]]
@@ -181,7 +198,7 @@ def _attack(part: Part, draft: _Draft, mask: Mask) -> Audit:
     """The strongest attacker tries the draft."""
     publication = _publication(part, draft, mask, part.table.bounds)
     audit = attack(publication, part.table.promise, part, draft.case)
-    return audit.with_contradictions(false_cells(publication, part.table.values))
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 
 def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publication:
@@ -197,7 +214,7 @@ def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit) -> Bounds:
     ends = no_bounds(len(mask))
     if not part.public.equals(part.table.bounds):
         publication = _publication(part, draft, mask, part.public)
-        audit = audit_publication(publication, ends, replace(part.knowledge, alone=None))
+        audit = audit_publication(publication, ends, replace(part.knowledge, attackers=()), part.table.values)
     for finding in audit.findings:
         ends.low[finding.cell], ends.high[finding.cell] = finding.lower, finding.upper
     return ends

@@ -43,11 +43,15 @@ def linear_program(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds | 
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """An extreme value of a cell, with the multipliers of the relations and of the bounds that prove it."""
+    """An extreme value of a cell, with the multipliers of the relations and of the bounds that prove it.
+
+    `point` are the values of all cells there; none where there is no end.
+    """
 
     value: float
     relations: Numbers
     bounds: Numbers
+    point: Numbers
 
 
 class Program:
@@ -89,16 +93,16 @@ class Program:
             highs.run()
         status = highs.getModelStatus()
         highs.changeColCost(place, 0.0)
-        unbounded = Extreme(-direction * np.inf, np.zeros(highs.getNumRow()), np.zeros(highs.getNumCol()))
+        unbounded = Extreme(-direction * np.inf, np.zeros(highs.getNumRow()), np.zeros(highs.getNumCol()), np.zeros(0))
         if status in open_ended:
             return unbounded
         if status != Status.kOptimal:
             raise InternalError("the program of what is possible was not solved.", code="attack")
         solution = highs.getSolution()
-        value = float(solution.col_value[place])
+        point = np.array(solution.col_value)
         if self._integer:
-            return replace(unbounded, value=value)
-        return Extreme(value, np.array(solution.row_dual), np.array(solution.col_dual))
+            return replace(unbounded, value=float(point[place]), point=point)
+        return Extreme(float(point[place]), np.array(solution.row_dual), np.array(solution.col_dual), point)
 
     def bound(self, place: int, low: float, high: float) -> None:
         """Let a cell lie between other ends."""

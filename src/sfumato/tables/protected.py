@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.attack.audit import Audit, Finding, joined
+from sfumato.tables.attack.findings import Audit, Finding, joined
 from sfumato.tables.build.ordering import by_codes
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked

@@ -12,6 +12,7 @@ from sfumato.errors import DataError
 from sfumato.shapes.shapes import MapOf, read
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+from sfumato.tables.cells.precision import Scale, step_of
 from sfumato.tables.plan.plan import DIMENSION, Dimension
 
 
@@ -24,7 +25,7 @@ class Base:
         counts: The number of records in each row.
         sums: The sum of their (weighted) values.
         owners: For each contribution, the row that it belongs to.
-        amounts: The contributions themselves.
+        amounts: The contributions themselves; a record of weight w stands for w respondents of its value.
         holdings: The holding behind each contribution; empty where each record stands for itself.
     """
 
@@ -36,7 +37,20 @@ class Base:
     holdings: tuple[str, ...] = ()
 
 
-def _shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension]:
+def by_weight(owners: Places, values: Numbers, weights: Numbers, top: int) -> tuple[Places, Numbers]:
+    """Contributions of records that stand for several respondents each: w of them, the last one with what is left.
+
+    >>> by_weight(np.array([0]), np.array([10.0]), np.array([2.5]), 4)[1].tolist()
+    [10.0, 10.0, 5.0]
+    """
+    whole = np.minimum(np.floor(weights), max(top, 1)).astype(np.int64)
+    rest = np.where(weights <= max(top, 1), weights - whole, 0.0)
+    more = rest > 0
+    places, amounts = np.repeat(owners, whole), np.repeat(values, whole)
+    return np.concatenate([places, owners[more]]), np.concatenate([amounts, (values * rest)[more]])
+
+
+def shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension]:
     if isinstance(dimensions, Mapping):
         return read(MapOf(DIMENSION, 1), dimensions, "dimensions")
     return {name: Dimension(column=name) for name in dimensions}
@@ -102,22 +116,28 @@ def _chain(tree: Tree, code: Code) -> tuple[Code, ...]:
     return tuple(reversed(chain))
 
 
-def _table(
+def table_of(
     base: Base, dimensions: Mapping[str, Dimension], value: str | None, top: int, with_holdings: bool
 ) -> dict[str, list[Any]]:
     axes = [_axis(name, dimension, base) for name, dimension in dimensions.items()]
     names = [name for axis in axes for name in axis.columns]
     rows = [row for levels in product(*(axis.ancestors for axis in axes)) for row in _cells(base, levels, top)]
+    # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
+    scale = Scale(step_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
     result["count"] = [row[1] for row in rows]
     if value is None:
         return result
-    result[value] = [row[2] for row in rows]
-    result |= {f"top{place + 1}": [row[3][place] for row in rows] for place in range(top)}
-    return result | ({"holdings": [row[4] for row in rows]} if with_holdings else {})
+    result[value] = scale.clean([row[2] for row in rows])
+    result |= {f"top{place + 1}": scale.clean([row[3][place][0] for row in rows]) for place in range(top)}
+    if not with_holdings:
+        return result
+    result |= {f"top{place + 1}_id": [row[3][place][1] for row in rows] for place in range(top)}
+    return result | {"holdings": [row[4] for row in rows]}
 
 
-_Row = tuple[tuple[str, ...], int, float, list[float], int]
+_Top = tuple[float, str]
+_Row = tuple[tuple[str, ...], int, float, list[_Top], int]
 
 
 def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Iterator[_Row]:
@@ -128,31 +148,36 @@ def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Ite
     used = group >= 0
     counts = np.bincount(group[used], base.counts[used], len(known))
     sums = np.bincount(group[used], base.sums[used], len(known))
-    owners, amounts, holders = _contributions(base, group, len(known))
-    tops = _largest(owners, amounts, len(known), top)
+    owners, amounts, names = _contributions(base, group)
+    holders = np.bincount(owners, minlength=len(known))
+    tops = _largest(owners, amounts, names, len(known), top)
     for key, place in known.items():
         codes = tuple(text for code in key for text in code or ())
         yield codes, int(counts[place]), float(sums[place]), tops[place], int(holders[place])
 
 
-def _contributions(base: Base, group: Places, size: int) -> tuple[Places, Numbers, Places]:
-    """The contributions to each cell, those of one holding taken together, and the number of contributors."""
+def _contributions(base: Base, group: Places) -> tuple[Places, Numbers, Sequence[str]]:
+    """The contributions to each cell, those of one holding taken together, and whose they are."""
     owners = group[base.owners]
     used = owners >= 0
     owners, amounts = owners[used], base.amounts[used]
-    if base.holdings:
-        names = np.array(base.holdings)[used]
-        _, holding = np.unique(names, return_inverse=True)
-        pairs, where = np.unique(np.stack([owners, holding]), axis=1, return_inverse=True)
-        owners, amounts = pairs[0], np.bincount(where.ravel(), amounts, pairs.shape[1]).astype(np.float64)
-    return owners, amounts, np.bincount(owners, minlength=size)
+    if not base.holdings:
+        return owners, amounts, ()
+    names, holding = np.unique(np.array(base.holdings)[used], return_inverse=True)
+    pairs, where = np.unique(np.stack([owners, holding]), axis=1, return_inverse=True)
+    sums = np.bincount(where.ravel(), amounts, pairs.shape[1]).astype(np.float64)
+    return pairs[0], sums, [str(name) for name in names[pairs[1]]]
 
 
-def _largest(owners: Places, amounts: Numbers, size: int, top: int) -> list[list[float]]:
-    """The contributions to each cell that are largest by absolute size, zeros where there are fewer."""
+def _largest(owners: Places, amounts: Numbers, names: Sequence[str], size: int, top: int) -> list[list[_Top]]:
+    """The contributions to each cell that are largest by absolute size, and whose; zeros where there are fewer."""
     order = np.lexsort((-amounts, -np.abs(amounts), owners))
-    owners, amounts = owners[order], amounts[order]
+    owners = owners[order]
     starts = np.searchsorted(owners, np.arange(size))
     ends = np.searchsorted(owners, np.arange(size), side="right")
-    found = [amounts[a : min(b, a + top)].tolist() for a, b in zip(starts, ends, strict=True)]
-    return [part + [0.0] * (top - len(part)) for part in found]
+    nothing: _Top = (0.0, "")
+    largest = [
+        [(float(amounts[place]), names[place] if names else "") for place in order[a : min(b, a + top)]]
+        for a, b in zip(starts, ends, strict=True)
+    ]
+    return [part + [nothing] * (top - len(part)) for part in largest]

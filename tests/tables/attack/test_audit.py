@@ -3,10 +3,11 @@
 import numpy as np
 
 from sfumato.tables.attack import audit as audits
-from sfumato.tables.attack.audit import Verdict, audit_publication
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import Verdict
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.cells.cells import Bounds, make_relations
-from sfumato.tables.cells.parts import Knowledge
+from sfumato.tables.cells.cells import Bounds, Reach, make_relations
+from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 
 NONE = np.nan
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8]]
@@ -84,10 +85,11 @@ def test_single_respondent_attacks_his_neighbor():
     shown = publication([20, 10, 10, 9, NONE, NONE, 11, NONE, NONE])
     promised = promise(9, {4: (3, 5), 5: (4, 6)})
     values = np.array([20, 10, 10, 9, 4, 5, 11, 6, 5], float)
-    alone = np.arange(9) == 4
+    nothing = Reach(np.zeros(1), np.zeros(1))
+    own = Attacker("c4", Kind.RESPONDENT, np.array([4]), Bounds(values[4:5], values[4:5]), nothing)
     assert audit_publication(shown, promised).passed
-    found = audit_publication(shown, promised, Knowledge(alone=alone), values)
-    assert [(leak.name, leak.insider, leak.verdict) for leak in found.leaks] == [("c5", "c4", Verdict.EXACT)]
+    found = audit_publication(shown, promised, Knowledge(attackers=(own,)), values)
+    assert [(leak.name, leak.attacker, leak.verdict) for leak in found.leaks] == [("c5", "c4", Verdict.EXACT)]
 
 
 def test_nothing_masked_passes():

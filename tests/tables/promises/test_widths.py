@@ -5,12 +5,14 @@ import pytest
 
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.protect import protect, run
-from sfumato.tables.attack.audit import Verdict, audit_publication
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import Verdict
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Reach, make_relations, no_bounds
 from sfumato.tables.cells.columns import read_columns
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.tables.promises.widths import attainable, step_of
+from sfumato.tables.promises.widths import attainable
 from sfumato.tables.words import lower_end, upper_end
 
 pandas = pytest.importorskip("pandas")
@@ -85,7 +87,7 @@ def test_steps():
     assert step_of(np.array([1 / 3, 2.0])) == 1e-4
     values, unsafe = np.array([2.0, 2.0]), np.array([True, False])
     bounds, wished = Bounds(np.zeros(2), np.array([2.0, 9.0])), Reach(np.zeros(2), np.zeros(2))
-    reach = attainable(values, unsafe, bounds, wished)
+    reach = attainable(values, unsafe, bounds, wished, 1.0)
     assert (reach.down.tolist(), reach.up.tolist()) == ([1, 0], [0, 0])
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import DataError
 from sfumato.pipelines.audit import audit
-from sfumato.tables.attack.audit import Verdict
+from sfumato.tables.attack.findings import Verdict
 from sfumato.tables.published.reading import read_texts
 
 NONE = np.nan

@@ -11,7 +11,7 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
-from sfumato.tables.cells.parts import Knowledge
+from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.suppression import parallel_attacks as guards
 from sfumato.tables.suppression.fast import fast
 from sfumato.tables.suppression.optimal import optimal
@@ -44,19 +44,24 @@ def square(values, needs, rows, columns, ceiling=np.inf):
 
 
 def alone_in(table, columns, cells):
-    """The inner cells of a two-way table that have one respondent each."""
+    """The single respondents of some inner cells of a two-way table."""
     inner = np.arange(len(table)).reshape(-1, columns + 1)[1:, 1:].ravel()
-    return np.isin(np.arange(len(table)), inner[list(cells)])
+    places = [np.array([inner[cell]]) for cell in cells]
+    nothing = Reach(np.zeros(1), np.zeros(1))
+    return tuple(
+        Attacker(f"c{place[0]}", Kind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing)
+        for place in places
+    )
 
 
-def holds(table, masked, alone=None):
+def holds(table, masked, alone=()):
     exact = np.where(masked, np.nan, table.values)
     shown = Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
-    audit = audit_publication(shown, table.promise, Knowledge(alone=alone), table.values)
+    audit = audit_publication(shown, table.promise, Knowledge(attackers=alone), table.values)
     return not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
 
 
-def cheapest(table, alone=None):
+def cheapest(table, alone=()):
     """The least cost over all patterns."""
     free = np.flatnonzero(~table.unsafe)
     order = sorted(product([False, True], repeat=len(free)), key=lambda bits: table.costs[free[list(bits)]].sum())
@@ -82,7 +87,7 @@ def test_optimal_equals_brute_force(drawn, cells):
     table = square(drawn["values"], drawn["needs"], 2, 2)
     alone = alone_in(table, 2, cells)
     least = cheapest(table, alone)
-    problem = make_problem(table, alone=alone)
+    problem = make_problem(table, attackers=alone)
     if least is None:
         with pytest.raises(UnattainableError):
             optimal(problem)
@@ -181,7 +186,7 @@ def test_time_limit_leaves_a_protected_pattern_with_a_gap():
 def test_single_respondents_need_a_wider_pattern():
     table = square([5, 9, 9, 5, 9, 9, 9, 9, 9], {0: 1, 3: 1}, 3, 3)
     alone = alone_in(table, 3, (0, 3))
-    with_insiders = optimal(make_problem(table, alone=alone))
+    with_insiders = optimal(make_problem(table, attackers=alone))
     without = optimal(make_problem(table))
     assert with_insiders.cost > without.cost
     assert holds(table, with_insiders.masked, alone)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.microdata.methods.full_domain.problem import Judgment
+from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.recoding.recoding import Recoding
 
 Progress = Callable[[int, int], None]
@@ -18,6 +19,8 @@ class Result:
         levels: The level of each column, for methods that choose one.
         nodes: Judgment nodes, where the answer includes them; checked and total count them.
         details: More for the report, by name.
+        cut_short: Whether the time was over before the search was done.
+        method: The method of the recoding, where several were tried.
     """
 
     recoding: Recoding
@@ -31,3 +34,5 @@ class Result:
     nodes: tuple[Judgment, ...] = ()
     remarks: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    cut_short: bool = False
+    method: Method | None = None

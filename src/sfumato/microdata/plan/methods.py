@@ -51,6 +51,7 @@ ClassColumn = Annotated[
     str | None, Note("the column in which the loss classification wants classes to agree", key="class")
 ]
 Seconds = Annotated[float, Note("seconds after which the best found so far is taken", minimum=0)]
+Hiding = Annotated[bool, Note("draw a near-least release, so that nobody can reason from the least one")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,16 @@ class FullDomain:
     Attributes:
         aggregate: How the columns' losses become one: their sum, their mean, or the geometric mean of 1 + loss, less 1.
         class_column: The column whose values the loss `classification` wants classes to agree in (`class` in a plan).
+        time_limit: Seconds after which the best found so far is taken, and the report says what is proved of it.
+        hide_minimality: Whether a near-least release is drawn instead of the least one (see docs/models.md).
     """
 
     loss: LossName = "loss-metric"
     aggregate: Aggregate = "sum"
     suppression: Budget = field(default_factory=Suppression)
     class_column: ClassColumn = None
+    time_limit: Seconds = 60.0
+    hide_minimality: Hiding = False
     name: ClassVar[str] = ""
 
 
@@ -86,16 +91,8 @@ class Samarati(FullDomain):
 
 @dataclass(frozen=True, slots=True)
 class Optimal(FullDomain):
-    """The node of least loss in the whole lattice, proved.
+    """The node of least loss in the whole lattice, proved where the time suffices; else with a bound."""
 
-    Attributes:
-        time_limit: Seconds after which, in a lattice of more than ten million nodes, the best found is taken and the
-            report says how much less any other could lose.
-    """
-
-    time_limit: Annotated[float, Note("seconds after which, in a huge lattice, the best found is taken", minimum=0)] = (
-        60.0
-    )
     name: ClassVar[str] = "optimal"
 
 
@@ -162,7 +159,8 @@ class Mondrian:
         mode: Whether rows with the value of a cut all go to one side, or are divided evenly.
         cut: The widest column at its middle, or the cut that lowers the loss most.
         choice: Whether the column is the widest one, or drawn from the plan's seed.
-        bounds: Whether a class is published by its own values or by the cuts around it, which tell less of extremes.
+        bounds: Whether ranges and sets are published by the cuts around a class, or by its own values: these are the
+            raw values of single persons.
     """
 
     mode: Annotated[
@@ -172,8 +170,10 @@ class Mondrian:
         Literal["range", "loss"], Note("the widest column at its middle, or the cut that lowers the loss")
     ] = "range"
     choice: Annotated[Literal["widest", "random"], Note("of the column to be cut")] = "widest"
-    bounds: Annotated[Literal["own", "cut"], Note("publish a class's own bounds, or those of its cuts")] = "own"
+    bounds: Annotated[Literal["own", "cut"], Note("publish a class's own bounds, or those of its cuts")] = "cut"
     aggregate: Aggregate = "sum"
+    time_limit: Seconds = 60.0
+    hide_minimality: Hiding = False
     name: ClassVar[str] = "mondrian"
 
     def __post_init__(self) -> None:
@@ -181,7 +181,22 @@ class Mondrian:
             raise ValueError("cut: loss goes with mode: strict, and chooses the column itself.")
 
 
-Method = Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian
+@dataclass(frozen=True, slots=True)
+class Auto:
+    """Local recoding, Mondrian by loss and the optimal node are all tried; the release that loses least is taken.
+
+    Attributes:
+        suppression: How many rows may be suppressed; Mondrian suppresses none.
+        time_limit: Seconds for all of them together.
+    """
+
+    suppression: Budget = field(default_factory=Suppression)
+    time_limit: Seconds = 60.0
+    hide_minimality: Hiding = False
+    name: ClassVar[str] = "auto"
+
+
+Method = Auto | Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian
 METHODS: tuple[type[Method], ...] = get_args(Method)
 METHOD: Tagged[Method] = Tagged(
     "name",

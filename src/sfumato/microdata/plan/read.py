@@ -15,7 +15,7 @@ from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
 from sfumato.microdata.models.registry import MODEL, located
-from sfumato.microdata.plan.methods import METHOD, FullDomain, KOptimize, Local, Mondrian
+from sfumato.microdata.plan.methods import METHOD, Auto, FullDomain, KOptimize, Local, Mondrian
 from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan, ReleasePlan, Role, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.shapes import files
@@ -92,7 +92,7 @@ def _faults_between(plan: Plan) -> list[Fault]:
     if not plan.quasi_identifiers:
         faults.append(Fault("columns", "no column is a quasi-identifier.", "Give at least one that role."))
     for name in plan.quasi_identifiers:
-        if plan.columns[name].hierarchy is None and isinstance(plan.method, FullDomain):
+        if plan.columns[name].hierarchy is None and isinstance(plan.method, FullDomain | Auto):
             faults.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
     if isinstance(plan.method, Mondrian):
         faults.extend(_level_faults(plan))

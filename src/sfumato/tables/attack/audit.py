@@ -1,115 +1,47 @@
-"""The audit: an attacker who knows everything published computes the range of every masked cell.
+"""The audit: attackers who know everything published compute the range of every masked cell.
 
-It shares no code with the methods. For each masked cell two linear programs give the least and the greatest value that
-agree with the exact cells, the published ranges, the relations and the bounds that anyone would assume. It does not
-model what an attacker knows beyond that, save the single respondent of a cell when asked.
+It shares no decision with the methods. For each masked cell two linear programs give the least and the greatest value
+that agree with the exact cells, the published ranges, the relations and the bounds that anyone would assume; then
+everybody who has a part in cells tries with what he knows of them. Programs run on deviations from the true values,
+where these are known; an answer near a border is proved again in exact arithmetic, in whole steps of the table.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.tables.attack.findings import Audit, Finding, Verdict
 from sfumato.tables.attack.publication import Publication
+from sfumato.tables.attack.witnesses import Witnesses
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
-from sfumato.tables.cells.parts import Knowledge
+from sfumato.tables.cells.knowledge import Attacker, Knowledge
+from sfumato.tables.cells.precision import NOISE, Scale, proved_bound
 from sfumato.tables.programs import Extreme, Program
 
 # So few masked cells are attacked together: taking them apart would cost more than it saves.
 FEW = 60
-# What the answers of the programs may be off.
-TOLERANCE = 1e-6
+# Numbers of steps up to which programs are at their best; larger ones are scaled down.
+COMFORT = 1e8
+# An answer so many steps from a border is proved again in exact arithmetic.
+NEAR = 3.0
 
-
-class Verdict(StrEnum):
-    """What the attacker achieves on a masked cell."""
-
-    SAFE = "safe"
-    TOO_NARROW = "too narrow"
-    EXACT = "exact"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The attacker's range of one cell, the verdict, and the published cells that give it away.
-
-    `published` marks a cell that should be masked and stands in the table as it is.
-    """
-
-    cell: int
-    name: str
-    lower: float
-    upper: float
-    verdict: Verdict
-    certificate: tuple[str, ...] = ()
-    insider: str = ""
-    published: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What the attacker found: one finding for each masked cell, and for each that should be.
-
-    Attributes:
-        findings: In the order of the cells.
-        contradictions: Cells of which the publication says something false, or that contradicts the rest of it.
-        unjudged: Rules of the plan that could not be judged, for want of a column.
-    """
-
-    findings: tuple[Finding, ...]
-    contradictions: tuple[str, ...] = ()
-    unjudged: tuple[str, ...] = ()
-
-    @property
-    def checked(self) -> int:
-        return sum(not finding.published for finding in self.findings)
-
-    @property
-    def exact(self) -> int:
-        return sum(finding.verdict is Verdict.EXACT for finding in self.findings)
-
-    @property
-    def too_narrow(self) -> int:
-        return sum(finding.verdict is Verdict.TOO_NARROW for finding in self.findings)
-
-    @property
-    def leaks(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.findings if finding.verdict is not Verdict.SAFE)
-
-    @property
-    def passed(self) -> bool:
-        return not self.leaks and not self.contradictions
-
-    def with_contradictions(self, names: Iterable[str]) -> "Audit":
-        """The same findings with further cells that the publication contradicts."""
-        return Audit(self.findings, tuple(dict.fromkeys((*self.contradictions, *names))))
-
-    def counts(self) -> dict[str, int]:
-        """Masked cells checked, recovered exactly, narrowed too far, and contradicted by their own table."""
-        figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
-        return figures | {"contradictory": len(self.contradictions)}
-
-
-def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
-    """The audits of several tables as one."""
-    listed = list(audits)
-    findings = tuple(finding for audit in listed for finding in audit.findings)
-    return Audit(findings, tuple(name for audit in listed for name in audit.contradictions), unjudged)
+End = float | Fraction
 
 
 def audit_publication(
-    publication: Publication, promise: Bounds, knowledge: Knowledge | None = None, own_values: Numbers | None = None
+    publication: Publication, promise: Bounds, knowledge: Knowledge | None = None, values: Numbers | None = None
 ) -> Audit:
     """Attack a publication.
 
     Args:
         publication: What is published.
         promise: What the attacker's range of each cell must contain; not a number where nothing is promised.
-        knowledge: What the attacker has besides.
-        own_values: What the single respondents of cells know, where they attack.
+        knowledge: What is known besides, and who else attacks.
+        values: The true values, where they are known: the programs start from them, and insiders need them.
 
     >>> from sfumato.tables.cells.cells import make_relations, no_bounds
     >>> publication = Publication(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
@@ -117,42 +49,92 @@ def audit_publication(
     >>> audit_publication(publication, no_bounds(3)).findings[0].certificate
     ('all', 'b')
     """
-    attack = _Attack(publication, promise, knowledge or Knowledge(), own_values)
-    few = attack.masked.sum() <= FEW and attack.knowledge.alone is None
+    attack = _Attack(publication, promise, knowledge or Knowledge(), values)
+    few = attack.masked.sum() <= FEW and not attack.knowledge.attackers
     audit = attack.run(together=bool(few))
     # A contradiction takes knowledge from its own component only.
     return attack.run(together=False) if few and audit.contradictions else audit
 
 
+@dataclass(frozen=True, slots=True)
+class _Component:
+    """Masked cells that hang together, the relations among them, and the program of what is possible.
+
+    Attributes:
+        cells: The cells.
+        rows: The relations.
+        matrix: Relations by cells.
+        bounds: Between which deviations, in steps, anyone holds each cell possible.
+        sides: Between which the relations hold.
+        program: The program, in units of so many steps.
+        unit: The number of steps.
+    """
+
+    cells: Places
+    rows: Places
+    matrix: Any
+    bounds: Bounds
+    sides: Bounds
+    program: Program
+    unit: float
+
+    def bind(self, place: int) -> None:
+        """Let the program know the bounds of a cell."""
+        self.program.bound(place, self.bounds.low[place] / self.unit, self.bounds.high[place] / self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The range of a cell, in deviations, with the programs that gave its ends."""
+
+    low: End
+    high: End
+    least: Extreme
+    most: Extreme
+
+
 @dataclass
 class _Attack:
-    """The attacker at work."""
+    """The attackers at work, in steps of the table and deviations from the values, where these are known."""
 
     publication: Publication
     promise: Bounds
     knowledge: Knowledge
-    own_values: Numbers | None
+    values: Numbers | None
+    scale: Scale = field(init=False)
     matrix: Any = field(init=False)
     masked: Mask = field(init=False)
+    center: Numbers = field(init=False)
     sides: Numbers = field(init=False)
-    slack: Numbers = field(init=False)
+    rounding: float = field(init=False)
+    whole: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        shown = self.publication.exact
+        self.scale = Scale(self.knowledge.step)
         self.matrix = self.publication.matrix()
-        self.masked = np.isnan(self.publication.exact)
-        shown = np.where(self.masked, 0.0, self.publication.exact)
-        self.sides = self.publication.sides() - self.matrix @ shown
-        # Sums of numbers with decimals carry errors of rounding; sums of whole numbers do not.
-        fuzzy = self.sides != np.round(self.sides)
-        gross = abs(self.matrix) @ np.abs(shown)
-        self.slack = np.where(fuzzy, 1e-13 * gross, 0.0) + self.knowledge.rounding
+        self.masked = np.isnan(shown)
+        start = np.zeros(len(shown)) if self.values is None else self.values
+        self.center = self.scale.steps(np.where(self.masked, start, shown))
+        self.sides = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
+        self.whole = bool((self.center == np.round(self.center)).all())
+        self.rounding = self._rounding_shown()
+
+    def _rounding_shown(self) -> float:
+        """How far published totals are off their published parts, as far as the plan calls that rounding."""
+        allowed = self.knowledge.rounding / self.knowledge.step
+        if allowed <= 0:
+            return 0.0
+        visible = abs(self.matrix) @ self.masked.astype(np.float64) == 0
+        return float(min(allowed, np.abs(self.sides[visible]).max(initial=0.0)))
 
     def run(self, together: bool) -> Audit:
         """All findings, component by component or all cells together."""
         answers = [self.on(cells, rows) for cells, rows in self.components(together)]
         findings = [finding for part, _ in answers for finding in part] + self.exposed()
         findings.sort(key=lambda finding: finding.cell)
-        return Audit(tuple(findings), tuple(name for _, names in answers for name in names))
+        names = tuple(name for _, names in answers for name in names)
+        return Audit(tuple(findings), names, rounding=self.scale.value(self.rounding))
 
     def exposed(self) -> list[Finding]:
         """The cells that something is promised of and that are published all the same."""
@@ -179,79 +161,181 @@ class _Attack:
 
     def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
         """Attack one component; ranges that contradict the rest are set aside, for an attacker would do so too."""
-        program = self._program(cells, rows, None)
+        component = self._component(cells, rows, None)
         contradicted: list[str] = []
-        if not program.feasible():
-            contradicted = [self.publication.names[cell] for cell in cells]
-            # Equations fall with the ranges that they were read from.
-            rows = rows[rows < len(self.publication.relations)]
-            program = self._without_false_ranges(cells, rows)
-        findings = [self._finding(place, cells, rows, program) for place in range(len(cells))]
-        return self._with_insiders(findings, cells, rows, program), contradicted
+        if not component.program.feasible():
+            component, contradicted = self._mended(cells, rows)
+        ranges = [self._range(component, place, self.promise) for place in range(len(cells))]
+        findings = [self._finding(component, place, ranges[place], self.promise) for place in range(len(cells))]
+        if self.knowledge.attackers and self.values is not None and not contradicted:
+            self._by_insiders(component, findings)
+        return findings, contradicted
 
-    def _without_false_ranges(self, cells: Places, rows: Places) -> Program:
-        """First only promised cells keep their ranges, then none does."""
+    def _by_insiders(self, component: _Component, findings: list[Finding]) -> None:
+        witnesses = Witnesses(component.matrix, component.sides, component.bounds, component.unit)
+        for attacker in self.knowledge.attackers:
+            self._by_insider(attacker, component, witnesses, findings)
+
+    def _mended(self, cells: Places, rows: Places) -> tuple[_Component, list[str]]:
+        """The component without what contradicts the rest: totals may be rounded, then ranges may be false."""
+        allowed = self.knowledge.rounding / self.knowledge.step
+        if allowed > self.rounding:
+            self.rounding = allowed
+            component = self._component(cells, rows, None)
+            if component.program.feasible():
+                return component, []
+        # Equations fall with the ranges that they were read from.
+        rows = rows[rows < len(self.publication.relations)]
         for trusted in (~np.isnan(self.promise.low), np.zeros(len(self.masked), bool)):
-            program = self._program(cells, rows, trusted)
-            if program.feasible():
-                return program
+            component = self._component(cells, rows, trusted)
+            if component.program.feasible():
+                return component, [self.publication.names[cell] for cell in cells]
         raise DataError(
             f"the published cells contradict one another around {self.publication.names[cells[0]]}.",
             "No table has these totals and these parts: correct what is published.",
             "contradiction",
         )
 
-    def _program(self, cells: Places, rows: Places, trusted: Mask | None) -> Program:
-        sides, slack = self.sides[rows], self.slack[rows]
-        part = self.matrix[rows][:, cells]
-        span = Bounds(sides - slack, sides + slack)
-        return Program(part, self._bounds(cells, trusted), span, self.knowledge.integer)
+    def _component(self, cells: Places, rows: Places, trusted: Mask | None) -> _Component:
+        ranges = self.publication.ranges if trusted is None else self.publication.ranges.only(trusted)
+        known = self.scale.bounds(self.publication.bounds.within(ranges).rows(cells))
+        bounds = Bounds(known.low - self.center[cells], known.high - self.center[cells])
+        sides = Bounds(self.sides[rows] - self.rounding, self.sides[rows] + self.rounding)
+        if self.values is not None:
+            # A total that is rounded is taken for what it is: the true values are always possible.
+            own = np.where(
+                np.abs(self.sides[rows]) <= self.knowledge.rounding / self.knowledge.step, 0.0, self.sides[rows]
+            )
+            sides = Bounds(np.minimum(sides.low, own), np.maximum(sides.high, own))
+        matrix = self.matrix[rows][:, cells]
+        unit = 1.0 if self.knowledge.integer else _unit(bounds, sides)
+        program = Program(matrix, _divided(bounds, unit), _divided(sides, unit), self.knowledge.integer)
+        return _Component(cells, rows, matrix, bounds, sides, program, unit)
 
-    def _bounds(self, cells: Places, trusted: Mask | None = None) -> Bounds:
-        published = self.publication
-        ranges = published.ranges if trusted is None else published.ranges.only(trusted)
-        return published.bounds.within(ranges).rows(cells)
-
-    def _finding(self, place: int, cells: Places, rows: Places, program: Program) -> Finding:
-        cell = int(cells[place])
+    def _range(self, component: _Component, place: int, promise: Bounds) -> _Range:
+        """What a cell may be; exact where that decides."""
+        program, unit, cell = component.program, component.unit, component.cells[place]
         least, most = program.extreme(place, 1.0), program.extreme(place, -1.0)
-        verdict = self._verdict(cell, least.value, most.value)
-        proofs = () if verdict is Verdict.SAFE else (least, most)
-        used = self._certificate(cell, cells, rows, proofs)
-        return Finding(cell, self.publication.names[cell], least.value, most.value, verdict, used)
+        low, high = least.value * unit, most.value * unit
+        borders = self.scale.bounds(promise.rows(np.array([cell])))
+        near = (
+            high - low < NEAR
+            or abs(low + self.center[cell] - borders.low[0]) < NEAR
+            or abs(high + self.center[cell] - borders.high[0]) < NEAR
+        )
+        if near and not self.knowledge.integer:
+            return _Range(_proved(component, place, 1.0, least), _proved(component, place, -1.0, most), least, most)
+        return _Range(low, high, least, most)
 
-    def _verdict(self, cell: int, lower: float, upper: float) -> Verdict:
-        low, high = self.promise.low[cell], self.promise.high[cell]
-        scale = abs(lower) if np.isfinite(lower) else 1.0
-        # A range of no width tells the value, whatever was promised; how far a range reaches is judged less finely.
-        if upper - lower <= TOLERANCE + 1e-10 * scale:
-            return Verdict.EXACT
+    def _finding(self, component: _Component, place: int, range_: _Range, promise: Bounds) -> Finding:
+        cell = int(component.cells[place])
+        verdict = self._verdict(cell, range_, promise)
+        proofs = () if verdict is Verdict.SAFE else (range_.least, range_.most)
+        lower, upper = (self.scale.value(float(self.center[cell]) + float(end)) for end in (range_.low, range_.high))
+        used = self._certificate(cell, component, proofs)
+        return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
+
+    def _verdict(self, cell: int, range_: _Range, promise: Bounds) -> Verdict:
+        """A range that holds one value of the table's precision tells it, whatever was promised.
+
+        Of a cell that nothing is promised of, and that is known to be safe, only a range of no width does.
+        """
+        low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
         if np.isnan(low):
-            return Verdict.SAFE
-        slack = TOLERANCE * max(1.0, scale)
+            least = 1.0 if self.values is None else NOISE
+            return Verdict.EXACT if float(range_.high) - float(range_.low) < least - 1e-6 else Verdict.SAFE
+        if self._is_one_value(cell, range_.low, range_.high):
+            return Verdict.EXACT
+        slack = NOISE + 1e-12 * abs(self.center[cell])
+        lower, upper = float(range_.low) + self.center[cell], float(range_.high) + self.center[cell]
         return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
 
-    def _certificate(self, cell: int, cells: Places, rows: Places, proofs: Sequence[Extreme]) -> tuple[str, ...]:
+    def _is_one_value(self, cell: int, low: End, high: End) -> bool:
+        if not np.isfinite(float(low)) or not np.isfinite(float(high)):
+            return False
+        slack = 0 if isinstance(low, Fraction) and isinstance(high, Fraction) else 1e-6
+        if not self.whole:
+            return bool(high - low < 1 - slack)
+        center = float(self.center[cell])
+        first, last = -((-low - center + slack) // 1), (high + center + slack) // 1
+        return bool(last - first < 1)
+
+    def _certificate(self, cell: int, component: _Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
         """The published cells, and the masked ones with their ranges, in the combination that bounds a cell."""
         named = np.zeros(len(self.masked), bool)
         for proof in proofs:
-            named |= (np.abs(self.matrix[rows].T @ proof.relations) > 1e-9) & ~self.masked
-            named[cells[np.abs(proof.bounds) > 1e-9]] = True
+            named |= (np.abs(self.matrix[component.rows].T @ proof.relations) > 1e-9) & ~self.masked
+            named[component.cells[np.abs(proof.bounds) > 1e-9]] = True
         named[cell] = False
         return tuple(self.publication.names[other] for other in np.flatnonzero(named))
 
-    def _with_insiders(self, findings: list[Finding], cells: Places, rows: Places, program: Program) -> list[Finding]:
-        """The findings again, now that each single respondent attacks with his own value."""
-        alone, own = self.knowledge.alone, self.own_values
-        if alone is None or own is None:
-            return findings
-        result, bounds = list(findings), self._bounds(cells)
-        for insider in np.flatnonzero(alone[cells]):
-            program.bound(int(insider), own[cells[insider]], own[cells[insider]])
-            for place in np.flatnonzero(~np.isnan(self.promise.low[cells])):
-                if place != insider and result[place].verdict is Verdict.SAFE:
-                    finding = self._finding(int(place), cells, rows, program)
-                    if finding.verdict is not Verdict.SAFE:
-                        result[place] = replace(finding, insider=self.publication.names[cells[insider]])
-            program.bound(int(insider), bounds.low[insider], bounds.high[insider])
-        return result
+    def _by_insider(
+        self, attacker: Attacker, component: _Component, witnesses: Witnesses, findings: list[Finding]
+    ) -> None:
+        """Put, in place of what an outsider finds, what one who has a part in cells finds more."""
+        promise = self._promise_to(attacker)
+        here = np.isin(attacker.cells, component.cells)
+        cells, places = attacker.cells[here], np.searchsorted(component.cells, attacker.cells[here])
+        known = self.scale.bounds(attacker.bounds.rows(here))
+        own = Bounds(known.low - self.center[cells], known.high - self.center[cells])
+        own = own.within(component.bounds.rows(places))
+        tried = [
+            (place, needs)
+            for place in np.flatnonzero(~np.isnan(promise.low[component.cells])).tolist()
+            if findings[place].verdict is Verdict.SAFE
+            and not witnesses.agree(place, needs := self._needs(component, place, promise), places, own)
+        ]
+        lost = [place for place, needs in tried if not witnesses.find(place, needs, places, own)]
+        inside = replace(component, bounds=_with(component.bounds, places, own))
+        for place in places.tolist() if lost else ():
+            inside.bind(place)
+        for place in lost:
+            finding = self._finding(inside, place, self._range(inside, place, promise), promise)
+            if finding.verdict is not Verdict.SAFE:
+                findings[place] = replace(finding, attacker=attacker.name)
+        for place in places.tolist() if lost else ():
+            component.bind(place)
+
+    def _needs(self, component: _Component, place: int, promise: Bounds) -> tuple[float, float]:
+        """How many steps below and above its value the range of a cell must reach."""
+        cell = component.cells[place]
+        low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
+        return float(self.center[cell] - low), float(high - self.center[cell])
+
+    def _promise_to(self, attacker: Attacker) -> Bounds:
+        """What must stay open to an attacker: of the cells in which he has a part, only what is not his."""
+        assert self.values is not None
+        low, high, values = self.promise.low.copy(), self.promise.high.copy(), self.values[attacker.cells]
+        open_ = (attacker.reach.down > 0) | (attacker.reach.up > 0)
+        low[attacker.cells] = np.where(open_, values - attacker.reach.down, np.nan)
+        high[attacker.cells] = np.where(open_, values + attacker.reach.up, np.nan)
+        return Bounds(low, high)
+
+
+def _unit(bounds: Bounds, sides: Bounds) -> float:
+    """How many steps the programs reckon by: one, unless numbers are large."""
+    ends = np.concatenate([bounds.low, bounds.high, sides.low, sides.high])
+    return float(max(1.0, np.abs(ends[np.isfinite(ends)]).max(initial=0.0) / COMFORT))
+
+
+def _divided(bounds: Bounds, unit: float) -> Bounds:
+    return Bounds(bounds.low / unit, bounds.high / unit)
+
+
+def _with(bounds: Bounds, places: Places, own: Bounds) -> Bounds:
+    low, high = bounds.low.copy(), bounds.high.copy()
+    low[places], high[places] = own.low, own.high
+    return Bounds(low, high)
+
+
+def _proved(component: _Component, place: int, direction: float, extreme: Extreme) -> End:
+    """The end of a range in exact arithmetic; the program's own where its multipliers do not prove it."""
+    answer = extreme.value * component.unit
+    if not np.isfinite(answer):
+        return answer
+    bound = proved_bound(component.matrix, component.sides, component.bounds, place, direction, extreme.relations)
+    sure = bool(abs(float(bound) * direction - answer) <= 1e-2 * component.unit + 1e-9 * abs(answer))
+    return Fraction(bound) * int(direction) if sure else answer
+
+
+__all__ = ["audit_publication"]

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.attack.audit import Audit, audit_publication
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.findings import Audit
 from sfumato.tables.attack.publication import Equation, Publication
 from sfumato.tables.cells.cells import Bounds, Mask
 from sfumato.tables.cells.parts import Part

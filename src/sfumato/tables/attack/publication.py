@@ -53,9 +53,9 @@ class Publication:
         return np.concatenate([np.zeros(len(self.relations)), [equation.side for equation in self.equations]])
 
 
-def false_cells(publication: Publication, values: Numbers) -> tuple[str, ...]:
+def false_cells(publication: Publication, values: Numbers, step: float) -> tuple[str, ...]:
     """The cells whose published value is not the true one, or whose published range does not hold it."""
-    slack = 1e-6 * np.maximum(1.0, np.abs(values))
+    slack = step / 2
     ranges = publication.ranges
     outside = (values < ranges.low - slack) | (values > ranges.high + slack)
     wrong = np.where(np.isnan(publication.exact), outside, np.abs(values - publication.exact) > slack)

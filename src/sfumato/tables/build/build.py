@@ -1,6 +1,6 @@
 """From a plan and its columns to tables: codes, relations, primary cells, promises, costs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,9 @@ from sfumato.tables.promises.resolution import (
     known_bounds,
     public_bounds,
     reader_bounds,
+    step_in,
     terms_of,
+    with_attackers,
     with_parts,
 )
 from sfumato.tables.promises.widths import attainable
@@ -53,7 +55,7 @@ def build(plan: TablePlan, columns: Columns) -> list[Part]:
     """
     if plan.table.cells is not None:
         return [instance_part(plan, columns)]
-    space = dimensions_of(plan, columns)
+    space = dimensions_of(plan.dimensions, columns, plan.folder)
     parts = [_part(plan, columns, space, rows, group) for group, rows in grouped(plan, columns)]
     check_groups(plan, parts)
     return parts
@@ -69,7 +71,7 @@ def grouped(plan: TablePlan, columns: Columns) -> Iterator[tuple[tuple[str, ...]
         yield group, np.array(rows, np.int64)
 
 
-def dimensions_of(plan: TablePlan, columns: Columns) -> Space:
+def dimensions_of(dimensions: Mapping[str, Dimension], columns: Columns, folder: Path) -> Space:
     """The trees of the dimensions, and the codes of each row.
 
     Raises:
@@ -77,7 +79,7 @@ def dimensions_of(plan: TablePlan, columns: Columns) -> Space:
     """
     if not len(columns):
         raise DataError("the table holds no cells.", "It needs one row for each cell.", "empty")
-    made = [_dimension(name, dimension, columns, plan.folder) for name, dimension in plan.dimensions.items()]
+    made = [_dimension(name, dimension, columns, folder) for name, dimension in dimensions.items()]
     keys = list(zip(*(codes for _, codes in made), strict=True))
     wrong = [place + 1 for place, key in enumerate(keys) if any("" in code for code in key)]
     if wrong:
@@ -114,35 +116,32 @@ def _part(
     try:
         values = own.numbers(plan.table.value)
         relations = derive(trees, keys)
-        check(relations, values, plan.table.tolerance)
+        check(relations, values, plan.table.tolerance, step_in(plan.table, values))
     except DataError as error:
         raise in_group(error, group, rows) from None
     names = tuple(describe(trees, key) for key in keys)
     part = Part(rows, make_table(values, relations, names=names), no_bounds(len(rows)), trees, keys, group)
     try:
-        return _resolved(plan, part, facts_of(plan.table, own, values, relations))
+        return resolved(plan, part, facts_of(plan.table, own, values, relations), heights_of(trees, keys))
     except UnattainableError as error:
         raise in_part(error, rows, names) from None
 
 
-def _resolved(plan: TablePlan, part: Part, facts: Facts) -> Part:
+def resolved(plan: TablePlan, part: Part, facts: Facts, heights: Numbers) -> Part:
     """The part with what the plan says of it: what is known, what must stay open, what masking costs."""
     relations, values = part.table.relations, facts.values
     judgment, public = judgment_of(plan, facts), public_bounds(plan, facts)
     bounds = with_parts(known_bounds(plan, facts, judgment, public), relations, values)
+    knowledge = knowledge_of(plan, values)
     table = part.table.with_columns(
         status=_status(judgment, facts, plan.method.zeros),
-        costs=costs_of(plan.method, facts) * plan.method.level_factor ** _heights(part.trees, part.keys),
+        costs=costs_of(plan.method, facts) * plan.method.level_factor**heights,
         bounds=bounds,
-        reach=attainable(values, judgment.unsafe, bounds, judgment.reach),
+        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, knowledge.step),
     )
-    return replace(
-        part,
-        table=table,
-        public=with_parts(reader_bounds(plan, judgment, public), relations, values),
-        knowledge=knowledge_of(plan, facts),
-        terms=terms_of(plan),
-    )
+    shown = with_parts(reader_bounds(plan, judgment, public), relations, values)
+    resolved = replace(part, table=table, public=shown, knowledge=knowledge, terms=terms_of(plan))
+    return with_attackers(plan, resolved, facts)
 
 
 def _status(judgment: Judgment, facts: Facts, zeros: bool) -> Statuses:
@@ -151,7 +150,7 @@ def _status(judgment: Judgment, facts: Facts, zeros: bool) -> Statuses:
     return np.where(judgment.unsafe, Status.UNSAFE, status).astype(np.int8)
 
 
-def _heights(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:
+def heights_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:
     """How many levels above the finest each cell stands, over all dimensions."""
     depths = np.array([[tree.height(code) for tree, code in zip(trees, key, strict=True)] for key in keys], np.float64)
     return np.asarray((depths.max(axis=0) - depths).sum(axis=1))

@@ -19,17 +19,14 @@ from sfumato.tables.promises.resolution import (
     known_bounds,
     knows_cases,
     reader_bounds,
+    step_in,
     terms_of,
+    with_attackers,
     with_parts,
 )
 from sfumato.tables.promises.widths import attainable
 
 MARKS = {"u": Status.UNSAFE, "s": Status.SAFE, "z": Status.PUBLISH}
-# Sums are often stored with fewer digits than they were added with.
-ROUNDING = 1e-6
-# The noise of a sum, as a share of what is added, and the width up to which a range counts as one value.
-NOISE = 1e-13
-EXACT = 1e-6
 
 
 def instance_part(plan: TablePlan, columns: Columns) -> Part:
@@ -42,7 +39,7 @@ def instance_part(plan: TablePlan, columns: Columns) -> Part:
     """
     values = columns.numbers(plan.table.value)
     relations = relations_of(plan, columns)
-    check(relations, values, plan.table.tolerance or ROUNDING)
+    check(relations, values, plan.table.tolerance, step_in(plan.table, values))
     facts = facts_of(plan.table, columns, values, relations)
     judgment = judgment_of(plan, facts, _marks(columns))
     public = optional_bounds(columns, values, plan.attacker)
@@ -51,14 +48,9 @@ def instance_part(plan: TablePlan, columns: Columns) -> Part:
         table = _table(plan, facts, relations, judgment, public)
     except UnattainableError as error:
         raise in_part(error, rows, names) from None
-    shown = reader_bounds(plan, judgment, public)
-    return Part(
-        rows,
-        table.with_columns(names=names),
-        shown,
-        knowledge=knowledge_of(plan, facts),
-        terms=terms_of(plan),
-    )
+    shown, knowledge = reader_bounds(plan, judgment, public), knowledge_of(plan, values)
+    part = Part(rows, table.with_columns(names=names), shown, knowledge=knowledge, terms=terms_of(plan))
+    return with_attackers(plan, part, facts)
 
 
 def cell_names(columns: Columns) -> tuple[str, ...]:
@@ -109,7 +101,6 @@ def _table(plan: TablePlan, facts: Facts, relations: Relations, judgment: Judgme
     bounds = known_bounds(plan, facts, judgment, public)
     if knows_cases(plan):
         bounds = with_parts(bounds, relations, values)
-    spared = _within_noise(facts, relations, judgment)
     # The costs that the table gives, unless the plan asks for others.
     cost = "cost" if plan.method.cost == "value" and "cost" in columns else plan.method.cost
     return Table(
@@ -117,24 +108,10 @@ def _table(plan: TablePlan, facts: Facts, relations: Relations, judgment: Judgme
         status=np.where(judgment.unsafe, Status.UNSAFE, _status(columns)).astype(np.int8),
         costs=costs_of(replace(plan.method, cost=cost), facts),
         bounds=bounds,
-        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, spared),
+        reach=attainable(values, judgment.unsafe, bounds, judgment.reach, step_in(plan.table, values)),
         relations=relations,
         names=("",) * len(values),
     )
-
-
-def _within_noise(facts: Facts, relations: Relations, judgment: Judgment) -> Mask:
-    """Cells of value 0 for which the file asks nothing, and that nobody knows exactly anyway.
-
-    Sums of large numbers with decimals carry noise of rounding, which hides such a cell; the audit judges it all the
-    same.
-    """
-    matrix = abs(relations.matrix(len(facts.values)))
-    noise = NOISE * (matrix @ np.abs(facts.values))
-    whole = matrix @ (facts.values != np.round(facts.values)).astype(np.float64) == 0
-    quiet = (noise > 0) & ((noise <= EXACT) | whole)
-    told = matrix.T @ quiet.astype(np.float64) > 0
-    return np.asarray(~told & (facts.values == 0) & (judgment.reach.down + judgment.reach.up == 0))
 
 
 def _marks(columns: Columns) -> Judgment:

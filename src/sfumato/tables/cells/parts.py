@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Table
 from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.relations import Key, finest_of
 
 
@@ -31,21 +32,6 @@ class Margin:
         (50.0, 10, 2)
         """
         return max(self.fixed, self.share * min(self.limit, size)) if self.share else self.fixed
-
-
-@dataclass(frozen=True, slots=True)
-class Knowledge:
-    """What the attacker knows besides the cells and their bounds.
-
-    Attributes:
-        integer: Whether he knows that all values are whole numbers.
-        alone: Cells with one respondent, each of whom attacks the others with his own value; none where he does not.
-        rounding: How far the published totals may be off their parts.
-    """
-
-    integer: bool = False
-    alone: Mask | None = None
-    rounding: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +64,7 @@ class Part:
         public: What a reader knows who is not told which masked cells are primary.
         knowledge: What the attacker knows besides.
         terms: What the rules make public.
+        masked_before: Cells that a release of before masked, and that stay masked.
     """
 
     rows: Places
@@ -86,8 +73,9 @@ class Part:
     trees: tuple[Tree, ...] = ()
     keys: tuple[Key, ...] = ()
     group: tuple[str, ...] = ()
-    knowledge: Knowledge = Knowledge()
-    terms: Terms = Terms()
+    knowledge: Knowledge = field(default_factory=Knowledge)
+    terms: Terms = field(default_factory=Terms)
+    masked_before: Mask | None = None
 
     @property
     def finest(self) -> Mask:

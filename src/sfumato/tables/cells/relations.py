@@ -7,6 +7,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Mask, Numbers, Relations, make_relations
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.precision import Scale
 
 Key = tuple[Code, ...]
 
@@ -74,17 +75,18 @@ def finest_of(relations: Relations, size: int) -> Mask:
     return finest
 
 
-def check(relations: Relations, values: Numbers, tolerance: float = 0.0) -> None:
-    """Refuse a table whose totals do not add up; the tolerance is for rounded sums.
+def check(relations: Relations, values: Numbers, tolerance: float = 0.0, step: float = 1.0) -> None:
+    """Refuse a table whose totals do not add up, in steps of its precision; the tolerance is for rounded sums.
 
     Raises:
-        DataError: A total differs from the sum of its parts; the text names level and unit.
+        DataError: A total differs from the sum of its parts; the text names level and unit, and by how much.
     """
-    missing = np.abs(relations.residuals(values))
-    scale = np.array([np.abs(values[relations.row(place)[0]]).max() for place in range(len(relations))])
-    wrong = np.flatnonzero(missing > tolerance + 1e-9 * np.maximum(scale, 1.0))
+    numbers = Scale(step).steps(values)
+    missing = np.abs(relations.residuals(numbers))
+    gross = abs(relations.matrix(len(values))) @ np.abs(numbers)
+    wrong = np.flatnonzero(missing > tolerance / step + 0.5 + 1e-14 * gross)
     if len(wrong):
-        named = [relations.names[place] if relations.names else f"relation {place + 1}" for place in wrong]
+        named = [_missing(relations, int(place), Scale(step).value(missing[place])) for place in wrong]
         raise DataError(
             "totals do not add up: "
             + "; ".join(named[:5])
@@ -92,5 +94,10 @@ def check(relations: Relations, values: Numbers, tolerance: float = 0.0) -> None
             "Correct the table, or allow for rounding with table.tolerance.",
             "totals",
             rows=[int(relations.row(int(place))[0][0]) + 1 for place in wrong],
-            values=[f"{missing[place]:g}" for place in wrong],
+            values=[f"{missing[place] * step:g}" for place in wrong],
         )
+
+
+def _missing(relations: Relations, place: int, difference: float) -> str:
+    name = relations.names[place] if relations.names else f"relation {place + 1}"
+    return f"{name} (by {difference:g})"

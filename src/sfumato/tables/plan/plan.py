@@ -39,14 +39,21 @@ class TableSource:
     separator: str | None = None
     frequency: str | None = None
     contributions: tuple[str, ...] = ()
+    contributors: tuple[str, ...] = ()
     holdings: str | None = None
     tolerance: float = 0.0
+    step: float | None = None
+    microdata: str | None = None
+    weight: str | None = None
+    holding: str | None = None
     cells: str | None = None
     relations: str | None = None
 
     def __post_init__(self) -> None:
         if (self.cells is None) != (self.relations is None):
             raise ValueError("cells and relations go together.")
+        if self.contributors and len(self.contributors) != len(self.contributions):
+            raise ValueError("contributors are who the contributions are of: give one column for each.")
         if self.cells is not None and (self.source is not None or self.group_by):
             raise ValueError("a table given by cells and relations has no source and no group_by.")
 
@@ -71,6 +78,19 @@ class Dimension:
         if self.hierarchy is not None and self.column is None:
             raise ValueError("a hierarchy goes with a column.")
 
+    def placed(self, folder: Path) -> "Dimension":
+        """The same dimension, its hierarchy found from a folder."""
+        return self if self.hierarchy is None else replace(self, hierarchy=str(folder / self.hierarchy))
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One of several tables that are protected together; microdata need no source."""
+
+    name: str
+    dimensions: Mapping[str, Dimension]
+    source: str | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class MethodChoice:
@@ -83,8 +103,7 @@ class MethodChoice:
         time_limit: Seconds for the search.
         prefer: Which candidate `intervals` prefers.
         repair: Whether `intervals` mends what its audit finds.
-        insiders: Whether the single respondent of a cell attacks the others; by default where holdings, respondents
-            or contributions are given.
+        insiders: Whether anyone but the outsider attacks; short for all of `attackers`.
         zeros: Whether cells of value 0 may be masked.
     """
 
@@ -135,6 +154,29 @@ class AttackerModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Attackers:
+    """Who attacks: by default everyone that the table tells of.
+
+    Attributes:
+        outsider: Anyone who reads the table; whoever else attacks knows all that he knows.
+        respondents: Every single respondent of a cell, where the table tells their number.
+        holdings: Every holding, with all cells in which it is alone and its part of the others.
+        persons: In tables of counts, the one person of a cell of 1.
+        coalition: So many of them who tell each other what they know.
+    """
+
+    outsider: bool = True
+    respondents: bool = True
+    holdings: bool = True
+    persons: bool = True
+    coalition: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.outsider:
+            raise ValueError("the outsider cannot be switched off: whoever else attacks knows all that he knows.")
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """What the published table looks like."""
 
@@ -153,7 +195,10 @@ class TablePlan:
     method: MethodChoice = field(default_factory=MethodChoice)
     protection: Protection | None = None
     attacker: AttackerModel = field(default_factory=AttackerModel)
+    attackers: Attackers = field(default_factory=Attackers)
     output: Output = field(default_factory=Output)
+    tables: tuple[Crossing, ...] = ()
+    previous: tuple[str, ...] = ()
     version: int = 1
     folder: Path = field(default_factory=Path)
     plain: Mapping[str, Any] = field(default_factory=dict)
@@ -162,10 +207,21 @@ class TablePlan:
         given = self.table.cells is not None
         if given and self.dimensions:
             raise ValueError("a table given by cells and relations has no dimensions.")
-        if not given and not self.dimensions:
+        if not given and not self.dimensions and not self.tables:
             raise ValueError("dimensions are missing.")
+        if self.tables and (given or self.dimensions or self.table.source or self.table.group_by):
+            raise ValueError("several tables have their sources and dimensions in tables, and no group_by.")
+        if len({crossing.name for crossing in self.tables}) < len(self.tables):
+            raise ValueError("two tables have the same name.")
+        if (self.previous or self.table.microdata) and (given or self.table.group_by):
+            raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
         if not given and not self.primary:
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
+
+    @property
+    def alone(self) -> bool:
+        """Whether the plan is of one table of cells, and of nothing that was published before."""
+        return not self.tables and not self.previous and self.table.microdata is None
 
 
 def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: Path | None = None) -> TablePlan:
@@ -202,16 +258,26 @@ def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
     '../n.csv'
     """
     plain = {key: dict(part) if isinstance(part, Mapping) else part for key, part in plan.plain.items()}
-    for key in ("source", "cells", "relations"):
+    for key in ("source", "cells", "relations", "microdata"):
         if key in plain["table"]:
             plain["table"][key] = _moved(plain["table"][key], plan.folder, folder)
     if "dimensions" in plain:
         plain["dimensions"] = {
             name: _with_hierarchy(dimension, plan.folder, folder) for name, dimension in plain["dimensions"].items()
         }
+    if "tables" in plain:
+        plain["tables"] = [_crossing(crossing, plan.folder, folder) for crossing in plain["tables"]]
+    if "previous" in plain:
+        plain["previous"] = [_moved(path, plan.folder, folder) for path in plain["previous"]]
     # The method with every choice that was left open.
     method = {key: value for key, value in asdict(plan.method).items() if value is not None}
     return plain | {"method": method}
+
+
+def _crossing(crossing: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
+    moved = {"source": _moved(crossing["source"], old, new)} if "source" in crossing else {}
+    dimensions = {name: _with_hierarchy(part, old, new) for name, part in crossing["dimensions"].items()}
+    return dict(crossing) | moved | {"dimensions": dimensions}
 
 
 def _with_hierarchy(dimension: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
@@ -241,6 +307,9 @@ def _make_plan(**entries: Any) -> TablePlan:
     short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
     if short:
         entries["output"] = replace(entries.get("output", Output()), **short)
+    insiders = entries["method"].insiders if "method" in entries else None
+    if insiders is not None and "attackers" not in entries:
+        entries["attackers"] = Attackers(respondents=insiders, holdings=insiders, persons=insiders)
     return TablePlan(**entries)
 
 
@@ -260,8 +329,10 @@ RULES: dict[str, Record[Any]] = {
     "dominance": Record(
         {"n": Key(Integer(minimum=1), True), "k": Key(Number(minimum=1, maximum=100), True)}, rules.Dominance
     ),
-    "p-percent": Record({"p": Key(_POSITIVE, True)}, rules.PriorPosterior),
-    "pq": Record({"p": Key(_POSITIVE, True), "q": Key(_POSITIVE, True)}, rules.PriorPosterior),
+    "p-percent": Record({"p": Key(_POSITIVE, True), "n": Key(Integer(minimum=1))}, rules.PriorPosterior),
+    "pq": Record(
+        {"p": Key(_POSITIVE, True), "q": Key(_POSITIVE, True), "n": Key(Integer(minimum=1))}, rules.PriorPosterior
+    ),
     "holdings": Record({"min": Key(Number(minimum=1), True)}, rules.Holdings),
     "request": Record({"column": Key(Text(), True), "share": Key(Number(minimum=0, maximum=100))}, rules.Request),
     "status": Record(
@@ -278,8 +349,13 @@ TABLE = Record(
         "separator": Key(Text()),
         "frequency": Key(Text("column with the number of respondents")),
         "contributions": Key(ListOf(Text(), about="columns with the largest contributions, largest first")),
+        "contributors": Key(ListOf(Text(), about="columns with who they are of: the same holding everywhere")),
         "holdings": Key(Text("column with the number of holdings")),
         "tolerance": Key(Number(minimum=0, about="largest difference of a total that is rounding")),
+        "step": Key(Number(minimum=1e-9, about="smallest difference of two values; the last decimal by default")),
+        "microdata": Key(Text("file with one row for each record, instead of source")),
+        "weight": Key(Text("column of the microdata: how many respondents a record stands for")),
+        "holding": Key(Text("column of the microdata: which holding, or whoever attacks as one, a record belongs to")),
         "cells": Key(Text("file: id, value, status, cost, lb, ub, lpl, upl")),
         "relations": Key(Text("file: relation, cell_id, coef")),
     },
@@ -293,6 +369,14 @@ DIMENSION = Record(
         "total": Key(Scalar("the code of the total")),
     },
     Dimension,
+)
+CROSSING = Record(
+    {
+        "name": Key(Text(), True),
+        "source": Key(Text("file with the cells")),
+        "dimensions": Key(MapOf(DIMENSION, 1), True),
+    },
+    Crossing,
 )
 METHOD = Record(
     {
@@ -312,6 +396,16 @@ METHOD = Record(
 PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent": Key(_POSITIVE)}, Protection)
 ATTACKER = Record(
     {"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag()), "rule": Key(Flag())}, AttackerModel
+)
+ATTACKERS = Record(
+    {
+        "outsider": Key(Flag("anyone who reads the table")),
+        "respondents": Key(Flag("the only respondent of a cell")),
+        "holdings": Key(Flag("every holding, with all its cells")),
+        "persons": Key(Flag("the one person of a count of 1")),
+        "coalition": Key(Integer(minimum=1, maximum=3, about="how many tell each other what they know")),
+    },
+    Attackers,
 )
 _COLUMNS = Choice(("plain", "original"))
 _LANGUAGE = Choice(("en", "de"))
@@ -336,10 +430,13 @@ PLAN = Record(
         "version": Key(Integer(minimum=1, maximum=1), True),
         "table": Key(TABLE, True),
         "dimensions": Key(MapOf(DIMENSION)),
+        "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
+        "previous": Key(ListOf(Text(), 1, "release folders of what was published before")),
         "primary": Key(ListOf(Tagged("rule", RULES))),
         "method": Key(_MethodShape()),
         "protection": Key(PROTECTION),
         "attacker": Key(ATTACKER),
+        "attackers": Key(ATTACKERS),
         "output": Key(_OUTPUT),
         "columns": Key(_COLUMNS),
         "language": Key(_LANGUAGE),

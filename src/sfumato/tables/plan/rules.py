@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach
 from sfumato.tables.cells.columns import Columns
 
 # Safety margin, in percent of the value, of rules that imply none themselves.
@@ -31,6 +31,8 @@ class Facts:
         finest: Cells that are no total of others.
         counts: Whether the values are counts of respondents.
         columns: The other columns of the source.
+        own: The part that one who attacks has himself in each cell; the contributions are those of the others then.
+            None for an outsider.
     """
 
     values: Numbers
@@ -40,6 +42,7 @@ class Facts:
     finest: Mask
     counts: bool
     columns: Columns
+    own: Numbers | None = None
 
     def top(self, largest: int, rule: str) -> Numbers:
         """The sum of the largest contributions, by their absolute size: a loss is as telling as a profit."""
@@ -54,9 +57,34 @@ class Facts:
 
     @property
     def sizes(self) -> Numbers:
-        """The cells' absolute values: where contributions of both signs meet, less than what was contributed, so that
-        the rules err on the safe side."""
-        return np.abs(self.values)
+        """The absolute values of what is not the attacker's own: where contributions of both signs meet, less than what
+        was contributed, so that the rules err on the safe side."""
+        return np.abs(self.values if self.own is None else self.values - self.own)
+
+    def without(self, cells: Places, own: Numbers) -> "Facts":
+        """Some cells as one sees them who has a part in each: his contribution is not among the others'."""
+        part = self._rows(cells)
+        if not self.contributions:
+            return replace(part, own=own)
+        stack = np.nan_to_num(np.stack(part.contributions))
+        his = np.abs(stack - own).argmin(axis=0)
+        found = np.abs(np.take_along_axis(stack, his[None], 0)[0] - own) <= 1e-6 * np.maximum(1.0, np.abs(own))
+        columns = np.arange(len(cells))
+        # Whoever comes next is no larger than the last of those that are listed, nor than what is left.
+        left = np.maximum(np.abs(part.values) - np.abs(stack).sum(axis=0), 0.0)
+        stack[his[found], columns[found]] = np.minimum(np.abs(stack[-1]), left)[found]
+        return replace(part, contributions=tuple(stack), own=own)
+
+    def _rows(self, cells: Places) -> "Facts":
+        return Facts(
+            self.values[cells],
+            None if self.frequency is None else self.frequency[cells],
+            None if self.holdings is None else self.holdings[cells],
+            tuple(column[cells] for column in self.contributions),
+            self.finest[cells],
+            self.counts,
+            self.columns.rows(cells),
+        )
 
     @property
     def empty(self) -> Mask:
@@ -129,7 +157,7 @@ class Frequency:
     def apply(self, facts: Facts) -> Judgment:
         respondents = facts.respondents("frequency")
         unsafe = (respondents > 0) & (respondents < self.min)
-        margin = np.ones(len(unsafe)) if facts.counts else _percent(facts.values)
+        margin = np.ones(len(unsafe)) if facts.counts else _percent(facts.sizes)
         return judge(unsafe, margin, margin)
 
 
@@ -161,19 +189,23 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True)
 class PriorPosterior:
-    """pq: unsafe where the second largest, who knows others within q percent, knows the largest within p percent."""
+    """pq: unsafe where the `n` largest but one together, who know others within q percent, know the largest within p
+    percent."""
 
     name: ClassVar[str] = "p-percent"
     p: float
     q: float = 100.0
+    n: int = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.p < self.q:
             raise ValueError("p must lie between 0 and q.")
 
     def apply(self, facts: Facts) -> Judgment:
-        largest, two = facts.top(1, "p-percent"), facts.top(2, "p-percent")
-        need = self.p / self.q * largest - (facts.sizes - two)
+        # One who attacks from within is one of the n.
+        many = self.n + 1 if facts.own is None else self.n
+        largest, together = facts.top(1, "p-percent"), facts.top(many, "p-percent")
+        need = self.p / self.q * largest - (facts.sizes - together)
         return judge(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
 
 
@@ -187,7 +219,7 @@ class Holdings:
     def apply(self, facts: Facts) -> Judgment:
         if facts.holdings is None:
             raise PlanError("rule holdings needs the number of holdings.", "Name it in table.holdings.", "no-holdings")
-        margin = _percent(facts.values)
+        margin = _percent(facts.sizes)
         return judge((facts.holdings > 0) & (facts.holdings < self.min), margin, margin)
 
 
@@ -204,7 +236,7 @@ class Request:
         large = np.ones(len(asked), bool)
         if self.share > 0:
             large = facts.top(1, "request") >= facts.sizes * self.share / 100.0
-        margin = _percent(facts.values)
+        margin = _percent(facts.sizes)
         return judge(_inhabited(facts) & asked & large, margin, margin)
 
 
@@ -218,7 +250,7 @@ class StatusColumn:
     publish: tuple[str, ...] = ("z", "publish")
 
     def apply(self, facts: Facts) -> Judgment:
-        margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.values)
+        margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
         judgment = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
 

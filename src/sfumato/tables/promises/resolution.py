@@ -1,13 +1,16 @@
 """A plan resolved: what the attacker knows of the cells of a table, and what must stay open."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations
+from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Relations
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.parts import Knowledge, Margin, Terms
+from sfumato.tables.cells.knowledge import Knowledge
+from sfumato.tables.cells.parts import Margin, Part, Terms
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import finest_of
 from sfumato.tables.plan.plan import MethodChoice, Protection, TablePlan, TableSource
 from sfumato.tables.plan.rules import (
@@ -24,8 +27,8 @@ from sfumato.tables.plan.rules import (
     ZeroUnsafe,
     combine,
 )
+from sfumato.tables.promises.attackers import attackers_of
 from sfumato.tables.promises.shown_cases import case_bounds, shows_zeros
-from sfumato.tables.promises.widths import step_of
 
 
 def facts_of(source: TableSource, columns: Columns, values: Numbers, relations: Relations) -> Facts:
@@ -63,27 +66,20 @@ def _protection_reach(protection: Protection, values: Numbers) -> Reach:
     return Reach(np.full(size, protection.lower or 0.0), np.full(size, protection.upper or 0.0))
 
 
-def knowledge_of(plan: TablePlan, facts: Facts | None = None) -> Knowledge:
-    """What the attacker knows besides the bounds; without facts no respondent attacks."""
-    alone = alone_in(facts) if facts is not None and insiders(plan) else None
-    return Knowledge(plan.attacker.integer, alone, plan.table.tolerance)
+def step_in(source: TableSource, values: Numbers) -> float:
+    """The precision of a table: as the plan gives it, else as its values show it."""
+    return step_of(values) if source.step is None else source.step
 
 
-def insiders(plan: TablePlan) -> bool:
-    """Whether single respondents attack: as the plan says, else wherever it tells who stands behind a value."""
-    if plan.method.insiders is not None:
-        return plan.method.insiders
-    return bool(plan.table.holdings or plan.table.frequency or plan.table.contributions)
+def knowledge_of(plan: TablePlan, values: Numbers) -> Knowledge:
+    """What the outsider knows besides the bounds."""
+    return Knowledge(plan.attacker.integer, plan.table.tolerance, step_in(plan.table, values))
 
 
-def alone_in(facts: Facts) -> Mask:
-    """Cells with one holding, or one respondent where holdings are not given: one contribution, when nothing else."""
-    number = facts.frequency if facts.holdings is None else facts.holdings
-    if number is not None:
-        return np.asarray(number == 1)
-    if len(facts.contributions) < 2:
-        return np.zeros(len(facts.values), bool)
-    return np.asarray((facts.top(1, "") > 0) & (facts.top(2, "") == facts.top(1, "")))
+def with_attackers(plan: TablePlan, part: Part, facts: Facts) -> Part:
+    """The part with everyone who attacks it from within."""
+    attackers = attackers_of(plan, facts, part.table, part.knowledge.step)
+    return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
 
 
 def public_bounds(plan: TablePlan, facts: Facts) -> Bounds:
@@ -97,7 +93,7 @@ def public_bounds(plan: TablePlan, facts: Facts) -> Bounds:
         )
     low = np.full(len(values), floor)
     if not plan.method.zeros and floor >= 0 and shows_zeros(plan.primary, facts):
-        low[~(values <= 0)] = max(floor, step_of(values))
+        low[~(values <= 0)] = max(floor, step_in(plan.table, values))
     return Bounds(low, np.full(len(values), ceiling))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.plan.rules import Facts, Frequency, Range, Rule, Waiver, ZeroUnsafe
-from sfumato.tables.promises.widths import step_of
 
 
 def case_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:

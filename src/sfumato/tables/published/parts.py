@@ -8,15 +8,15 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.build.groups import check_groups
-from sfumato.tables.build.instance_file import ROUNDING, cell_names, marked_unsafe, optional_bounds, relations_of
+from sfumato.tables.build.instance_file import cell_names, marked_unsafe, optional_bounds, relations_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations, Status, make_relations, make_table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part, in_group
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import check, derive, describe, finest_of
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Facts, Frequency, Range, Rule, combine
-from sfumato.tables.promises.resolution import as_counts, knowledge_of, public_bounds
-from sfumato.tables.promises.widths import step_of
+from sfumato.tables.promises.resolution import as_counts, knowledge_of, public_bounds, step_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,22 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
     """
     if plan.table.cells is not None:
         return _instance(plan, columns, exact)
-    trees, keys = dimensions_of(plan, columns)
+    trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
     parts, unjudged = [], set[str]()
     for group, rows in grouped(plan, columns):
         own = tuple(keys[row] for row in rows)
         try:
             relations = derive(trees, own)
-            check(_published(relations, exact[rows]), np.nan_to_num(exact[rows]), plan.table.tolerance)
+            check(
+                published_relations(relations, exact[rows]),
+                np.nan_to_num(exact[rows]),
+                plan.table.tolerance,
+                step_in(plan.table, exact),
+            )
         except DataError as error:
             raise in_group(error, group, rows) from None
         names = tuple(describe(trees, key) for key in own)
-        part, missed = _part(plan, columns.rows(rows), exact[rows], relations, names)
+        part, missed = part_of(plan, columns.rows(rows), exact[rows], relations, names)
         parts.append(replace(part, rows=rows, trees=trees, keys=own, group=group))
         unjudged |= missed
     _check_groups(plan, parts, exact)
@@ -54,23 +59,24 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
 
 def _instance(plan: TablePlan, columns: Columns, exact: Numbers) -> PublishedParts:
     relations = relations_of(plan, columns)
-    check(_published(relations, exact), np.nan_to_num(exact), plan.table.tolerance or ROUNDING)
-    part, unjudged = _part(plan, columns, exact, relations, cell_names(columns))
+    check(published_relations(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
+    part, unjudged = part_of(plan, columns, exact, relations, cell_names(columns))
     bounds = optional_bounds(columns, exact, plan.attacker)
     status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, part.table.status).astype(np.int8)
     table = part.table.with_columns(bounds=bounds, status=status)
     return PublishedParts((replace(part, table=table, public=bounds),), tuple(sorted(unjudged)))
 
 
-def _part(
+def part_of(
     plan: TablePlan, columns: Columns, exact: Numbers, relations: Relations, names: tuple[str, ...]
 ) -> tuple[Part, set[str]]:
+    """A table by what is published of it, and the rules that cannot be judged."""
     facts = _facts(plan, columns, exact, relations)
     unsafe, unjudged = _unsafe(plan.primary, facts)
     bounds = public_bounds(plan, facts)
     status = np.where(unsafe, Status.UNSAFE, Status.SAFE).astype(np.int8)
     table = make_table(np.nan_to_num(exact), relations, status=status, bounds=bounds, names=names)
-    return Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan)), unjudged
+    return Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact)), unjudged
 
 
 def _facts(plan: TablePlan, columns: Columns, exact: Numbers, relations: Relations) -> Facts:
@@ -101,7 +107,7 @@ def _unsafe(rules: Sequence[Rule], facts: Facts) -> tuple[Mask, set[str]]:
     return combine(judgments, len(facts.values)).unsafe & ~np.isnan(facts.values), unjudged
 
 
-def _published(relations: Relations, exact: Numbers) -> Relations:
+def published_relations(relations: Relations, exact: Numbers) -> Relations:
     """The relations whose cells are all published."""
     whole = [place for place in range(len(relations)) if not np.isnan(exact[relations.row(place)[0]]).any()]
     rows = [tuple(part.tolist() for part in relations.row(place)) for place in whole]

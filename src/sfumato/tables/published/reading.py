@@ -8,8 +8,8 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.promises.widths import step_of
 from sfumato.tables.words import NAMES, PRIMARY_DASH, Case
 
 # The marks that stand for a masked cell; anything else must be a number or a range.

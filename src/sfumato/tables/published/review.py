@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.attack.audit import Audit, joined
+from sfumato.tables.attack.findings import Audit, joined
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.build.build import build
@@ -30,7 +30,7 @@ def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     if (np.isnan(reading.exact) & (values == 0)).any():
         # Whoever published the table masks zeros too.
         plan = _with_zeros(plan)
-    return joined([_audit_values(part, reading) for part in build(plan, columns)])
+    return joined([audit_values(part, reading) for part in build(plan, columns)])
 
 
 def _by_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
@@ -76,18 +76,20 @@ def _publication(part: Part, reading: Reading) -> Publication:
     return Publication(exact, ranges, table.bounds, table.relations, table.names)
 
 
-def _audit_values(part: Part, reading: Reading) -> Audit:
+def audit_values(part: Part, reading: Reading) -> Audit:
+    """The audit of a table whose true values are known."""
     publication = _publication(part, reading)
     audit = attack(publication, part.table.promise, part, [reading.case[row] for row in part.rows])
-    return audit.with_contradictions(false_cells(publication, part.table.values))
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 
 def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     published = published_parts(plan, columns, reading.exact)
-    return joined([_audit_part(part, plan, reading) for part in published.parts], published.unjudged)
+    return joined([audit_part(part, plan, reading) for part in published.parts], published.unjudged)
 
 
-def _audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
+def audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
+    """The audit of a table of which only what is published is known."""
     publication = _publication(part, reading)
     cases = [reading.case[row] for row in part.rows]
     masked = np.isnan(publication.exact)

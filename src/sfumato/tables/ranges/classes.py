@@ -11,7 +11,6 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Mask, Places, no_bounds
 from sfumato.tables.cells.parts import Part, Terms
-from sfumato.tables.promises.widths import step_of
 from sfumato.tables.ranges.grid import Grid, Reader, Span, clusters, draw, free_cells, rounded_up
 
 
@@ -29,7 +28,7 @@ def _together(part: Part, cells: Places) -> dict[int, Span]:
     """The ranges of cells that hang together; none where one who knows the method would narrow any of them too far."""
     table = part.table
     reader = Reader(table.relations, table.values, cells, part.public)
-    step = step_of(table.values)
+    step = part.knowledge.step
     before = [reader.span(int(cell)) for cell in cells]
     reach = _reach(part.terms, max(max(abs(low), abs(high)) for low, high in before), step)
     if not math.isfinite(reach):

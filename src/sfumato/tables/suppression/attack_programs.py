@@ -51,11 +51,10 @@ class Attackers:
     def _bound(self, threat: Threat) -> None:
         """Room in units of the need, so that every attack is equally well scaled."""
         limit = threat.need * self._generous
-        up = np.minimum(self._problem.up, limit) * self._shares / threat.need
-        down = np.minimum(self._problem.down, limit) * self._shares / threat.need
+        room_up, room_down = self._problem.room(threat)
+        up = np.minimum(room_up, limit) * self._shares / threat.need
+        down = np.minimum(room_down, limit) * self._shares / threat.need
         up[threat.cell] = down[threat.cell] = 1.0
-        known = list(threat.known)
-        up[known] = down[known] = 0.0
         self._highs.changeColsBounds(len(self._all), self._all, -down, up)
 
     def _check(self) -> None:

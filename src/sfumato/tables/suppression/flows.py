@@ -7,10 +7,12 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.programs import linear_program
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # A flow may exceed the room by this share: the tolerance of the linear programs.
 SLACK = 1e-7
+# Room allowed to a cell, in needs, where one need would not do: in tables that are no network.
+GENEROUS = 1e3
 # How many flows are remembered for a threat.
 MEMORY = 4
 
@@ -45,7 +47,7 @@ class FlowFinder:
         from scipy.sparse import hstack
 
         limit = problem.largest_need * generous
-        self._size = problem.size
+        self.problem, self._size = problem, problem.size
         self._up, self._down = np.minimum(problem.up, limit), np.minimum(problem.down, limit)
         self.room_up, self.room_down = self._up.copy(), self._down.copy()
         self._all = np.arange(2 * self._size, dtype=np.int32)
@@ -75,12 +77,14 @@ class FlowFinder:
         forward, backward = (0, self._size) if threat.sign > 0 else (self._size, 0)
         self._highs.changeColBounds(threat.cell + forward, threat.need, threat.need)
         self._highs.changeColBounds(threat.cell + backward, 0.0, 0.0)
-        for cell in threat.known:
-            self._bounds(cell, 0.0, 0.0)
+        own = self.problem.parts[threat.attacker] if threat.attacker != OUTSIDER else None
+        for cell, up, down in zip(own.cells.tolist(), own.up, own.down, strict=True) if own else ():
+            if cell != threat.cell:
+                self._bounds(cell, min(up, self.room_up[cell]), min(down, self.room_down[cell]))
         self._highs.run()
         solved = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         values = np.array(self._highs.getSolution().col_value) if solved else None
-        for cell in (threat.cell, *threat.known):
+        for cell in (threat.cell, *(own.cells.tolist() if own else ())):
             self._bounds(cell, self.room_up[cell], self.room_down[cell])
         return None if values is None else self._flow(values, threat.need)
 
@@ -103,28 +107,32 @@ class Proofs:
     def __init__(self, finder: FlowFinder) -> None:
         self._finder = finder
         self._flows: dict[Threat, list[Flow]] = {}
+        self._attacks: dict[Threat, tuple[Flow, list[Threat]]] = {}
 
     def hold(self, threat: Threat) -> bool:
         """Whether a threat is withstood: by a flow remembered, or by a new one; it stands first from now on."""
-        known = self._flows.setdefault(threat, [])
-        place = next((place for place, flow in enumerate(known) if self._fits(flow)), None)
+        flows = self._flows.setdefault(threat, [])
+        place = next((place for place, flow in enumerate(flows) if self._fits(flow, threat)), None)
         if place is not None:
-            known.insert(0, known.pop(place))
+            flows.insert(0, flows.pop(place))
             return True
-        found = self._turned(threat) or self._finder.find(threat)
-        if found is not None:
-            known.insert(0, found)
-            del known[MEMORY:]
-        return found is not None
+        flow = self._turned(threat) or self._finder.find(threat)
+        if flow is not None:
+            flows.insert(0, flow)
+            del flows[MEMORY:]
+        return flow is not None
 
     def _turned(self, threat: Threat) -> Flow | None:
         """The flow of the opposite threat turned round, when it fits."""
         opposite = self._flows.get(threat.opposite)
         turned = opposite[0].turned(threat.need, threat.cell) if opposite else None
-        return turned if turned is not None and self._fits(turned) else None
+        return turned if turned is not None and self._fits(turned, threat) else None
 
-    def _fits(self, flow: Flow) -> bool:
-        return flow.fits(self._finder.room_up, self._finder.room_down)
+    def _fits(self, flow: Flow, threat: Threat) -> bool:
+        """Whether a flow fits into the room that is open, as the attacker of a threat sees it."""
+        if not flow.fits(self._finder.room_up, self._finder.room_down):
+            return False
+        return threat.attacker == OUTSIDER or flow.fits(*self._finder.problem.room(threat))
 
     def put(self, threat: Threat, flow: Flow) -> None:
         """Remember a flow that was found elsewhere."""
@@ -135,15 +143,29 @@ class Proofs:
         return [threat for threat in threats if not (flows := self._flows.get(threat)) or cell in flows[0].cells]
 
     def insiders(self, problem: Problem) -> list[Threat]:
-        """The attacks of single respondents that the flows at hand do not withstand already.
+        """The attacks from within that the flows at hand do not withstand already.
 
-        A flow that leaves a respondent's own cell alone protects from the respondent too, so only the others count.
+        A flow that agrees with what somebody knows protects from him too, so only the others count.
         """
-        found = []
+        threats: list[Threat] = []
         for threat in problem.threats:
             flows = self._flows.get(threat)
-            own = flows[0].cells[problem.alone[flows[0].cells]] if flows else ()
-            found += [
-                Threat(threat.cell, threat.sign, threat.need, (int(cell),)) for cell in own if cell != threat.cell
-            ]
-        return found
+            if flows:
+                known = self._attacks.get(threat)
+                if known is None or known[0] is not flows[0]:
+                    known = self._attacks[threat] = flows[0], _from_within(flows[0], problem, threat)
+                threats += known[1]
+        return threats
+
+
+def _from_within(flow: Flow, problem: Problem, threat: Threat) -> list[Threat]:
+    """The attacks of those who know that a flow cannot be, as far as it must reach for them."""
+    attacks: dict[int, Threat] = {}
+    for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
+        for place, up, down in problem.insiders.get(cell, ()) if cell != threat.cell else ():
+            inner = problem.from_within(threat, place) if place not in attacks else None
+            if inner is not None:
+                moved = amount * inner.need / threat.need
+                if moved > up * (1 + SLACK) + 1e-9 or -moved > down * (1 + SLACK) + 1e-9:
+                    attacks[place] = inner
+    return list(attacks.values())

@@ -31,8 +31,9 @@ def capacity_cut(problem: Problem, threat: Threat, directions: Numbers) -> Cut |
     more than that (Fischetti and Salazar-González 2001, doi:10.1287/mnsc.47.7.1008.9805).
     """
     used = np.flatnonzero(np.abs(directions) > 1e-9)
-    used = used[(used != threat.cell) & ~np.isin(used, threat.known)]
-    room = np.where(directions[used] > 0, problem.up[used], problem.down[used]) * np.abs(directions[used])
+    used = used[used != threat.cell]
+    up, down = problem.room(threat)
+    room = np.where(directions[used] > 0, up[used], down[used]) * np.abs(directions[used])
     free = ~problem.forced[used]
     least = threat.need - float(room[~free].sum())
     if least <= 1e-9 * threat.need:

@@ -14,14 +14,13 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Table
 from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
+from sfumato.tables.suppression.flows import GENEROUS
 from sfumato.tables.suppression.master import Bridges, Cut, Master, capacity_cut, relation_cuts
 from sfumato.tables.suppression.parallel_attacks import Guards
 from sfumato.tables.suppression.patterns import PatternSearch, unprotectable
 from sfumato.tables.suppression.problem import Problem, Threat
 
 Progress = Callable[[str], None]
-# Capacity allowed to the attackers, in needs, where truncation at one need would lose flows (no network).
-GENEROUS = 1e3
 # Tables with at most so many entries in their relations start with all cuts against bridges.
 SMALL = 2000
 
@@ -149,7 +148,7 @@ class _Search:
             return learnt
         self._guards.open(shares)
         failed = self._guards.failed([*self._problem.threats, *self._insiders])
-        if not failed and self._problem.alone.any():
+        if not failed and self._problem.attackers:
             failed = self._failed_insiders()
         for threat in failed:
             learnt += self._teach(threat, shares, self._whispers[: None if integer else 1])

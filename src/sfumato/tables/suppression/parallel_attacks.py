@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.suppression.flows import FlowFinder, Proofs
+from sfumato.tables.suppression.flows import GENEROUS, FlowFinder, Proofs
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # With fewer threats a second guard would cost more than he saves.
@@ -23,7 +23,10 @@ class Guards:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         count = COUNT if len(problem.threats) >= MANY else 1
-        self._finders = [FlowFinder(problem, np.ones(problem.size)) for _ in range(count)]
+        # Every threat that is withstood needs its flow at hand where insiders attack: it tells who contradicts it. Room
+        # of one need is quicker to search, but elsewhere than in networks it may be too little.
+        generous = GENEROUS if problem.attackers else 1.0
+        self._finders = [FlowFinder(problem, np.ones(problem.size), generous) for _ in range(count)]
         self._proofs = [Proofs(finder) for finder in self._finders]
         cells = sorted({threat.cell for threat in problem.threats})
         self._shift = {cell: place * count // len(cells) for place, cell in enumerate(cells)}

@@ -8,18 +8,18 @@ threat needs.
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.cells.cells import Mask, Numbers
-from sfumato.tables.suppression.flows import Flow, FlowFinder, Proofs
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.cells.knowledge import Kind
+from sfumato.tables.suppression.flows import GENEROUS, Flow, FlowFinder, Proofs
+from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
-# Room allowed to a cell, in needs, where one need would not do: in tables that are no network.
-GENEROUS = 1e3
 
 
 class PatternSearch:
@@ -52,7 +52,8 @@ class PatternSearch:
             for threat in (*self._threats, *self._insiders):
                 self._mask(threat, masked, wished)
             pruning = Pruning(self.problem, masked, [*self._threats, *self._insiders], self._flows)
-            new = [threat for threat in pruning.insiders() if threat not in set(self._insiders)]
+            tried = set(self._insiders)
+            new = [threat for threat in pruning.insiders() if threat not in tried]
             if not new:
                 return pruning.run(self._end)
             self._insiders += new
@@ -71,13 +72,13 @@ class PatternSearch:
 
     def _withstood(self, threat: Threat, masked: Mask) -> bool:
         """Whether a flow found earlier, or the opposite one turned round, runs through masked cells only."""
-        known, opposite = self._flows.get(threat), self._flows.get(threat.opposite)
-        if known is not None and masked[known.cells].all():
+        flow, opposite = self._flows.get(threat), self._flows.get(threat.opposite)
+        if flow is not None and masked[flow.cells].all():
             return True
         if opposite is None or not masked[opposite.cells].all():
             return False
         turned = opposite.turned(threat.need, threat.cell)
-        if not turned.fits(self.problem.up, self.problem.down):
+        if not turned.fits(*self.problem.room(threat)):
             return False
         self._flows[threat] = turned
         return True
@@ -95,7 +96,7 @@ class Pruning:
         self._proofs = Proofs(self._finder)
         self._recall(threats, flows)
         self._threats = [threat for threat in self._problem.threats if self._proofs.hold(threat)]
-        self._seen = {threat for threat in self._threats if threat.known}
+        self._seen = {threat for threat in self._threats if threat.attacker != OUTSIDER}
 
     def _recall(self, threats: list[Threat], flows: Mapping[Threat, Flow]) -> None:
         """Take over the flows that run through masked cells."""
@@ -106,12 +107,9 @@ class Pruning:
 
     def insiders(self) -> list[Threat]:
         """The attacks of single respondents that this pattern may not withstand, in the cells of the whole problem."""
-        base = [threat for threat in self._threats if not threat.known]
+        base = [threat for threat in self._threats if threat.attacker == OUTSIDER]
         new = self._proofs.insiders(self._problem.with_threats(base))
-        return [
-            Threat(int(self._cells[t.cell]), t.sign, t.need, tuple(int(self._cells[cell]) for cell in t.known))
-            for t in new
-        ]
+        return [replace(threat, cell=int(self._cells[threat.cell])) for threat in new]
 
     def run(self, end: float = math.inf) -> Mask:
         """The pattern without the superfluous masks, as far as the time allows."""
@@ -133,9 +131,9 @@ class Pruning:
 
     def _insiders_withstood(self) -> bool:
         """New flows may lean on cells whose respondents attack: those attacks count from now on."""
-        if not self._problem.alone.any():
+        if not self._problem.attackers:
             return True
-        base = self._problem.with_threats([threat for threat in self._threats if not threat.known])
+        base = self._problem.with_threats([threat for threat in self._threats if threat.attacker == OUTSIDER])
         new = [threat for threat in self._proofs.insiders(base) if threat not in self._seen]
         if not all(self._proofs.hold(threat) for threat in new):
             return False
@@ -146,9 +144,19 @@ class Pruning:
 
 def unprotectable(problem: Problem, threat: Threat) -> UnattainableError:
     """The error for a cell that no pattern protects; `rows` holds its place in the table, counted from 1."""
+    if threat.attacker == OUTSIDER:
+        who, help_ = "", "Join it with another category, or allow more cells to be masked."
+    else:
+        attacker = problem.attackers[threat.attacker]
+        who = f" from {attacker.name}"
+        option = "coalition: 1" if attacker.kind is Kind.COALITION else f"{attacker.kind}: false"
+        help_ = (
+            f"Join it with another category, or allow more cells to be masked; attackers: {{{option}}} leaves this "
+            "attacker out, and the report will say so."
+        )
     return UnattainableError(
-        "an unsafe cell cannot be protected whatever else is masked.",
-        "Join it with another category, or allow more cells to be masked.",
+        f"an unsafe cell cannot be protected{who} whatever else is masked.",
+        help_,
         "unprotectable",
         rows=[int(problem.places[threat.cell]) + 1],
     )

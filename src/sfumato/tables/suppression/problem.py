@@ -1,6 +1,6 @@
 """The suppression problem that the methods solve: maskable cells, capacities and the attacks to withstand."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Status, Table
+from sfumato.tables.cells.knowledge import Attacker
+
+OUTSIDER = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +21,35 @@ class Threat:
         cell: The cell attacked.
         sign: 1 for the upper side, -1 for the lower.
         need: How far the range must reach; positive.
-        known: Cells that this attacker knows besides what is published.
+        attacker: The place of the attacker among those of the problem; the outsider's is before them all.
     """
 
     cell: int
     sign: int
     need: float = field(compare=False)
-    known: tuple[int, ...] = ()
+    attacker: int = OUTSIDER
 
     @property
     def opposite(self) -> "Threat":
         """The same attacker on the other side of the cell."""
-        return Threat(self.cell, -self.sign, self.need, self.known)
+        return replace(self, sign=-self.sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What an attacker knows of the cells of a problem that he has a part in.
+
+    Attributes:
+        cells: The cells.
+        up: How far above its value he holds each of them possible.
+        down: How far below.
+        need: What must stay open to him in each of them: above and below.
+    """
+
+    cells: Places
+    up: Numbers
+    down: Numbers
+    need: Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -43,8 +63,9 @@ class Problem:
         down: How far below.
         forced: Cells that are masked in any case.
         threats: The attacks to withstand.
-        alone: Cells whose single respondent attacks others.
+        attackers: Who attacks besides the outsider, with cells by their places in the table.
         places: The cell's place in the table.
+        values: The true values.
     """
 
     matrix: Any
@@ -53,8 +74,9 @@ class Problem:
     down: Numbers
     forced: Mask
     threats: tuple[Threat, ...]
-    alone: Mask
+    attackers: tuple[Attacker, ...]
     places: Places
+    values: Numbers
 
     @property
     def size(self) -> int:
@@ -68,6 +90,43 @@ class Problem:
     def columns(self) -> Any:
         """The matrix by cells."""
         return self.matrix.tocsc()
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What each attacker knows of the cells here."""
+        return tuple(self._part_of(attacker) for attacker in self.attackers)
+
+    def _part_of(self, attacker: Attacker) -> Part:
+        here = np.isin(attacker.cells, self.places)
+        cells = np.searchsorted(self.places, attacker.cells[here])
+        bounds, values = attacker.bounds.rows(here), self.values[cells]
+        up, down = np.minimum(bounds.high - values, self.up[cells]), np.minimum(values - bounds.low, self.down[cells])
+        needs = zip(attacker.reach.up[here].tolist(), attacker.reach.down[here].tolist(), strict=True)
+        return Part(cells, np.maximum(up, 0.0), np.maximum(down, 0.0), dict(zip(cells.tolist(), needs, strict=True)))
+
+    @cached_property
+    def insiders(self) -> Mapping[int, list[tuple[int, float, float]]]:
+        """For each cell the attackers who have a part in it, and how far above and below they hold it possible."""
+        knowing: dict[int, list[tuple[int, float, float]]] = {}
+        for place, part in enumerate(self.parts):
+            for cell, up, down in zip(part.cells.tolist(), part.up, part.down, strict=True):
+                if up < self.up[cell] or down < self.down[cell]:
+                    knowing.setdefault(cell, []).append((place, float(up), float(down)))
+        return knowing
+
+    def room(self, threat: Threat) -> tuple[Numbers, Numbers]:
+        """How far above and below its value the attacker of a threat holds each cell possible."""
+        if threat.attacker == OUTSIDER:
+            return self.up, self.down
+        part, up, down = self.parts[threat.attacker], self.up.copy(), self.down.copy()
+        up[part.cells], down[part.cells] = part.up, part.down
+        return up, down
+
+    def from_within(self, threat: Threat, attacker: int) -> Threat | None:
+        """The same threat by one who has a part in cells; None where nothing must stay open to him."""
+        above, below = self.parts[attacker].need.get(threat.cell, (threat.need, threat.need))
+        need = min(above if threat.sign > 0 else below, threat.need)
+        return Threat(threat.cell, threat.sign, need, attacker) if need > 0 else None
 
     def cost_of(self, masked: Mask) -> float:
         return float(self.costs[masked & ~self.forced].sum())
@@ -89,11 +148,7 @@ class Problem:
         if len(cells) == self.size:
             return self.with_threats(threats)
         new = {int(cell): place for place, cell in enumerate(cells)}
-        kept = tuple(
-            Threat(new[threat.cell], threat.sign, threat.need, tuple(new[cell] for cell in threat.known if cell in new))
-            for threat in threats
-            if threat.cell in new
-        )
+        kept = tuple(replace(threat, cell=new[threat.cell]) for threat in threats if threat.cell in new)
         matrix = _without_empty_rows(self.matrix[:, cells])
         return Problem(
             matrix=matrix,
@@ -102,18 +157,19 @@ class Problem:
             down=self.down[cells],
             forced=self.forced[cells],
             threats=kept,
-            alone=self.alone[cells],
+            attackers=self.attackers,
             places=self.places[cells],
+            values=self.values[cells],
         )
 
 
-def make_problem(table: Table, forced: Mask | None = None, alone: Mask | None = None) -> Problem:
+def make_problem(table: Table, forced: Mask | None = None, attackers: Sequence[Attacker] = ()) -> Problem:
     """The problem of a table.
 
     Args:
         table: The table with its promises.
         forced: Cells that are masked in any case, besides the unsafe ones.
-        alone: Cells whose single respondent attacks the others.
+        attackers: Who attacks besides the outsider.
     """
     fixed = table.unsafe if forced is None else table.unsafe | forced
     places = np.flatnonzero((table.status != Status.PUBLISH) | fixed)
@@ -125,8 +181,9 @@ def make_problem(table: Table, forced: Mask | None = None, alone: Mask | None = 
         down=(table.values - table.bounds.low)[places],
         forced=fixed[places],
         threats=_threats(table, places),
-        alone=(np.zeros(len(table), bool) if alone is None else alone)[places],
+        attackers=tuple(attackers),
         places=places,
+        values=table.values[places],
     )
 
 

@@ -129,7 +129,7 @@ def shared_options(method: Values, name: str) -> Values:
     """The options of a method that another one knows as well.
 
     >>> shared_options({"name": "optimal", "loss": "height", "time_limit": 5, "suppression": 0.1}, "samarati")
-    {'name': 'samarati', 'loss': 'height', 'suppression': 0.1}
+    {'name': 'samarati', 'loss': 'height', 'time_limit': 5, 'suppression': 0.1}
     >>> shared_options({"name": "optimal", "loss": "height", "suppression": 0.1}, "k-optimize")
     {'name': 'k-optimize'}
     """

@@ -17,7 +17,6 @@ handed over together with the bound. Nothing is kept for nodes that were not rea
 import heapq
 from dataclasses import dataclass
 from itertools import count
-from time import monotonic
 
 import numpy as np
 
@@ -55,25 +54,26 @@ def search(problem: Problem) -> Solution:
     Raises:
         UnattainableError: No node keeps the promises within the budget.
     """
-    until = monotonic() + problem.time_limit
     walk = Walk(problem)
     best = walk.down()
     tree = _Tree(problem, best)
-    tree.run(until)
+    tree.run()
     if tree.best is None:
         raise unattainable(problem)
     checked = tree.checked + walk.checked
     if tree.bound is None:
         return Solution(tree.best, True, checked, problem.size)
-    bound = min(problem.loss.value(tree.bound), tree.best.loss)
-    return Solution(tree.best, False, checked, problem.size, remarks=(_remark(problem, tree.best, bound),), bound=bound)
+    return cut_short(problem, tree.best, checked, tree.bound)
 
 
-def _remark(problem: Problem, best: Judgment, bound: float) -> str:
-    return (
+def cut_short(problem: Problem, best: Judgment, checked: int, least: float) -> Solution:
+    """The solution of a search whose time was over, with the least sum of both parts of a loss that a node may have."""
+    bound = min(problem.loss.value(least), best.loss)
+    remark = (
         f"The lattice has {problem.size:,} nodes, too many to be searched to the end in {problem.time_limit:g} s: "
         f"the loss {best.loss:.6g} is the best found, and no result can have less than {bound:.6g}."
     )
+    return Solution(best, False, checked, problem.size, remarks=(remark,), bound=bound, cut_short=True)
 
 
 class _Tree:
@@ -91,14 +91,14 @@ class _Tree:
         self._waiting: list[tuple[float, int, int, Choice]] = []
         self._number = count()
 
-    def run(self, until: float) -> None:
+    def run(self) -> None:
         """Look at choices until none can be better than the best found, or the time is over."""
         self._push(Choice((), self.problem.lowest))
         while self._waiting:
             bound, _, _, choice = heapq.heappop(self._waiting)
             if bound > self._most:
                 return
-            if monotonic() > until or len(self._waiting) > MAX_WAITING:
+            if self.problem.deadline.over or len(self._waiting) > MAX_WAITING:
                 self.bound = bound
                 return
             self._look(choice)

@@ -8,24 +8,40 @@ from collections.abc import Iterator
 
 from sfumato.microdata.counts.grouping import Grouped, Node
 from sfumato.microdata.losses.loss import Sweepable, Swept, Terms
+from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Sizes, Solution
 from sfumato.microdata.methods.full_domain.sweep import by_height, sweep
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
+# Larger lattices are not listed: their nodes are judged in order as long as there is time.
+MAX_LISTED = 1_000_000
+# Beyond so many nodes a greedy walk comes first, so that there is an answer whatever the time.
+MAX_UNAIDED = 100_000
+
 
 def judge_all(problem: Problem) -> tuple[Judgment, ...]:
-    """Every node judged, in the order of their levels."""
+    """Every node judged, as far as there is time, in the order of their levels."""
     loss = problem.loss
+    if problem.size > MAX_LISTED:
+        return tuple(_in_order(problem))
     if problem.sizes_alone and isinstance(loss, Sweepable):
         judgments = _swept(problem, loss)
     else:
         judgments = _one_by_one(problem)
-    return tuple(judgments[node] for node in problem.nodes())
+    return tuple(judgments[node] for node in problem.nodes() if node in judgments)
+
+
+def _in_order(problem: Problem) -> Iterator[Judgment]:
+    for done, node in enumerate(problem.nodes()):
+        if problem.deadline.over:
+            return
+        yield problem.judge(node)
+        problem.progress(done + 1, problem.size)
 
 
 def _swept(problem: Problem, loss: Sweepable) -> dict[Node, Judgment]:
     judgments: dict[Node, Judgment] = {}
-    for swept in sweep(problem.grouper, by_height(problem.nodes()), problem.k, loss.charges()):
+    for swept in sweep(problem.grouper, by_height(problem.nodes()), problem.k, loss.charges(), problem.deadline):
         judgments.update((node.node, node) for node in _judgments(problem, loss, swept))
         problem.progress(len(judgments), problem.size)
     return judgments
@@ -55,8 +71,10 @@ def _one_by_one(problem: Problem) -> dict[Node, Judgment]:
     judgments: dict[Node, Judgment] = {}
     below: dict[Node, Grouped] = {}
     for nodes in by_height(problem.nodes()):
-        here = {}
+        here: dict[Node, Grouped] = {}
         for node in nodes:
+            if problem.deadline.over:
+                return judgments
             here[node] = problem.grouper.rolled(_smallest(problem, below, node), node)
             judgments[node] = problem.judge_classes(here[node])
         below = here
@@ -70,11 +88,19 @@ def search(problem: Problem) -> Solution:
     Raises:
         UnattainableError: No node keeps the promises within the budget.
     """
+    walk = Walk(problem).down() if problem.size > MAX_UNAIDED else None
     nodes = judge_all(problem)
-    best = problem.best(nodes)
+    complete = len(nodes) == problem.size
+    if not complete and walk is None:
+        walk = problem.judge(problem.highest)
+    best = problem.best([*nodes, walk] if walk else nodes)
     if best is None:
         raise unattainable(problem)
-    return Solution(best, True, len(nodes), problem.size, nodes)
+    remark = (
+        f"{len(nodes):,} of {problem.size:,} nodes were judged in {problem.time_limit:g} s; the loss is the best found."
+    )
+    remarks = () if complete else (remark,)
+    return Solution(best, complete, len(nodes), problem.size, nodes, remarks=remarks, cut_short=not complete)
 
 
 def _smallest(problem: Problem, below: dict[Node, Grouped], node: Node) -> Grouped:

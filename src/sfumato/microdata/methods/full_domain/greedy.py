@@ -7,7 +7,7 @@ saves most rows from suppression for the loss it adds, until the node may be rel
 with most values instead). Both stop at a node that no single step improves; a better one may lie elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.problem import Judgment, Judgments, Problem, Solution
@@ -26,14 +26,21 @@ def search(problem: Problem) -> Solution:
     best = walk.up() if problem.upwards else walk.down()
     if best is None:
         raise unattainable(problem)
-    return Solution(best, False, walk.checked, problem.size, remarks=(REMARK,))
+    late = f"Greedy search: {problem.time_limit:g} s were over, and further steps might improve this result."
+    remarks = (late if walk.ended else REMARK,)
+    return Solution(best, False, walk.checked, problem.size, remarks=remarks, cut_short=walk.ended)
 
 
 class Walk:
-    """Steps through a lattice, each node judged once."""
+    """Steps through a lattice, each node judged once.
+
+    Attributes:
+        ended: Whether the time was over on the way.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.ended = False
         self._judgments = Judgments(problem)
 
     @property
@@ -46,8 +53,7 @@ class Walk:
         if not best.holds:
             return None
         while True:
-            finer = [self._judgments[node] for node in self.problem.neighbors(best.node, -1)]
-            next_best = self.problem.best([best, *finer])
+            next_best = self.problem.best([best, *self._neighbors(best.node, -1)])
             if next_best is None or next_best is best:
                 return best
             best = next_best
@@ -56,11 +62,19 @@ class Walk:
         """From the lowest levels to a node that may be released, then down again; None where the way leads nowhere."""
         here = self._judgments[self.problem.lowest]
         while not here.holds:
-            coarser = [self._judgments[node] for node in self.problem.neighbors(here.node, 1)]
+            coarser = list(self._neighbors(here.node, 1))
             if not coarser:
-                return None
+                return self.down() if self.ended else None
             here = _most_worth(here, coarser)
         return self.down(here.node)
+
+    def _neighbors(self, node: Node, step: int) -> Iterator[Judgment]:
+        """The neighbors of a node that are judged in time."""
+        for neighbor in self.problem.neighbors(node, step):
+            self.ended |= self.problem.deadline.over
+            if self.ended:
+                return
+            yield self._judgments[neighbor]
 
 
 def _most_worth(before: Judgment, steps: Sequence[Judgment]) -> Judgment:

@@ -14,8 +14,6 @@ Where a model or a loss lacks a property, its rule is simply not used, so the an
 from the upper part of what is open: a coarse node is cheap to group, and rules out much below it.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from sfumato.microdata.counts import kernels
@@ -29,9 +27,9 @@ from sfumato.microdata.models.classes import Floats, Mask
 
 # How far up the open part of the lattice the next node is taken: 0 its finest node, 1 its coarsest.
 WHERE = 0.8
-# Larger lattices are searched choice by choice (best_first.py), where a level's cost is known before it is tried.
+# Larger lattices are searched choice by choice (best_first.py), where a level's cost is known before it is tried,
 MAX_MARKED = 500_000
-# Larger lattices are never written down: best_first.py searches them within the time limit.
+# and those beyond this number of nodes in any case: they are never written down.
 MAX_NODES = 10_000_000
 TIE = 1e-9
 
@@ -42,16 +40,17 @@ def search(problem: Problem) -> Solution:
     Raises:
         UnattainableError: No node keeps the promises within the budget.
     """
-    if problem.size > MAX_NODES:
+    bounds_are_sums = isinstance(problem.loss, Marginal) and problem.prunes_suppression
+    if problem.size > (MAX_MARKED if bounds_are_sums else MAX_NODES):
         return best_first.search(problem)
-    if problem.size > MAX_MARKED and isinstance(problem.loss, Marginal) and problem.prunes_suppression:
-        return best_first.search(replace(problem, time_limit=float("inf")))
     frontier = _Frontier(problem)
     frontier.visit(problem.highest)
-    while (node := frontier.next()) is not None:
+    while (node := frontier.next()) is not None and not problem.deadline.over:
         frontier.visit(node)
     if frontier.best is None:
         raise unattainable(problem)
+    if node is not None:
+        return best_first.cut_short(problem, frontier.best, frontier.checked, frontier.bound)
     return Solution(frontier.best, True, frontier.checked, problem.size)
 
 
@@ -66,6 +65,11 @@ class _Frontier:
         self._floors: Floats = problem.loss.floors(problem.window())
         self._added: Floats = np.zeros_like(self._floors)
         self._open: Mask = np.ascontiguousarray(screened(problem))
+
+    @property
+    def bound(self) -> float:
+        """The least sum of both parts of the loss that an open node may have."""
+        return float((self._floors + self._added)[self._open].min(initial=np.inf))
 
     def next(self) -> Node | None:
         """The node to visit next, or None when nothing is open."""

@@ -14,6 +14,7 @@ from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.losses.loss import Prepared, Terms
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.assessment import ALL, Assessment, assess
+from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
@@ -99,6 +100,11 @@ class Problem:
     @cached_property
     def grouper(self) -> Grouper:
         return Grouper(self.table)
+
+    @cached_property
+    def deadline(self) -> Deadline:
+        """The end of the time, counted from when it is first asked for."""
+        return Deadline(self.time_limit)
 
     @cached_property
     def k(self) -> int:
@@ -262,6 +268,7 @@ class Solution:
         better: A node of less loss, which the method does not choose but another would.
         remarks: What a reader should know, in sentences.
         bound: The least loss that any node can have, where the optimum is not proved but this is.
+        cut_short: Whether the time was over before the search was done.
     """
 
     best: Judgment
@@ -272,3 +279,4 @@ class Solution:
     better: Judgment | None = None
     remarks: tuple[str, ...] = ()
     bound: float | None = None
+    cut_short: bool = False

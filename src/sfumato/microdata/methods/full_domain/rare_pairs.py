@@ -19,6 +19,8 @@ from sfumato.microdata.models.classes import Counts, Mask
 MAX_PAIR_CELLS = 200_000
 # From so many combinations on, threads are worth starting.
 MANY = 200_000
+# Pairs between two looks at the clock.
+BATCH = 8
 
 
 def screened(problem: Problem) -> Mask:
@@ -52,4 +54,8 @@ def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
         return first, second, np.asarray(rows)
 
     with ThreadPoolExecutor(None if len(table.counts) >= MANY else 1) as pool:
-        yield from pool.map(rare, pairs)
+        for begin in range(0, len(pairs), BATCH):
+            # What is not known in time rules nothing out.
+            if problem.deadline.over:
+                return
+            yield from pool.map(rare, pairs[begin : begin + BATCH])

@@ -6,11 +6,16 @@ https://doi.org/10.1109/69.971193. Lowest height is not least loss; the optimal 
 much the answer could be better.
 """
 
+from collections.abc import Iterator, Sequence
+
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.problem import Judgment, Judgments, Problem, Solution
-from sfumato.microdata.methods.full_domain.sweep import by_height
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
+
+
+class _TimeOverError(Exception):
+    """The time is over, and the lowest height is not known yet."""
 
 
 def search(problem: Problem) -> Solution:
@@ -20,47 +25,96 @@ def search(problem: Problem) -> Solution:
         UnattainableError: No node keeps the promises within the budget.
     """
     judgments = Judgments(problem)
-    heights = by_height(problem.nodes())
-    lowest = _lowest(problem, heights, judgments)
-    if lowest is None:
-        raise unattainable(problem)
-    releasable = [judgments[node] for node in heights[lowest] if judgments[node].holds]
+    try:
+        releasable = _releasable(problem, judgments)
+    except _TimeOverError:
+        return _cut_short(problem, judgments)
     best = problem.best(releasable)
-    assert best is not None
+    if best is None:
+        raise unattainable(problem)
+    if problem.deadline.over:
+        late = (_first_remark(best, releasable), "No time was left to look for a smaller loss at other heights.")
+        return Solution(best, False, len(judgments), problem.size, tuple(releasable), remarks=late, cut_short=True)
     better = optimal.search(problem)
     proved = better.best.rank[0] >= best.rank[0]
     remarks = _remarks(problem, releasable, best, better.best, proved)
     worse = None if proved else better.best
+    proved = proved and better.proved_optimal
     return Solution(best, proved, len(judgments), problem.size, tuple(releasable), worse, remarks)
 
 
-def _lowest(problem: Problem, heights: list[list[Node]], judgments: Judgments) -> int | None:
+def _cut_short(problem: Problem, judgments: Judgments) -> Solution:
+    """The best node judged so far."""
+    best = problem.best([*judgments.values(), judgments[problem.highest]])
+    if best is None:
+        raise unattainable(problem)
+    remark = f"{problem.time_limit:g} s were over before the lowest height with a releasable node was known."
+    return Solution(best, False, len(judgments), problem.size, remarks=(remark,), cut_short=True)
+
+
+def _releasable(problem: Problem, judgments: Judgments) -> list[Judgment]:
+    """The nodes of the lowest height with a releasable one that may be released."""
+    lowest = _lowest(problem, judgments)
+    return [] if lowest is None else [node for node in _height(problem, judgments, lowest) if node.holds]
+
+
+def _lowest(problem: Problem, judgments: Judgments) -> int | None:
     """The lowest height with a releasable node: by halving where promises are monotone, else from the bottom up."""
+    low, high = sum(problem.lowest), sum(problem.highest)
+
+    def some(height: int) -> bool:
+        return any(node.holds for node in _height(problem, judgments, height))
+
     monotone = all(model.monotone_generalization for model in problem.models)
     if not monotone or (problem.limit > 0 and not problem.prunes_suppression):
-        return next((height for height, nodes in enumerate(heights) if _some(nodes, judgments)), None)
-    low, high = 0, len(heights) - 1
-    if not _some(heights[high], judgments):
+        return next((height for height in range(low, high + 1) if some(height)), None)
+    if not some(high):
         return None
     while low < high:
         middle = (low + high) // 2
-        if _some(heights[middle], judgments):
+        if some(middle):
             high = middle
         else:
             low = middle + 1
     return high
 
 
-def _some(nodes: list[Node], judgments: Judgments) -> bool:
-    """Whether some node can be released; stops at the first."""
-    return any(judgments[node].holds for node in nodes)
+def _height(problem: Problem, judgments: Judgments, height: int) -> Iterator[Judgment]:
+    """The judgments of a height's nodes.
+
+    Raises:
+        _TimeOverError: It is.
+    """
+    for node in nodes_of_height(problem.lowest, problem.highest, height):
+        if node not in judgments and problem.deadline.over:
+            raise _TimeOverError
+        yield judgments[node]
+
+
+def nodes_of_height(lowest: Node, highest: Node, height: int) -> Iterator[Node]:
+    """The nodes whose levels have a sum, the last column's level changing fastest.
+
+    >>> list(nodes_of_height((0, 0), (1, 2), 2))
+    [(0, 2), (1, 1)]
+    """
+    if not lowest:
+        yield from [()] if height == 0 else []
+        return
+    first = max(lowest[0], height - sum(highest[1:]))
+    for level in range(first, min(highest[0], height - sum(lowest[1:])) + 1):
+        for rest in nodes_of_height(lowest[1:], highest[1:], height - level):
+            yield (level, *rest)
+
+
+def _first_remark(best: Judgment, releasable: Sequence[Judgment]) -> str:
+    height = sum(best.node)
+    return f"The lowest height with a releasable node is {height}; {len(releasable)} can be released there."
 
 
 def _remarks(
     problem: Problem, releasable: list[Judgment], best: Judgment, better: Judgment, proved: bool
 ) -> tuple[str, ...]:
-    height = sum(best.node)
-    first = f"The lowest height with a releasable node is {height}; {len(releasable)} can be released there."
+    first = _first_remark(best, releasable)
     if proved:
         return (first, "No node of any height has a smaller loss.")
     levels = ", ".join(f"{name} {level}" for name, level in zip(problem.table.columns, better.node, strict=True))

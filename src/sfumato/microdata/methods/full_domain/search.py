@@ -1,5 +1,6 @@
 """The search of full-domain methods: one level a column."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,13 +8,14 @@ from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, greedy, optimal, samarati
+from sfumato.microdata.methods.full_domain.near_least import near_least
 from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.models.model import for_readers
 from sfumato.microdata.models.persons import against_raw
-from sfumato.microdata.plan.methods import FullDomain, Greedy, Optimal
+from sfumato.microdata.plan.methods import FullDomain, Greedy
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import at_node
 
@@ -33,11 +35,19 @@ def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Prog
     empty = only_top(problem, solution.best)
     if empty is not None:
         raise empty
+    if method.hide_minimality:
+        solution = near_least(problem, solution, plan.drawing_seed)
+    return result_of(problem, method.loss, solution, _details(method, table, solution))
+
+
+def result_of(problem: Problem, loss: str, solution: Solution, details: Mapping[str, Any] | None = None) -> Result:
+    """The recoding at the node of a solution."""
+    table = problem.table
     grouped, owners = problem.grouper.rolled_with_owners(solution.best.node)
     failing: Mask = problem.failing(grouped)
     return Result(
         at_node(table, problem.grouper, grouped, owners, failing),
-        method.loss,
+        loss,
         solution.best.loss,
         problem.loss.per_column(grouped, failing),
         solution.proved_optimal,
@@ -46,7 +56,8 @@ def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Prog
         dict(zip(table.columns, solution.best.node, strict=True)),
         solution.nodes,
         solution.remarks,
-        _details(method, table, solution),
+        details or {},
+        solution.cut_short,
     )
 
 
@@ -60,7 +71,8 @@ def _proved(problem: Problem, solution: Solution) -> Solution:
     if not solution.proved_optimal or not problem.limit or not any(map(for_readers, problem.models)):
         return solution
     models = tuple(against_raw(model) if for_readers(model) else model for model in problem.models)
-    least = optimal.search(replace(problem, models=models)).best.loss
+    raw = optimal.search(replace(problem, models=models, time_limit=problem.deadline.left))
+    least = raw.best.loss if raw.bound is None else raw.bound
     if solution.best.loss <= least + NEAR * max(1.0, least):
         return solution
     return replace(solution, proved_optimal=False, bound=least)
@@ -98,7 +110,7 @@ def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: 
         tuple(column.min_level for column in columns),
         tuple(top if column.max_level is None else column.max_level for column, top in zip(columns, tops, strict=True)),
         missing_matches=plan.data.on_missing == "any",
-        time_limit=method.time_limit if isinstance(method, Optimal) else 60.0,
+        time_limit=method.time_limit,
         upwards=isinstance(method, Greedy) and method.direction == "bottom-up",
         **({"progress": progress} if progress else {}),
     )

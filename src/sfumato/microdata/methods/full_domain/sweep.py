@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from time import monotonic
 
 import numpy as np
 
@@ -17,10 +18,13 @@ from sfumato.microdata.counts.grouping import Grouper, Node, hash_capacity
 from sfumato.microdata.counts.packing import Words
 from sfumato.microdata.losses.loss import Charges, Swept
 from sfumato.microdata.methods.full_domain import sweep_kernels
+from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Counts, Floats
 
 # Threads that share a height: the compiled loops release the interpreter's lock.
 WORKERS = 2
+# Classes of a height at most, so that two heights fit into memory.
+MOST_CLASSES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,11 @@ def by_height(nodes: Iterator[Node]) -> list[list[Node]]:
     return [heights[height] for height in sorted(heights)]
 
 
-def sweep(grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: Charges | None) -> Iterator[Swept]:
-    """Every node, a height at a time."""
+def sweep(
+    grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: Charges | None, deadline: Deadline
+) -> Iterator[Swept]:
+    """Every node, a height at a time; no further height once it would take too much time or memory."""
+    pace = 0.0
     shape = tuple(ladder.height for ladder in grouper.table.ladders)
     workers = [_Worker(grouper, k, charges) for _ in range(WORKERS)]
     below: Height | None = None
@@ -65,9 +72,12 @@ def sweep(grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: 
                 below = _lowest(grouper, levels, shape)
                 tallied = [workers[0].tallied(below, slice(None))]
             else:
-                rise = _rise(grouper, levels, below, shape)
+                rise, began = _rise(grouper, levels, below, shape), monotonic()
+                if len(rise.height.counts) > MOST_CLASSES or deadline.left < pace * len(rise.height.counts):
+                    return
                 parts = list(pool.map(lambda worker, part: worker.raised(rise, part), workers, rise.parts))  # noqa: B023
                 below, tallied = rise.height, parts
+                pace = (monotonic() - began) / max(len(below.counts), 1)
             figures = np.concatenate([figures for figures, _ in tallied], axis=1)
             suppressed, kept, smallest, largest, squares, lost, least, most = figures
             added = np.concatenate([added for _, added in tallied])

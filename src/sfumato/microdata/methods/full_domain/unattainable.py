@@ -5,10 +5,12 @@ import math
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
+from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.model import Model
 
 # How many nodes are looked at to find what would be attainable.
 MAX_NODES = 2_000
+MOST_SECONDS = 1.0
 
 
 def unattainable(problem: Problem) -> UnattainableError:
@@ -53,9 +55,11 @@ def least_suppression(problem: Problem, top: Node) -> Judgment | None:
 
     A node is passed over when finer nodes are certain to lose more rows than the best found.
     """
-    waiting, seen = [top], {top}
+    waiting, seen, deadline = [top], {top}, Deadline(MOST_SECONDS)
     best: Judgment | None = None
     for node in waiting:
+        if deadline.over:
+            break
         judgment = problem.judge(node)
         fewer = best is None or judgment.suppressed_rows < best.suppressed_rows
         if fewer and judgment.classes and judgment.tells:

@@ -113,6 +113,8 @@ def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
     budget = limit
     company = made(sweep, owners, number)
     for row in left.tolist():
+        if sweep.problem.deadline.over:
+            return None
         rows = int(sweep.table.counts[row])
         if not company.join(row, rows <= budget):
             budget -= rows

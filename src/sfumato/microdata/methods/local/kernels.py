@@ -38,18 +38,21 @@ class Cells(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def next_node(codes, counts, left, nodes, floors, start, k, limit, prices, cells):
+def next_node(codes, counts, left, nodes, floors, start, k, limit, prices, cells, stop):
     """The next node at which some cell of the rows left has k rows and costs no more than the limit.
 
     Args:
         nodes: (nodes, m) levels, in the order in which they are tried; floors: (nodes,) the least cost of their cells.
         start: The node to begin with.
+        stop: (1,) a flag; once it is up, only the last node is tried.
         cells: Receives the cell of each combination left, its rows, first combination, and whether it is good.
 
     Returns:
         The node, or the number of nodes when there is none; and the number of cells.
     """
     for at in range(start, len(nodes)):
+        if stop[0] and at + 1 < len(nodes):
+            return len(nodes), 0
         if floors[at] > limit:
             continue
         found = group_cells(codes, counts, left, nodes[at], prices, cells)

@@ -24,16 +24,24 @@ from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.greedy import Walk
+from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
 from sfumato.microdata.methods.full_domain.rare_pairs import screened
+from sfumato.microdata.methods.full_domain.unattainable import only_top, unattainable
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
+from sfumato.microdata.methods.local.neighborhoods import neighborhoods
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.models.readers_view import without_skew
-from sfumato.microdata.plan.methods import Local, Optimal
+from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
+
+# Larger lattices are not listed: classes are made of neighbors there.
+MOST_LISTED = 1_000_000
+# The share of classes that are passed over where minimality is to be hidden.
+SPARED = 0.2
 
 
 def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress | None = None) -> Result:
@@ -46,20 +54,50 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
     # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
     # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
     # again, and one that mixes levels stands for no combination that the population could be counted by.
-    equal_rows = replace(problem, missing_matches=False, table=replace(table, population=None))
-    sweep = Sweep(equal_rows, method.nodes, plan.drawing_seed, **({"tell": progress} if progress else {}))
+    rows_alone = replace(table, population=None)
+    equal_rows = replace(problem, missing_matches=False, table=rows_alone, time_limit=problem.deadline.left)
+    spare = SPARED if method.hide_minimality else 0.0
+    sweep = Sweep(equal_rows, method.nodes, plan.drawing_seed, spare, **({"tell": progress} if progress else {}))
+    if problem.size > MOST_LISTED:
+        return _large(plan, method, sweep, problem)
     best = _swept(sweep, method)
     node = better_node(problem, best.loss if best else None)
     if node is not None:
         best = _best(best, _from_node(sweep, node))
         if best is None or best.loss > node.loss:
-            return full_domain.search(plan, _as_optimal(method), table, progress)
+            return _at_node(problem, method, node)
     assert best is not None
     return _result(best, method)
 
 
-def _as_optimal(method: Local) -> Optimal:
-    return Optimal(method.loss, method.aggregate, method.suppression, method.class_column)
+def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
+    """The recoding at a single node.
+
+    Raises:
+        UnattainableError: It tells nothing, though a promise is about a sensitive column.
+    """
+    empty = only_top(problem, node)
+    if empty is not None:
+        raise empty
+    return full_domain.result_of(problem, method.loss, Solution(node, False, 0, problem.size))
+
+
+def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
+    """The best classes of neighbors, or the node that a greedy walk finds where that loses less."""
+    best: Answer | None = None
+    try:
+        for owners in neighborhoods(sweep, plan):
+            answer = _placed(sweep, owners)
+            if answer is not None and (answer.levels <= np.array(problem.highest)).all():
+                best = _best(best, answer)
+    except UnattainableError:
+        best = None
+    node = Walk(problem).down()
+    if node is not None and problem.offers(node) and (best is None or node.loss < best.loss):
+        return _at_node(problem, method, node)
+    if best is None:
+        raise unattainable(problem)
+    return _result(best, method)
 
 
 @dataclass(frozen=True)
@@ -212,7 +250,7 @@ def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
 def _judge_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judgment | None:
     """The best of some nodes that loses less than `loss`; coarse nodes first, for they rule out the finer ones."""
     best: Judgment | None = None
-    while open_nodes.any():
+    while open_nodes.any() and not problem.deadline.over:
         place = int(np.where(open_nodes, floors, -1.0).argmax())
         at = np.unravel_index(place, open_nodes.shape)
         node: Node = tuple(int(level) + low for level, low in zip(at, problem.lowest, strict=True))
@@ -233,9 +271,15 @@ def _result(answer: Answer, method: Local) -> Result:
         answer.loss,
         answer.per_column,
         proved_optimal=False,
-        checked=len(answer.sweep.nodes[0]),
+        checked=len(answer.sweep.nodes[0]) if problem.size <= MOST_LISTED else 0,
         total=problem.size,
+        cut_short=problem.deadline.over,
+        remarks=(_late(method),) if problem.deadline.over else (),
     )
+
+
+def _late(method: Local) -> str:
+    return f"{method.time_limit:g} s were over before every class was looked for: some are coarser than they need be."
 
 
 def _recoding(answer: Answer) -> ClassRecoding:

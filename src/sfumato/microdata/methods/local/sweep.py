@@ -20,14 +20,15 @@ from sfumato.microdata.losses.steps import Steps
 from sfumato.microdata.methods.full_domain.problem import Problem
 from sfumato.microdata.methods.local import kernels as local_kernels
 from sfumato.microdata.methods.local.kernels import Cells, Prices
+from sfumato.microdata.methods.time_limit import Flag
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 
 Ints = npt.NDArray[np.int64]
 UNPLACED = -1
-# Lattices of more nodes are not listed; so many nodes are drawn from them instead.
-MOST_LISTED = 4_000_000
+# Costs are compared in so many digits.
+DIGITS = 12
 # Combinations times nodes of a round: beyond it, fewer nodes are gone through.
 MOST_WORK = 2_000_000_000
 FEWEST_NODES = 200
@@ -38,12 +39,15 @@ class Sweep:
     """A table, the promises, and what each label costs.
 
     Attributes:
-        most_nodes: The most nodes that are gone through in a round; seed: for drawing them from a large lattice.
+        most_nodes: The most nodes that are gone through in a round.
+        spare: The share of classes that are passed over now and then, so that nobody can reason from the least loss;
+            seed: for drawing them.
     """
 
     problem: Problem
     most_nodes: int
     seed: int
+    spare: float = 0.0
     tell: Callable[[int, int], None] = field(default=lambda _done, _all: None)
 
     @property
@@ -89,27 +93,21 @@ class Sweep:
 
     @cached_property
     def nodes(self) -> tuple[npt.NDArray[np.int32], Floats]:
-        """The nodes in the order in which they are tried, by what they cost on average, and that cost."""
-        nodes = self._listed()
+        """The nodes in the order in which they are tried, by what they cost on average, and that cost.
+
+        Of nodes that cost the same, the one with fewer cells comes first: there rows have more company.
+        """
+        problem = self.problem
+        spans = [np.arange(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
+        nodes = np.stack(np.meshgrid(*spans, indexing="ij"), -1).reshape(-1, len(spans)).astype(np.int32)
         means = self._per_level(lambda costs, rows: float((costs * rows).sum() / max(rows.sum(), 1)))
         average = sum(means[column, nodes[:, column]] for column in range(nodes.shape[1]))
-        order = np.argsort(average, kind="stable")
+        cells = sum(np.log(self.prices.widths)[column, nodes[:, column]] for column in range(nodes.shape[1]))
+        order = np.lexsort((cells, np.round(average, DIGITS)))
         most = max(min(self.most_nodes, MOST_WORK // max(len(self.table.counts), 1)), FEWEST_NODES)
         if len(order) > most:
             order = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
         return np.ascontiguousarray(nodes[order]), average[order]
-
-    def _listed(self) -> npt.NDArray[np.int32]:
-        """All nodes that may be used, or some of them where there are too many; always the highest."""
-        problem = self.problem
-        if problem.size <= MOST_LISTED:
-            spans = [np.arange(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
-            return np.stack(np.meshgrid(*spans, indexing="ij"), -1).reshape(-1, len(spans)).astype(np.int32)
-        random = np.random.default_rng(self.seed)
-        drawn = random.integers(
-            problem.lowest, np.array(problem.highest) + 1, (4 * self.most_nodes, len(problem.lowest))
-        )
-        return np.unique(np.vstack([drawn, problem.highest]), axis=0).astype(np.int32)
 
     def _per_level(self, of: Callable[[Floats, Counts], float]) -> Floats:
         """A number for each column and level, from what its values cost and how many rows hold them."""
@@ -153,27 +151,38 @@ class Sweep:
             start: The node with which every round begins.
         """
         owners = owners.copy()
-        floors = self.floors() if len(limits) > 1 else np.zeros(len(self.nodes[0]))
-        for done, limit in enumerate(limits.tolist()):
-            self._round(owners, floors, limit, start)
-            self.tell(done + 1, len(limits))
+        with self.problem.deadline.flag() as stop:
+            self._spread(owners, limits, start, stop)
         return owners
 
-    def _round(self, owners: Ints, floors: Floats, limit: float, at: int) -> None:
+    def _spread(self, owners: Ints, limits: Floats, start: int, stop: Flag) -> None:
+        floors = self.floors() if len(limits) > 1 else np.zeros(len(self.nodes[0]))
+        for done, limit in enumerate(limits.tolist()):
+            self._round(owners, floors, limit, start, stop)
+            self.tell(done + 1, len(limits))
+
+    def _round(self, owners: Ints, floors: Floats, limit: float, at: int, stop: Flag) -> None:
         nodes, _ = self.nodes
         left = np.flatnonzero(owners < 0)
         cells = _room(len(left))
         number = int(owners.max(initial=-1)) + 1
         k = self.problem.k
+        random, late = np.random.default_rng(self.seed), False
         while len(left):
             at, count = local_kernels.next_node(
-                self.table.codes, self.table.counts, left, nodes, floors, at, k, limit, self.prices, cells
+                self.table.codes, self.table.counts, left, nodes, floors, at, k, limit, self.prices, cells, stop
             )
             if at == len(nodes):
-                return
+                if late or not stop[0]:
+                    return
+                # No time is left to go through the others: the highest node, the last, takes whom it can.
+                at, limit, late = len(nodes) - 1, np.inf, True
+                continue
             owner, good = cells.owner[: len(left)], cells.good[:count].copy()
             if self._others:
                 good &= self._acceptable(left, owner, count)
+            if self.spare and at + 1 < len(nodes):
+                good &= random.random(count) >= self.spare
             numbers = number + np.cumsum(good) - 1
             kept = good[owner]
             owners[left[kept]] = numbers[owner[kept]]

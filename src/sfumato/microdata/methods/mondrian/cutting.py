@@ -7,7 +7,7 @@ class whose cut was refused is cut along the next column.
 
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sfumato.microdata.methods.mondrian import division_kernels as division
 from sfumato.microdata.methods.mondrian.axes import Places
 from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch
+from sfumato.microdata.methods.time_limit import Flag
 from sfumato.microdata.models.classes import Counts
 
 Ints = npt.NDArray[np.int64]
@@ -23,6 +24,7 @@ THREADS = 2
 # Below this many items a second thread costs more than it saves; above it, branches of this part of all are handed out.
 LEAST_ITEMS = 4_000
 BRANCHES = 16
+NO_SPARE = np.uint64(0)
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,12 @@ class Cutting:
 
 @dataclass(frozen=True, slots=True)
 class CutRule:
-    """How to cut: see plan/methods.py; choice and mode as the kernels name them."""
+    """How to cut: see plan/methods.py; choice and mode as the kernels name them.
+
+    Attributes:
+        stop: A flag; once it is up, classes stay as they are.
+        spare: Of 2^64 classes below 4 k rows, how many are not cut though they could be.
+    """
 
     k: int
     axes: Axes
@@ -52,6 +59,8 @@ class CutRule:
     mode: int
     seed: int
     boxed: bool
+    stop: Flag = field(default_factory=lambda: np.zeros(1, np.int64))
+    spare: np.uint64 = NO_SPARE
 
 
 def whole(places: Places, counts: Counts, rule: CutRule) -> Cutting:
@@ -87,8 +96,10 @@ def cut_in_place(start: Cutting, rule: CutRule) -> Cutting:
     boxes[:, :1] = start.boxes
 
     def divide(begins: Ints, ends: Ints, paths: npt.NDArray[np.uint64], room: int, least: int) -> None:
-        arguments = (rule.k, rule.axes, rule.choice, scratch(room, rule.axes), least, marks, names, boxes)
-        division.divide(start.places, start.counts, start.ids, begins, ends, paths, *arguments)
+        how = (rule.k, rule.axes, rule.choice, rule.spare, scratch(room, rule.axes))
+        division.divide(
+            start.places, start.counts, start.ids, begins, ends, paths, *how, least, marks, names, boxes, rule.stop
+        )
 
     many = items >= LEAST_ITEMS
     one = np.zeros(1, np.int64)
@@ -176,7 +187,7 @@ class _Levels:
         tried, proposals = self.tried[chosen], np.empty((len(chosen), 3), np.int64)
         room = scratch(_longest(begins, ends, chosen), rule.axes)
         arguments = (begins[chosen], ends[chosen], self.paths[chosen], tried, rule.k, rule.axes, rule.choice, rule.mode)
-        division.propose(items.places, items.counts, *arguments, room, proposals)
+        division.propose(items.places, items.counts, *arguments, rule.spare, room, proposals, rule.stop)
         self.tried[chosen] = tried
         cuts[chosen] = proposals
 

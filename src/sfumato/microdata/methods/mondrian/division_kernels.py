@@ -42,13 +42,14 @@ def part(places, counts, ids, begin, end, column, place, scratch):
 
 
 @njit(cache=True, nogil=True)
-def divide(places, counts, ids, begins, ends, paths, k, axes, choice, scratch, least, marks, names, boxes):
+def divide(places, counts, ids, begins, ends, paths, k, axes, choice, spare, scratch, least, marks, names, boxes, stop):
     """Divide classes strictly, in place, until no cut leaves k rows on both sides.
 
     Args:
         begins, ends, paths: (c,) the classes; least: classes of fewer items are left for later.
         marks: (n,) receives 1 where a finished class begins and 2 where one for later does, whose path `names` gets.
         boxes: (2, n, m) or (2, 0, m): at each class's beginning the lowest and highest place that its cuts leave it.
+        stop: (1,) a flag: once it is up, classes stay as they are.
     """
     begin_at, end_at = np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64)
     path_at = np.empty(_DEPTH, np.uint64)
@@ -62,7 +63,10 @@ def divide(places, counts, ids, begins, ends, paths, k, axes, choice, scratch, l
                 marks[begin] = 2
                 names[begin] = path
                 continue
-            column, place, _, _ = choose(places, counts, begin, end, path, 0, k, axes, choice, STRICT, scratch)
+            if stop[0]:
+                marks[begin] = 1
+                continue
+            column, place, _, _ = choose(places, counts, begin, end, path, 0, k, axes, choice, STRICT, spare, scratch)
             if column < 0:
                 marks[begin] = 1
                 continue
@@ -82,11 +86,17 @@ def divide(places, counts, ids, begins, ends, paths, k, axes, choice, scratch, l
 
 
 @njit(cache=True, nogil=True)
-def propose(places, counts, begins, ends, paths, tried, k, axes, choice, mode, scratch, cuts):
-    """The next cut of each class: cuts (c, 3) receives column (-1 if none), place and rows left; tried is moved on."""
+def propose(places, counts, begins, ends, paths, tried, k, axes, choice, mode, spare, scratch, cuts, stop):
+    """The next cut of each class: cuts (c, 3) receives column (-1 if none), place and rows left; tried is moved on.
+
+    Once the flag `stop` is up, there is none.
+    """
     for at in range(len(begins)):
+        if stop[0]:
+            cuts[at, 0] = -1
+            continue
         column, place, left, done = choose(
-            places, counts, begins[at], ends[at], paths[at], tried[at], k, axes, choice, mode, scratch
+            places, counts, begins[at], ends[at], paths[at], tried[at], k, axes, choice, mode, spare, scratch
         )
         cuts[at, 0], cuts[at, 1], cuts[at, 2] = column, place, left
         tried[at] = done

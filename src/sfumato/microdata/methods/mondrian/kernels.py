@@ -20,6 +20,10 @@ _LOW = (1 << _BITS) - 1
 # A column whose places spread wider than this many times the class is sorted instead of counted.
 _SPARSE = 8
 _WORD = 64
+# Cuts of classes below so many times k are spared now and then, where that is asked for.
+_SPARED = 4
+# A loss that is smaller by rounding alone is not smaller.
+_LESS = 1.0 - 1e-9
 
 
 class Axes(NamedTuple):
@@ -171,26 +175,46 @@ def ranked(widths, choice, path, order):
 
 
 @njit(cache=True, nogil=True)
-def even_cut(axes, column, found, rows, k, scratch):
-    """The cut of a spectrum nearest to its middle: place and rows left; place -1 where none leaves k rows on each side.
+def narrowed(axes, column, count, left, right, scratch):
+    """How many sides of a cut are narrower than the whole spectrum of `count` values: none, one or both.
 
-    Numbers are cut at their lower median or not at all; categories at the border nearest to the middle, those of a tree
-    between the branches that meet in their lowest common ancestor.
+    Args:
+        left, right: Where the last value of the left side and the first of the right one stand in the spectrum.
+    """
+    values = scratch.values
+    whole = width(axes, column, values[0], values[count - 1], count)
+    sides = 0
+    if width(axes, column, values[0], values[left], left + 1) < whole:
+        sides += 1
+    if width(axes, column, values[right], values[count - 1], count - right) < whole:
+        sides += 1
+    return sides
+
+
+@njit(cache=True, nogil=True)
+def even_cut(axes, column, count, rows, k, scratch):
+    """The cut of a spectrum nearest to its middle that narrows a side: place, rows left, and the sides it narrows.
+
+    The place is -1 where none leaves k rows on each side. Numbers are cut at their lower median or not at all;
+    categories at the border nearest to the middle, those of a tree between the branches that meet in their lowest
+    common ancestor.
     """
     values, amounts = scratch.values, scratch.amounts
     numeric = axes.kinds[column] == NUMBERS
-    level = branches(axes, column, values[0], values[found - 1])
-    left, best, place, best_left = 0, rows + 1, -1, 0
-    for at in range(found - 1):
+    level = branches(axes, column, values[0], values[count - 1])
+    left, best, place, best_left, best_sides = 0, rows + 1, -1, 0, 0
+    for at in range(count - 1):
         left += amounts[at]
         apart = abs(2 * left - rows)
         median = 2 * left >= rows
         border = axes.labels[level + values[at]] != axes.labels[level + values[at + 1]]
         if left >= k and rows - left >= k and border and apart < best and (median or not numeric):
-            best, place, best_left = apart, values[at], left
+            sides = narrowed(axes, column, count, at, at + 1, scratch)
+            if sides:
+                best, place, best_left, best_sides = apart, values[at], left, sides
         if median and numeric:
             break
-    return place, best_left
+    return place, best_left, best_sides
 
 
 @njit(cache=True, nogil=True)
@@ -289,26 +313,33 @@ def spread(mask, missing):
 
 
 @njit(cache=True, nogil=True)
-def relaxed_cut(places, counts, begin, end, column, rows, mode, scratch):
-    """The median of a spectrum and how many rows go left, so that both sides are as even as can be.
+def relaxed_cut(places, counts, begin, end, axes, column, count, rows, k, mode, scratch):
+    """The median of a spectrum, how many rows go left so that both sides are as even as can be, and sides narrowed.
 
     Rows of one item may be divided in mode RELAXED; else the item in which the middle lies goes to the fuller side.
+    Categories are cut strictly where that narrows more sides.
     """
     half = (rows + 1) // 2
     below, at = 0, 0
     while below + scratch.amounts[at] < half:
         below += scratch.amounts[at]
         at += 1
-    place = scratch.values[at]
-    if mode == RELAXED:
-        return place, half
-    left = below
-    for item in range(begin, end):
-        if places[item, column] == place:
-            if left + counts[item] - half > half - left:
-                break
-            left += counts[item]
-    return place, left
+    place, left = scratch.values[at], half
+    if mode != RELAXED:
+        left = below
+        for item in range(begin, end):
+            if places[item, column] == place:
+                if left + counts[item] - half > half - left:
+                    break
+                left += counts[item]
+    last = at if left > below else max(at - 1, 0)
+    first = at if left < below + scratch.amounts[at] else min(at + 1, count - 1)
+    sides = narrowed(axes, column, count, last, first, scratch)
+    if sides < 2 and axes.kinds[column] != NUMBERS:
+        strict = even_cut(axes, column, count, rows, k, scratch)
+        if strict[2] > sides:
+            return strict
+    return place, left, sides
 
 
 @njit(cache=True, nogil=True)
@@ -318,7 +349,9 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
     sides = np.empty((3, 2, columns), np.int64)
     masks = np.empty((2, columns), np.uint64)
     losses = np.empty(columns)
-    found = 0
+    found, whole = 0, 0.0
+    for column in range(columns):
+        whole += rows * widths[column] * axes.weights[column]
     for column in range(columns):
         if widths[column] <= 0.0:
             continue
@@ -329,6 +362,8 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
         cuts[column], lefts[column] = place, left
         sets = (sides[0], sides[1], sides[2], masks)
         lost = loss_after(places, counts, begin, end, axes, column, place, scratch, *sets)
+        if lost >= whole * _LESS:
+            continue
         at = found
         while at > 0 and losses[at - 1] > lost:
             losses[at] = losses[at - 1]
@@ -341,13 +376,17 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
 
 
 @njit(cache=True, nogil=True)
-def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, scratch):
-    """The next cut of a class, so many columns having been tried in vain: column (or -1), place, rows left, tried."""
+def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, spare, scratch):
+    """The next cut of a class, so many columns having been tried in vain: column (or -1), place, rows left, tried.
+
+    Args:
+        spare: Of 2^64 small classes, how many are not cut though they could be; the path of a class draws.
+    """
     columns = places.shape[1]
     lows, highs = np.empty(columns, np.int64), np.empty(columns, np.int64)
     widths, order = np.empty(columns), np.empty(columns, np.int64)
     rows = measure(places, counts, begin, end, axes, scratch, lows, highs, widths)
-    if rows < 2 * k:
+    if rows < 2 * k or (rows < _SPARED * k and mixed(path, _SPARED) < spare):
         return -1, 0, 0, columns
     cuts, lefts = np.empty(columns, np.int64), np.empty(columns, np.int64)
     if choice == LOSS:
@@ -355,14 +394,26 @@ def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, scrat
         if tried >= found:
             return -1, 0, 0, columns
         return order[tried], cuts[order[tried]], lefts[order[tried]], tried + 1
-    found = ranked(widths, choice, path, order)
-    for at in range(tried, found):
+    candidates = ranked(widths, choice, path, order)
+    passed, one_sided = 0, 0
+    for at in range(candidates):
         column = order[at]
-        values = spectrum(places, counts, begin, end, column, lows[column], highs[column], scratch)
+        count = spectrum(places, counts, begin, end, column, lows[column], highs[column], scratch)
         if mode == STRICT:
-            place, left = even_cut(axes, column, values, rows, k, scratch)
+            place, left, sides = even_cut(axes, column, count, rows, k, scratch)
         else:
-            place, left = relaxed_cut(places, counts, begin, end, column, rows, mode, scratch)
-        if place >= 0 and left >= k and rows - left >= k:
-            return column, place, left, at + 1
+            place, left, sides = relaxed_cut(places, counts, begin, end, axes, column, count, rows, k, mode, scratch)
+        if place < 0 or sides == 0 or left < k or rows - left < k:
+            continue
+        if sides == 2:
+            if passed == tried:
+                return column, place, left, tried + 1
+            passed += 1
+        else:
+            # A cut that narrows one side alone takes little off the loss: it waits until no other is left.
+            cuts[column], lefts[column], order[one_sided] = place, left, column
+            one_sided += 1
+    if tried - passed < one_sided:
+        column = order[tried - passed]
+        return column, cuts[column], lefts[column], tried + 1
     return -1, 0, 0, columns

@@ -67,10 +67,11 @@ def _word(places: Places, word: int, starts: Ints) -> Masks:
 def cut_extents(axes: Sequence[Axis], own: Sequence[Extent], boxes: npt.NDArray[np.int32]) -> tuple[Extent, ...]:
     """What classes cover by the cuts that bound them; boxes: (2, classes, columns).
 
-    A class without missing values does not cover the missing value.
+    A class without missing values does not cover the missing value. A hierarchy's label tells no value of a person
+    whatever bounds it, so that its classes cover what their own values do.
     """
     return tuple(
-        _between(axis, extent, boxes[0, :, column], boxes[1, :, column])
+        extent if axis.kind == "tree" else _between(axis, extent, boxes[0, :, column], boxes[1, :, column])
         for column, (axis, extent) in enumerate(zip(axes, own, strict=True))
     )
 

@@ -4,7 +4,8 @@ LeFevre, K., DeWitt, D., Ramakrishnan, R. (2006). Mondrian multidimensional k-an
 https://doi.org/10.1109/ICDE.2006.101. Strict: rows with the value of the cut all go to one side (numbers up to the
 lower median left). Relaxed: they are divided, so that both sides are as even as can be. Every promise of the plan is a
 stopping rule: a cut is made only if both parts keep all of them. With `cut: loss`, instead of the widest column's
-middle, the cut is taken that lowers the loss of all columns most.
+middle, the cut is taken that lowers the loss of all columns most. A cut that makes no label narrower is not made, and
+one that narrows a single side only when no other is left.
 
 It is a heuristic: no cut is ever undone, so the loss is not the least possible. Classes of one file are its own: two
 releases of overlapping data may tell together what neither tells alone.
@@ -22,31 +23,55 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.coverage import aggregated, mean_loss
 from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
+from sfumato.microdata.methods.full_domain import greedy
+from sfumato.microdata.methods.full_domain import search as full_domain
+from sfumato.microdata.methods.full_domain.near_least import near_least
+from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
-from sfumato.microdata.methods.mondrian.cutting import CutRule, Cutting, Ints, cut_by_levels, cut_in_place, whole
+from sfumato.microdata.methods.mondrian.cutting import (
+    NO_SPARE,
+    CutRule,
+    Cutting,
+    Ints,
+    cut_by_levels,
+    cut_in_place,
+    whole,
+)
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, UNDIVIDED, WIDEST
 from sfumato.microdata.methods.mondrian.labels import ColumnLabels, class_sizes, cut_extents, describe, own_extents
 from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
-from sfumato.microdata.plan.methods import Mondrian
+from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
 
+# Of ten classes that could be cut just once or twice more, so many are not, where minimality is to be hidden.
+SPARED = 0.2
+LESS = 1.0 - 1e-9
+
 
 def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progress | None = None) -> Result:
-    """The recoding that Mondrian finds.
+    """The recoding that Mondrian finds, or the best node that a greedy search finds where that loses less.
 
     Raises:
         UnattainableError: Not even all rows as one class keep the promises.
     """
+    deadline = Deadline(method.time_limit)
     axes = axes_of(table, plan)
     items = _items(table, method)
-    rule = CutRule(
-        _least(plan.privacy), compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut"
-    )
-    cutting = _cut(items, axes, rule, plan.privacy)
+    cutting = _cut(plan, method, items, axes, _least(plan.privacy), deadline)
+    result = _result(plan, method, items, axes, cutting)
+    if deadline.over:
+        remark = f"{method.time_limit:g} s were over before every class was cut as far as it could be."
+        result = replace(result, cut_short=True, remarks=(remark,))
+    return _node_of_less_loss(plan, method, table, result, deadline) or result
+
+
+def _result(plan: Plan, method: Mondrian, items: "Items", axes: Sequence[Axis], cutting: Cutting) -> Result:
+    table = items.table
     columns = _column_labels(axes, cutting)
     sizes = class_sizes(cutting.counts, cutting.starts)
     losses = {name: mean_loss(column.widths, sizes) for name, column in zip(table.columns, columns, strict=True)}
@@ -61,6 +86,55 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progr
         total=0,
         details={"normalized_certainty_penalty": penalty},
     )
+
+
+def _node_of_less_loss(
+    plan: Plan, method: Mondrian, table: FrequencyTable, result: Result, deadline: Deadline
+) -> Result | None:
+    """The best node of a greedy search, where it loses less than the classes."""
+    asked = Greedy(aggregate=method.aggregate, time_limit=deadline.left)
+    problem = full_domain.problem_of(plan, asked, table)
+    if _least_of_nodes(problem) >= result.loss:
+        return None
+    walk = greedy.Walk(problem)
+    best = walk.down()
+    if best is None or not problem.offers(best) or best.loss >= result.loss * LESS:
+        return None
+    remark = f"One level for each column loses {best.loss:.6g}, less than the classes of Mondrian ({result.loss:.6g})."
+    solution = Solution(best, False, walk.checked, problem.size, remarks=(remark, *result.remarks))
+    if method.hide_minimality:
+        solution = near_least(problem, solution, plan.drawing_seed)
+    return full_domain.result_of(problem, "loss-metric", solution)
+
+
+def _least_of_nodes(problem: Problem) -> float:
+    """What every node loses at least that suppresses nothing: a column alone must not have rare labels."""
+    node = []
+    for column, ladder in enumerate(problem.table.ladders):
+        rows = problem.table.marginal(column)
+        sizes = [np.bincount(codes, weights=rows) for codes in ladder.codes[:-1]]
+        fits = [bool((size[size > 0] >= problem.k).all()) for size in sizes]
+        node.append(fits.index(True) if True in fits else ladder.height - 1)
+    if problem.missing_matches:
+        return 0.0
+    window = tuple(slice(level, level + 1) for level in node)
+    return problem.loss.value(float(problem.loss.floors(window).reshape(-1)[0]))
+
+
+def partition(plan: Plan, table: FrequencyTable, least: int, deadline: Deadline) -> npt.NDArray[np.int64]:
+    """The class of each combination when all are cut by loss into classes of so many rows at least.
+
+    Raises:
+        UnattainableError: Not even all rows as one class keep the promises.
+    """
+    method = Mondrian(cut="loss", bounds="own")
+    items = _items(table, method)
+    cutting = _cut(plan, method, items, axes_of(table, plan), least, deadline)
+    owners = np.empty(len(table.counts), np.int64)
+    owners[cutting.ids] = np.repeat(
+        np.arange(len(cutting.starts)), np.diff(np.append(cutting.starts, len(cutting.counts)))
+    )
+    return owners
 
 
 def _least(models: Sequence[Model]) -> int:
@@ -124,7 +198,17 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
     return Items(table, RELAXED, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
 
 
-def _cut(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence[Model]) -> Cutting:
+def _cut(plan: Plan, method: Mondrian, items: Items, axes: Sequence[Axis], least: int, deadline: Deadline) -> Cutting:
+    """The classes of at least so many rows that keep every promise."""
+    spare = np.uint64(int(SPARED * 2**64)) if method.hide_minimality else NO_SPARE
+    with deadline.flag() as stop:
+        rule = CutRule(
+            least, compiled(axes), _choice(method), items.mode, plan.drawing_seed, method.bounds == "cut", stop, spare
+        )
+        return _classes(items, axes, rule, plan.privacy)
+
+
+def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence[Model]) -> Cutting:
     table = items.table
     places: Places = np.column_stack(
         [axis.places[table.codes[items.combinations, column]] for column, axis in enumerate(axes)]

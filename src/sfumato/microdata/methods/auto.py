@@ -1,0 +1,124 @@
+"""Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
+
+They are compared by the mean loss metric on the rows as published, a withheld row counting 1. No method is best for
+every table: one level for each column gives way to single outliers, classes of their own need no hierarchy that fits.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.losses.coverage import aggregated
+from sfumato.microdata.methods.full_domain import search as full_domain
+from sfumato.microdata.methods.local import search as local
+from sfumato.microdata.methods.mondrian import search as mondrian
+from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.plan.methods import Auto, FullDomain, Local, Method, Mondrian, Optimal
+from sfumato.microdata.plan.model import Plan
+
+# Losses that differ by less are equal: the method named first is taken.
+TIE = 1e-9
+WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a method came to.
+
+    Attributes:
+        loss: The mean loss metric of a published row, a withheld one counting 1; None where there is no release.
+        error: Why there is none.
+    """
+
+    method: Method
+    seconds: float
+    result: Result | None = None
+    loss: float | None = None
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        entry: dict[str, Any] = {"method": self.method.name, "seconds": self.seconds, "loss": self.loss}
+        if self.result is None:
+            return entry | {"error": self.error}
+        hidden = self.result.recoding.sizes[self.result.recoding.suppressed]
+        return entry | {
+            "suppressed_rows": int(hidden.sum()),
+            "proved_optimal": self.result.proved_optimal,
+            "cut_short": self.result.cut_short,
+        }
+
+
+def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """The release of least mean loss among those of three methods.
+
+    Raises:
+        UnattainableError: None of them finds a release; the error is that of the first.
+    """
+    methods = _methods(plan, method)
+    with ThreadPoolExecutor(len(methods)) as pool:
+        trials = list(pool.map(lambda one: _trial(plan, one, table, progress), methods))
+    won = _least(trials)
+    if won is None or won.result is None or won.loss is None:
+        raise UnattainableError(trials[0].error, "Ask for less, or allow more rows to be suppressed.", "auto")
+    remarks = (WHY.format(name=won.method.name, loss=won.loss), *_late(trials), *won.result.remarks)
+    details = {**won.result.details, "tried": [trial.to_dict() for trial in trials]}
+    chosen = replace(won.method, time_limit=method.time_limit)
+    return replace(won.result, remarks=remarks, details=details, method=chosen)
+
+
+def _methods(plan: Plan, method: Auto) -> list[Method]:
+    """The methods to be tried, the one that usually takes longest first; Mondrian knows no bounds of levels."""
+    shared: dict[str, Any] = {
+        "aggregate": "mean",
+        "time_limit": method.time_limit,
+        "hide_minimality": method.hide_minimality,
+    }
+    methods: list[Method] = [
+        Local(suppression=method.suppression, **shared),
+        Optimal(suppression=method.suppression, **shared),
+    ]
+    columns = [plan.columns[name] for name in plan.quasi_identifiers]
+    if not any(column.min_level or column.max_level is not None for column in columns):
+        methods.append(Mondrian(cut="loss", **shared))
+    return methods
+
+
+def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Trial:
+    begin, own = perf_counter(), replace(plan, method=method)
+    try:
+        result = _search(own, method, table, progress)
+    except SfumatoError as error:
+        return Trial(method, perf_counter() - begin, error=str(error))
+    weights = [plan.columns[name].weight for name in result.per_column]
+    loss = aggregated(list(result.per_column.values()), weights, "mean")
+    return Trial(method, perf_counter() - begin, result, loss)
+
+
+def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Result:
+    if isinstance(method, Local):
+        return local.search(plan, method, table, progress)
+    if isinstance(method, Mondrian):
+        return mondrian.search(plan, method, table)
+    assert isinstance(method, FullDomain)
+    return full_domain.search(plan, method, table, None)
+
+
+def _least(trials: Sequence[Trial]) -> Trial | None:
+    """The trial of least loss; of equal ones the first."""
+    won: Trial | None = None
+    for trial in trials:
+        if trial.loss is not None and (won is None or won.loss is None or trial.loss < won.loss - TIE):
+            won = trial
+    return won
+
+
+def _late(trials: Sequence[Trial]) -> list[str]:
+    return [
+        f"The time limit cut the search of {trial.method.name} short."
+        for trial in trials
+        if trial.result is not None and trial.result.cut_short
+    ]

@@ -1,0 +1,45 @@
+"""The time that a search may take: a moment that loops in Python ask about, and a flag that compiled loops look at."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
+from time import monotonic
+
+import numpy as np
+import numpy.typing as npt
+
+Flag = npt.NDArray[np.int64]
+
+
+class Deadline:
+    """The end of a number of seconds from now.
+
+    >>> Deadline(0.0).over, Deadline(60.0).over
+    (True, False)
+    """
+
+    __slots__ = ("until",)
+
+    def __init__(self, seconds: float) -> None:
+        self.until = monotonic() + seconds
+
+    @property
+    def over(self) -> bool:
+        return monotonic() >= self.until
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left, never less than 0."""
+        return max(self.until - monotonic(), 0.0)
+
+    @contextmanager
+    def flag(self) -> Iterator[Flag]:
+        """A flag that is up (1) once the time is over."""
+        flag = np.array([int(self.over)], np.int64)
+        timer = Timer(min(self.left, 1e6), flag.__setitem__, (0, 1))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield flag
+        finally:
+            timer.cancel()

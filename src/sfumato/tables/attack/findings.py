@@ -1,0 +1,85 @@
+"""What an attacker found: a range and a verdict for each masked cell."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What the attacker achieves on a masked cell."""
+
+    SAFE = "safe"
+    TOO_NARROW = "too narrow"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The attacker's range of one cell, the verdict, and the published cells that give it away.
+
+    `attacker` names who found it, nobody in particular where anyone can; `published` marks a cell that should be masked
+    and stands in the table as it is.
+    """
+
+    cell: int
+    name: str
+    lower: float
+    upper: float
+    verdict: Verdict
+    certificate: tuple[str, ...] = ()
+    attacker: str = ""
+    published: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What the attacker found: one finding for each masked cell, and for each that should be.
+
+    Attributes:
+        findings: In the order of the cells.
+        contradictions: Cells of which the publication says something false, or that contradicts the rest of it.
+        unjudged: Rules of the plan that could not be judged, for want of a column.
+        rounding: How far off their parts the attacker takes totals to be, because published ones are.
+    """
+
+    findings: tuple[Finding, ...]
+    contradictions: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    rounding: float = 0.0
+
+    @property
+    def checked(self) -> int:
+        return sum(not finding.published for finding in self.findings)
+
+    @property
+    def exact(self) -> int:
+        return sum(finding.verdict is Verdict.EXACT for finding in self.findings)
+
+    @property
+    def too_narrow(self) -> int:
+        return sum(finding.verdict is Verdict.TOO_NARROW for finding in self.findings)
+
+    @property
+    def leaks(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.verdict is not Verdict.SAFE)
+
+    @property
+    def passed(self) -> bool:
+        return not self.leaks and not self.contradictions
+
+    def with_contradictions(self, names: Iterable[str]) -> "Audit":
+        """The same findings with further cells that the publication contradicts."""
+        return replace(self, contradictions=tuple(dict.fromkeys((*self.contradictions, *names))))
+
+    def counts(self) -> dict[str, int]:
+        """Masked cells checked, recovered exactly, narrowed too far, and contradicted by their own table."""
+        figures = {"checked": self.checked, "exact": self.exact, "too_narrow": self.too_narrow}
+        return figures | {"contradictory": len(self.contradictions)}
+
+
+def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
+    """The audits of several tables as one."""
+    listed = list(audits)
+    findings = tuple(finding for audit in listed for finding in audit.findings)
+    names = tuple(name for audit in listed for name in audit.contradictions)
+    return Audit(findings, names, unjudged, max((audit.rounding for audit in listed), default=0.0))

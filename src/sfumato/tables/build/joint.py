@@ -1,0 +1,142 @@
+"""Several tables as one: cells that they share are one cell, and the relations of all of them hold together.
+
+A cell is what its codes say, totals left out; so the margin of one table is the margin of another that crosses the same
+column with something else, and a column may have several hierarchies.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.build.build import dimensions_of, heights_of
+from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.relations import Key, derive, describe
+from sfumato.tables.plan.plan import Dimension
+
+Identity = frozenset[tuple[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One of several tables as it comes: its name, its dimensions, its columns."""
+
+    name: str
+    dimensions: Mapping[str, Dimension]
+    columns: Columns
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One of several tables in the joint one: `cells` are the joint cells of its rows."""
+
+    name: str
+    columns: Columns
+    trees: tuple[Tree, ...]
+    keys: tuple[Key, ...]
+    cells: Places
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Several tables as one.
+
+    Attributes:
+        sections: The tables.
+        columns: The columns that all tables have, one row for each joint cell, of the first table that has it.
+        relations: The relations of all tables.
+        names: A name for each joint cell.
+        heights: How many levels above the finest each joint cell stands.
+    """
+
+    sections: tuple[Section, ...]
+    columns: Columns
+    relations: Relations
+    names: tuple[str, ...]
+    heights: Numbers
+
+
+def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
+    """Several tables as one.
+
+    Raises:
+        DataError: In one of them cells stand twice, or parents are missing.
+    """
+    places: dict[Identity, int] = {}
+    sections, rows, names, heights = [], list[tuple[list[int], list[float]]](), list[str](), list[float]()
+    for sheet in sheets:
+        trees, keys = dimensions_of(sheet.dimensions, sheet.columns, folder)
+        try:
+            relations = derive(trees, keys)
+        except DataError as error:
+            raise in_table(error, sheet.name) from None
+        cells = np.array([places.setdefault(_identity(trees, key), len(places)) for key in keys], np.int64)
+        new = np.flatnonzero(cells >= len(names))
+        names += [describe(trees, keys[row]) for row in new]
+        heights += heights_of(trees, keys)[new].tolist()
+        rows += [
+            (cells[relations.row(place)[0]].tolist(), relations.row(place)[1].tolist())
+            for place in range(len(relations))
+        ]
+        sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells))
+    unique = {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in rows}
+    named = [names[cells[0]] for cells, _ in unique.values()]
+    return Joint(
+        tuple(sections),
+        _columns(sections, len(places)),
+        make_relations(unique.values(), named),
+        tuple(names),
+        np.array(heights),
+    )
+
+
+def _identity(trees: Sequence[Tree], key: Key) -> Identity:
+    """What a cell is, whichever table it stands in: its codes, totals left out."""
+    return frozenset(
+        ("/".join(tree.levels) or tree.name, code) for tree, code in zip(trees, key, strict=True) if code != tree.root
+    )
+
+
+def _columns(sections: Sequence[Section], size: int) -> Columns:
+    shared = [name for name in sections[0].columns.texts if all(name in section.columns for section in sections)]
+    texts: dict[str, list[str]] = {name: [""] * size for name in shared}
+    for section in reversed(sections):
+        for name in shared:
+            for cell, text in zip(section.cells.tolist(), section.columns.texts[name], strict=True):
+                texts[name][cell] = text
+    return Columns({name: tuple(column) for name, column in texts.items()})
+
+
+def merged(joint: Joint, numbers: Iterable[Numbers], step: float, tolerance: float = 0.0) -> Numbers:
+    """Numbers of the rows of all tables as numbers of joint cells; not a number where none is one.
+
+    Raises:
+        DataError: Two tables say different things of the same cell.
+    """
+    together = np.full(len(joint.names), np.nan)
+    for section, own in zip(joint.sections, numbers, strict=True):
+        before = together[section.cells]
+        difference = np.abs(before - own)
+        wrong = np.flatnonzero(difference > max(step / 2, tolerance))
+        if len(wrong):
+            raise DataError(
+                f"{joint.names[section.cells[wrong[0]]]}: table {section.name} differs from another one that has the "
+                f"same cell, by {difference[wrong[0]]:g}.",
+                "The same cell must have the same value in every table.",
+                "tables-differ",
+                rows=[int(row) + 1 for row in wrong],
+            )
+        together[section.cells] = np.where(np.isnan(before), own, before)
+    return together
+
+
+def in_table(error: DataError, name: str) -> DataError:
+    """The same error, naming the table."""
+    code = error.code.partition(".")[2]
+    return DataError(
+        f"table {name}: {error.what}", error.do, code, values=error.values, column=error.column, rows=error.rows
+    )

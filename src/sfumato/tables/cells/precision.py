@@ -1,0 +1,122 @@
+"""The precision of a table: its step, the smallest difference between two values, and sums in whole steps.
+
+One step decides everywhere what is one value and what are two: a range narrower than that tells the value. Values are
+whole numbers of steps, so that sums and bounds of them are exact, whatever the size of the numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Numbers
+
+# More decimals than these are noise of sums, not the precision of a table.
+MOST_DECIMALS = 6
+# The step where no number of decimals fits.
+FALLBACK_DECIMALS = 4
+# What a number of steps may be off a whole one: noise of binary fractions.
+NOISE = 1e-3
+# Multipliers of programs over sums are fractions with small denominators.
+DENOMINATOR = 720
+# Whole numbers are exact in floating point up to here.
+WHOLE = 2.0**52
+
+
+def step_of(values: Numbers) -> float:
+    """The smallest step between the values of a table: 1 for whole numbers, else a unit of their last decimal.
+
+    >>> step_of(np.array([3.0, 17.0])), step_of(np.array([3.0, 17.25])), step_of(np.array([np.nan, 4.0]))
+    (1.0, 0.01, 1.0)
+    """
+    finite = values[np.isfinite(values)]
+    slack = 1e-9 + 1e-13 * np.abs(finite)
+    for decimals in range(MOST_DECIMALS + 1):
+        if (np.abs(finite - np.round(finite, decimals)) <= slack).all():
+            return float(10.0**-decimals)
+    return float(10.0**-FALLBACK_DECIMALS)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Numbers in steps of a table and back."""
+
+    step: float = 1.0
+
+    def steps(self, values: Numbers) -> Numbers:
+        """Values as numbers of steps, whole where they are but for noise.
+
+        >>> Scale(0.01).steps(np.array([90000813.03, 0.005, np.inf])).tolist()
+        [9000081303.0, 0.5, inf]
+        """
+        # A tenth cannot be written in binary: dividing by 0.1 is less exact than multiplying by 10.
+        numbers = values * round(1 / self.step) if self.step < 1 else values / self.step
+        whole = np.round(numbers)
+        with np.errstate(invalid="ignore"):
+            near = np.abs(numbers - whole) <= NOISE
+        return np.where(near, whole, numbers)
+
+    def value(self, steps: float) -> float:
+        """A number of steps as a value."""
+        return float(steps / round(1 / self.step) if self.step < 1 else steps * self.step)
+
+    def clean(self, values: Sequence[float]) -> list[float]:
+        """Values without the noise of binary fractions.
+
+        >>> Scale(0.1).clean([0.1 + 0.2])
+        [0.3]
+        """
+        return [self.value(float(steps)) for steps in self.steps(np.array(values, np.float64))]
+
+    def bounds(self, bounds: Bounds) -> Bounds:
+        """Bounds in steps."""
+        return Bounds(self.steps(bounds.low), self.steps(bounds.high))
+
+
+def proved_bound(matrix: Any, sides: Bounds, bounds: Bounds, place: int, direction: float, multipliers: Numbers) -> Any:
+    """What multipliers of relations prove of a variable, in exact arithmetic: the least of direction · y.
+
+    Whatever the multipliers, the answer is a true bound; where they are those of the best answer it is the best one.
+    Minus infinity where they prove nothing.
+    """
+    whole = np.round(multipliers)
+    if (np.abs(multipliers - whole) < 1e-7).all():
+        return _whole_bound(matrix, sides, bounds, place, direction, whole)
+    rows = {
+        int(row): Fraction(float(multipliers[row])).limit_denominator(DENOMINATOR)
+        for row in np.flatnonzero(multipliers)
+    }
+    rest: dict[int, Fraction] = {place: Fraction(direction)}
+    total = Fraction(0)
+    for row, factor in rows.items():
+        side = sides.low[row] if factor > 0 else sides.high[row]
+        if not np.isfinite(side):
+            return -np.inf
+        total += factor * Fraction(float(side))
+        span = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        for cell, coef in zip(matrix.indices[span].tolist(), matrix.data[span].tolist(), strict=True):
+            rest[cell] = rest.get(cell, Fraction(0)) - factor * Fraction(coef)
+    for cell, cost in rest.items():
+        end = bounds.low[cell] if cost > 0 else bounds.high[cell]
+        if cost and not np.isfinite(end):
+            return -np.inf
+        total += cost * Fraction(float(end)) if cost else 0
+    return total
+
+
+def _whole_bound(
+    matrix: Any, sides: Bounds, bounds: Bounds, place: int, direction: float, multipliers: Numbers
+) -> float | Fraction:
+    """The same for whole multipliers: products and sums of whole numbers are exact in floating point."""
+    rest = -(matrix.T @ multipliers)
+    rest[place] += direction
+    side = np.where(multipliers > 0, sides.low, sides.high)[multipliers != 0] * multipliers[multipliers != 0]
+    end = np.where(rest > 0, bounds.low, bounds.high)[rest != 0] * rest[rest != 0]
+    terms = np.concatenate([side, end])
+    if not np.isfinite(terms).all():
+        return -np.inf
+    if np.abs(terms).sum() < WHOLE and (terms == np.round(terms)).all():
+        return float(terms.sum())
+    return sum((Fraction(float(term)) for term in terms), Fraction(0))

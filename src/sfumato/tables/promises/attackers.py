@@ -1,0 +1,186 @@
+"""Who attacks a table from within: what each knows of the cells that he has a part in, and what is not his in them.
+
+Without names, the single respondent of a cell is the same in all totals that have no other; with names (`contributors`)
+a holding is one attacker, wherever it is. From each only what is not his is protected: the rules judge a cell again
+without his part, and nothing is promised of a cell in which he is alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table
+from sfumato.tables.cells.knowledge import Attacker, Kind
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import Facts, combine
+from sfumato.tables.promises.widths import thickened
+
+# More coalitions than these are not tried one by one.
+MOST_COALITIONS = 20_000
+
+
+@dataclass(slots=True)
+class _Insider:
+    """One who has a part in cells: how much in each, and in which he is alone."""
+
+    name: str
+    kind: Kind
+    parts: dict[int, float] = field(default_factory=dict)
+    alone: set[int] = field(default_factory=set)
+
+
+def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tuple[Attacker, ...]:
+    """Everyone besides the outsider whom the plan lets attack.
+
+    Raises:
+        PlanError: There are too many coalitions.
+    """
+    number, kind = _number(facts)
+    if not {
+        Kind.HOLDING: plan.attackers.holdings,
+        Kind.RESPONDENT: plan.attackers.respondents,
+        Kind.PERSON: plan.attackers.persons,
+    }[kind]:
+        return ()
+    if plan.table.contributors:
+        insiders = _named(plan.table.contributors, facts, number)
+    else:
+        insiders = _unnamed(table, _alone(facts, number), kind)
+    insiders += _coalitions(insiders, plan.attackers.coalition, number)
+    return _resolved(plan, facts, table, step, insiders)
+
+
+def _number(facts: Facts) -> tuple[Numbers | None, Kind]:
+    """How many stand behind each cell, and what they are."""
+    if facts.holdings is not None:
+        return facts.holdings, Kind.HOLDING
+    return facts.frequency, Kind.PERSON if facts.counts else Kind.RESPONDENT
+
+
+def _alone(facts: Facts, number: Numbers | None) -> Mask:
+    """Cells with one holding, or one respondent where holdings are not given: one contribution, when nothing else."""
+    if number is not None:
+        return np.asarray(number == 1)
+    if len(facts.contributions) < 2:
+        return np.zeros(len(facts.values), bool)
+    return np.asarray((facts.top(1, "") > 0) & (facts.top(2, "") == facts.top(1, "")))
+
+
+def _named(contributors: Sequence[str], facts: Facts, number: Numbers | None) -> list[_Insider]:
+    """Everyone who is named in a cell, with all his cells."""
+    alone, everyone = _alone(facts, number), dict[str, _Insider]()
+    for who, amounts in zip(contributors, facts.contributions, strict=True):
+        for cell, (name, amount) in enumerate(zip(facts.columns.text(who), amounts, strict=True)):
+            if name:
+                insider = everyone.setdefault(name, _Insider(f"holding {name}", Kind.HOLDING))
+                insider.parts[cell] = insider.parts.get(cell, 0.0) + float(np.nan_to_num(amount))
+                if alone[cell]:
+                    insider.alone.add(cell)
+    return list(everyone.values())
+
+
+def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
+    """The single respondents of cells: one for all that are totals of one another, with his part of further totals."""
+    above = _totals(table.relations)
+    insiders: list[_Insider] = []
+    who = {Kind.PERSON: "the one person of", Kind.HOLDING: "the holding of"}.get(kind, "the respondent of")
+    starts = np.flatnonzero(alone).tolist()
+    totals = {total for cell in starts for total in above.get(cell, ())}
+    seen: set[int] = set()
+    # The finest first: a single total follows from its single part.
+    for cell in sorted(starts, key=lambda cell: cell in totals):
+        if cell not in seen:
+            insider = _Insider(f"{who} {table.names[cell]}", kind)
+            _climb(insider, cell, float(table.values[cell]), above)
+            insider.alone = {place for place in insider.parts if alone[place]}
+            seen |= insider.alone
+            insiders.append(insider)
+    return insiders
+
+
+def _climb(insider: _Insider, cell: int, part: float, above: Mapping[int, tuple[int, ...]]) -> None:
+    """His part of a cell is one of every total that it is a part of."""
+    waiting = [cell]
+    while waiting:
+        place = waiting.pop()
+        if place not in insider.parts:
+            insider.parts[place] = part
+            waiting += above.get(place, ())
+
+
+def _totals(relations: Relations) -> Mapping[int, tuple[int, ...]]:
+    """The totals that each cell is a part of."""
+    above: dict[int, tuple[int, ...]] = {}
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        total = cells[coefs < 0]
+        if len(total) == 1 and (coefs[coefs > 0] == 1).all() and coefs.min() == -1:
+            for cell in cells[coefs > 0].tolist():
+                above[cell] = (*above.get(cell, ()), int(total[0]))
+    return above
+
+
+def _coalitions(insiders: Sequence[_Insider], size: int, number: Numbers | None) -> list[_Insider]:
+    """Every few who tell each other what they know: a cell that has nobody else they know together."""
+    if size < 2:
+        return []
+    if sum(comb(len(insiders), many) for many in range(2, size + 1)) > MOST_COALITIONS:
+        raise PlanError(
+            f"there are too many coalitions of {size} among {len(insiders):,} who can attack.",
+            "Lower attackers.coalition, or protect smaller tables.",
+            "coalitions",
+        )
+    groups = (group for many in range(2, size + 1) for group in combinations(insiders, many))
+    return [_together(group, number) for group in groups]
+
+
+def _together(group: Sequence[_Insider], number: Numbers | None) -> _Insider:
+    union = _Insider(" and ".join(member.name for member in group), Kind.COALITION)
+    for member in group:
+        for cell, part in member.parts.items():
+            union.parts[cell] = union.parts.get(cell, 0.0) + part
+        union.alone |= member.alone
+    for cell in union.parts if number is not None else ():
+        if number is not None and number[cell] <= sum(cell in member.parts for member in group):
+            union.alone.add(cell)
+    return union
+
+
+def _resolved(
+    plan: TablePlan, facts: Facts, table: Table, step: float, insiders: Sequence[_Insider]
+) -> tuple[Attacker, ...]:
+    """Insiders with what each knows and what must stay open to him, all cells of all of them at once."""
+    active = [insider for insider in insiders if insider.parts]
+    if not active:
+        return ()
+    cells = np.concatenate([np.array(sorted(insider.parts), np.int64) for insider in active])
+    parts = np.concatenate([[insider.parts[cell] for cell in sorted(insider.parts)] for insider in active])
+    alone = np.concatenate([[cell in insider.alone for cell in sorted(insider.parts)] for insider in active])
+    values, public = table.values[cells], table.bounds.rows(cells)
+    least = np.where(public.low >= 0, np.clip(parts, public.low, np.maximum(values, public.low)), public.low)
+    known = Bounds(np.where(alone, values, least), np.where(alone, values, public.high))
+    reach, unsafe = _not_his(plan, facts, table, cells, parts)
+    reach = thickened(values, unsafe & ~alone, known, reach.at(unsafe & ~alone), step)
+    ends = np.cumsum([len(insider.parts) for insider in active])
+    return tuple(
+        Attacker(insider.name, insider.kind, cells[own], known.rows(own), Reach(reach.down[own], reach.up[own]))
+        for insider, own in zip(active, np.split(np.arange(len(cells)), ends[:-1]), strict=True)
+    )
+
+
+def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: Numbers) -> tuple[Reach, Mask]:
+    """What must stay open of what is not his, never more than to an outsider; and where anything must."""
+    base, unsafe, values = table.reach, table.unsafe[cells], table.values[cells]
+    if plan.table.cells is not None or (plan.protection is not None and plan.protection.percent is not None):
+        share = np.abs(values - parts) / np.maximum(np.abs(values), 1e-300)
+        share = np.where(values == 0, 1.0, np.minimum(share, 1.0))
+        return Reach(base.down[cells] * share, base.up[cells] * share), unsafe
+    judgment = combine([rule.apply(facts.without(cells, parts)) for rule in plan.primary], len(cells))
+    if plan.protection is not None:
+        return Reach(base.down[cells], base.up[cells]).at(judgment.unsafe & unsafe), judgment.unsafe & unsafe
+    down, up = np.minimum(judgment.reach.down, base.down[cells]), np.minimum(judgment.reach.up, base.up[cells])
+    return Reach(down, up), judgment.unsafe & unsafe

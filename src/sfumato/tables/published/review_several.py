@@ -1,0 +1,48 @@
+"""The audit of several published tables read together: what one masks, another may tell."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.attack.findings import Audit
+from sfumato.tables.build.joint import Joint, Sheet, join, merged
+from sfumato.tables.cells.cells import no_bounds
+from sfumato.tables.cells.relations import check
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.promises.resolution import step_in
+from sfumato.tables.published.parts import part_of, published_relations
+from sfumato.tables.published.reading import Reading
+from sfumato.tables.published.review import audit_part, audit_values
+from sfumato.tables.several import joint_part
+
+
+def review_several(plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[Reading]) -> Audit:
+    """Attack several published tables together.
+
+    Raises:
+        DataError: Tables differ in a cell that they share, or published totals do not add up.
+    """
+    if all(reading.valued for reading in readings):
+        part, joint = joint_part(plan, sheets)
+        return audit_values(part, _together(joint, readings, part.knowledge.step))
+    joint = join(sheets, plan.folder)
+    step = step_in(plan.table, np.concatenate([reading.exact for reading in readings]))
+    reading = _together(joint, readings, step)
+    shown = published_relations(joint.relations, reading.exact)
+    check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
+    part, unjudged = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names)
+    return replace(audit_part(part, plan, reading), unjudged=tuple(sorted(unjudged)))
+
+
+def _together(joint: Joint, readings: Sequence[Reading], step: float) -> Reading:
+    """What all tables show of each cell: a value that one shows is known, and so is what every range says."""
+    exact = merged(joint, [reading.exact for reading in readings], step)
+    ranges, case = no_bounds(len(exact)), [""] * len(exact)
+    for section, reading in zip(joint.sections, readings, strict=True):
+        own = ranges.rows(section.cells).within(reading.ranges)
+        ranges.low[section.cells], ranges.high[section.cells] = own.low, own.high
+        for cell, text in zip(section.cells.tolist(), reading.case, strict=True):
+            case[cell] = case[cell] or text
+    cases = any(reading.cases for reading in readings)
+    return Reading(exact, ranges.only(np.isnan(exact)), tuple(case), cases, valued=False)

@@ -1,0 +1,84 @@
+"""Several tables protected as one, with what was published before; the answer for each of them again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.tables.build.build import resolved
+from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged
+from sfumato.tables.cells.cells import Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.parts import Part, in_part
+from sfumato.tables.cells.relations import check
+from sfumato.tables.masking import Masked
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.promises.resolution import facts_of, step_in
+from sfumato.tables.promises.widths import thickened
+from sfumato.tables.published.previous import History, Release, history_of
+
+
+def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Release] = ()) -> tuple[Part, Joint]:
+    """Several tables, and releases of before, as one table with what is known of it and what must stay open.
+
+    Raises:
+        DataError: A table is none, or two differ in a cell that they share.
+        UnattainableError: Known bounds leave an unsafe cell a single value.
+    """
+    joint = join([*sheets, *(release.sheet for release in releases)], plan.folder)
+    numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
+    step = step_in(plan.table, np.concatenate(numbers))
+    values = merged(joint, numbers, step, plan.table.tolerance)
+    check(joint.relations, values, plan.table.tolerance, step)
+    rows = np.arange(len(values))
+    part = Part(rows, make_table(values, joint.relations, names=joint.names), no_bounds(len(rows)))
+    facts = facts_of(plan.table, joint.columns, values, joint.relations)
+    history = history_of(joint, list(releases), step)
+    try:
+        whole = resolved(plan, part, facts, joint.heights)
+        return (whole if history is None else _remembering(whole, history)), joint
+    except UnattainableError as error:
+        raise in_part(error, rows, joint.names) from None
+
+
+def _remembering(part: Part, history: History) -> Part:
+    """The part where published cells stay published, masked ones masked, and ranges of before are known."""
+    table, step = part.table, part.knowledge.step
+    bounds = table.bounds.within(history.ranges)
+    status = np.where(history.published, Status.PUBLISH, table.status).astype(np.int8)
+    unsafe = status == Status.UNSAFE
+    reach = thickened(table.values, unsafe, bounds, table.reach.at(unsafe), step)
+    kept = table.with_columns(status=status, bounds=bounds, reach=reach)
+    return replace(part, table=kept, public=part.public.within(history.ranges), masked_before=history.masked)
+
+
+def section_of(masked: Masked, section: Section) -> Masked:
+    """The answer for one of several tables: its rows are its cells again."""
+    cells, table = section.cells, masked.part.table
+    names = tuple(table.names[cell] for cell in cells)
+    own = make_table(
+        table.values[cells],
+        make_relations([]),
+        status=table.status[cells],
+        costs=table.costs[cells],
+        bounds=table.bounds.rows(cells),
+        names=names,
+    )
+    part = Part(np.arange(len(cells)), own, masked.part.public.rows(cells), section.trees, section.keys)
+    mask = masked.mask[cells]
+    places = {int(cell): row for row, cell in enumerate(cells)}
+    findings = tuple(
+        replace(finding, cell=places[finding.cell]) for finding in masked.audit.findings if finding.cell in places
+    )
+    return replace(
+        masked,
+        part=part,
+        mask=mask,
+        ranges=masked.ranges.rows(cells),
+        ends=masked.ends.rows(cells),
+        case=tuple(masked.case[cell] for cell in cells),
+        reason=tuple(masked.reason[cell] for cell in cells),
+        cost=float(own.costs[mask & ~own.unsafe].sum()),
+        bound=None,
+        audit=replace(masked.audit, findings=findings),
+    )

@@ -1,0 +1,99 @@
+"""Auto: the best of three methods by the loss of the rows as published, repeated by the plan that names the winner."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.plan.write import plan_dict
+from sfumato.pipelines.release import anonymize
+
+AGE = {"type": "intervals", "start": 0, "end": 100, "widths": [5, 20]}
+COLUMNS = {
+    "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": AGE},
+    "town": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+}
+
+
+def plan(columns=COLUMNS, **method):
+    return {
+        "version": 1,
+        "seed": 5,
+        "columns": columns,
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "method": {"name": "auto"} | method,
+    }
+
+
+def rows(number=300):
+    random = np.random.default_rng(2)
+    return pl.DataFrame({"age": random.integers(20, 60, number), "town": random.choice(["x", "y", "z"], number)})
+
+
+def test_the_least_loss_wins_and_all_are_shown() -> None:
+    report = anonymize(rows(), plan(suppression=0.02)).report
+    tried = {entry["method"]: entry["loss"] for entry in report.details["tried"]}
+    assert set(tried) == {"local", "mondrian", "optimal"}
+    assert report.loss.value == pytest.approx(min(tried.values()))
+    assert tried[report.method] == min(tried.values())
+    assert any(report.method in remark and "loses least" in remark for remark in report.remarks)
+
+
+def test_the_resolved_plan_names_the_winner_and_repeats() -> None:
+    first = anonymize(rows(), plan(suppression=0.02))
+    resolved = plan_dict(first.plan)
+    assert resolved["method"]["name"] == first.report.method != "auto"
+    assert anonymize(rows(), resolved).data.rows() == first.data.rows()
+    assert anonymize(rows(), plan(suppression=0.02)).data.rows() == first.data.rows()
+
+
+def test_an_outlier_does_not_cost_the_column() -> None:
+    frame = pl.concat([rows(), pl.DataFrame({"age": [99], "town": ["w"]})])
+    report = anonymize(frame, plan()).report
+    assert report.method != "optimal"
+    assert report.loss.value < 0.2
+    assert "lost_columns" not in report.details
+
+
+def test_a_bound_on_levels_leaves_mondrian_out() -> None:
+    columns = COLUMNS | {"age": COLUMNS["age"] | {"min_level": 1}}
+    tried = anonymize(rows(), plan(columns)).report.details["tried"]
+    assert {entry["method"] for entry in tried} == {"local", "optimal"}
+
+
+def test_where_nothing_can_be_released_that_is_said() -> None:
+    with pytest.raises(UnattainableError):
+        anonymize(rows(3), plan())
+
+
+class TestLostColumns:
+    def test_a_lost_column_is_told_with_what_would_keep_it(self) -> None:
+        frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
+        columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
+        asked = plan(columns | {"town": COLUMNS["town"]}, name="optimal")
+        report = anonymize(frame, asked).report
+        (lost,) = report.details["lost_columns"]
+        assert (lost["column"], lost["share_lost"], lost["labels"], lost["values"]) == ("age", 1.0, 0, 4)
+        assert (lost["rows_to_withhold"], lost["remedy"]) == (2, "2 more rows withheld would keep age.")
+        kept = anonymize(frame, plan(asked["columns"], name="optimal", suppression={"rows": 2})).report
+        assert "lost_columns" not in kept.details
+
+    def test_it_is_said_on_the_terminal(self) -> None:
+        from sfumato.report.release import text
+
+        frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
+        columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
+        report = anonymize(frame, plan(columns | {"town": COLUMNS["town"]}, name="optimal")).report
+        assert "LOST          age: 100% lost, 0 labels left of 4 values. 2 more rows withheld" in text(report)
+
+
+@pytest.mark.parametrize("name", ["optimal", "local", "mondrian", "auto"])
+def test_a_hidden_minimum_is_drawn_from_the_seed_and_tells_its_cost(name: str) -> None:
+    asked = plan(name=name, hide_minimality=True)
+    release = anonymize(rows(), asked)
+    hidden = release.report.details["minimality"]
+    assert release.report.holds and not release.report.proved_optimal
+    assert release.report.loss.value == pytest.approx(hidden["least_loss"] + hidden["cost"])
+    assert anonymize(rows(), asked).data.rows() == release.data.rows()
+    others = [anonymize(rows(), asked | {"seed": seed}).data.rows() for seed in range(6)]
+    assert any(other != release.data.rows() for other in others)

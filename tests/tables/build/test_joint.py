@@ -1,0 +1,119 @@
+"""Several tables of one survey, and releases of before: what one masks, another does not tell."""
+
+import random
+
+import pytest
+
+from sfumato.errors import DataError, PlanError
+from sfumato.pipelines.audit import audit
+from sfumato.pipelines.protect import protect
+from sfumato.tables.plan.plan import read_table_plan
+
+RULES = [{"rule": "p-percent", "p": 10}, {"rule": "frequency", "min": 3}]
+ACTIVITY, REGION, SIZE = ({"column": name} for name in ("act", "region", "size"))
+CROSSINGS = {
+    "act_region": {"act": ACTIVITY, "region": REGION},
+    "act_size": {"act": ACTIVITY, "size": SIZE},
+    "region_size": {"region": REGION, "size": SIZE},
+}
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """Records of 45 enterprises in a file."""
+    draw = random.Random(14)
+    rows = ["act,region,size,turnover,group"]
+    for place in range(45):
+        codes = draw.choice("abcde"), draw.choice("NSW"), draw.choices("sml", [4, 2, 1])[0]
+        rows.append(",".join([*codes, f"{draw.lognormvariate(3, 1.5):.2f}", f"g{place // 2 if place < 20 else place}"]))
+    (tmp_path / "firms.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def plan(folder, names, **more):
+    """A plan for some crossings of the survey."""
+    table = {"microdata": "firms.csv", "value": "turnover", "holding": "group"}
+    tables = [{"name": name, "dimensions": CROSSINGS[name]} for name in names]
+    entries = {"version": 1, "table": table, "tables": tables, "primary": RULES, "method": "fast"}
+    return read_table_plan(entries | more, folder)
+
+
+def published(done, name):
+    return done.tables[name].columns
+
+
+def test_common_cells_are_published_alike(survey):
+    done = protect(None, plan(survey, CROSSINGS))
+    one, two = published(done, "act_region"), published(done, "act_size")
+    margin = {
+        own.text("act")[row]: own.text("turnover_published")[row]
+        for own, other in ((one, "region"), (two, "size"))
+        for row in range(len(own))
+        if own.text(other)[row] == "Total"
+    }
+    for own, other in ((one, "region"), (two, "size")):
+        for row in range(len(own)):
+            if own.text(other)[row] == "Total":
+                assert own.text("turnover_published")[row] == margin[own.text("act")[row]]
+    assert done.holds
+    assert set(done.report["tables"]) == set(CROSSINGS)
+
+
+def external(done):
+    """The tables as they are handed out."""
+    return [table.external for table in done.tables.values()]
+
+
+def test_tables_protected_one_by_one_give_each_other_away(survey):
+    alone = [protect(None, plan(survey, [name], attackers={"holdings": False})) for name in CROSSINGS]
+    together = plan(survey, CROSSINGS, attackers={"holdings": False})
+    values = [table.columns for done in alone for table in done.tables.values()]
+    assert not audit(values, plan_of_tables(survey)).passed
+    joint = protect(None, together)
+    assert audit([table.columns for table in joint.tables.values()], plan_of_tables(survey)).passed
+    assert not audit(external(joint), plan_of_tables(survey)).exact
+
+
+def plan_of_tables(folder):
+    """The plan that audits tables which were crossed before."""
+    table = {"value": "turnover", "frequency": "count", "contributions": [f"top{place + 1}" for place in range(10)]}
+    tables = [{"name": name, "source": f"{name}.csv", "dimensions": own} for name, own in CROSSINGS.items()]
+    entries = {"version": 1, "table": table, "tables": tables, "primary": RULES}
+    return read_table_plan(entries | {"method": {"name": "fast", "insiders": False}}, folder)
+
+
+def test_releases_one_after_the_other_stay_safe(survey):
+    before = []
+    for name in CROSSINGS:
+        more = {"previous": list(before)} if before else {}
+        done = protect(None, plan(survey, [name], attackers={"holdings": False}, **more))
+        done.save(survey / name)
+        before.append(name)
+    files = [survey / name / name / "table.csv" for name in CROSSINGS]
+    assert audit(files, plan_of_tables(survey)).passed
+    first = (survey / "act_region" / "act_region" / "table-external.csv").read_text()
+    again = protect(None, plan(survey, ["act_region"], previous=["act_region"], attackers={"holdings": False}))
+    texts = again.tables["act_region"].external.texts
+    assert [",".join(row) for row in zip(*texts.values(), strict=True)] == first.splitlines()[1:]
+
+
+def test_tables_that_differ_in_a_common_cell_are_refused(tmp_path):
+    (tmp_path / "one.csv").write_text("act,region,n\nTotal,Total,9\na,Total,9\nTotal,N,9\na,N,9\n")
+    (tmp_path / "two.csv").write_text("act,size,n\nTotal,Total,8\na,Total,8\nTotal,s,8\na,s,8\n")
+    tables = [
+        {"name": "one", "source": "one.csv", "dimensions": CROSSINGS["act_region"]},
+        {"name": "two", "source": "two.csv", "dimensions": CROSSINGS["act_size"]},
+    ]
+    entries = {"version": 1, "table": {"value": "n"}, "tables": tables, "primary": [{"rule": "frequency", "min": 3}]}
+    with pytest.raises(DataError, match=r"the grand total: table two differs .* by 1"):
+        protect(None, read_table_plan(entries, tmp_path))
+
+
+def test_plan_says_what_goes_together(tmp_path):
+    entries = {"version": 1, "table": {"value": "n", "source": "x.csv"}, "primary": [{"rule": "frequency", "min": 3}]}
+    tables = [{"name": "one", "dimensions": {"act": ACTIVITY}}]
+    with pytest.raises(PlanError, match="several tables"):
+        read_table_plan(entries | {"tables": tables})
+    (tmp_path / "firms.csv").write_text("act,size,turnover,group\na,s,1,g\na,l,2,h\n")
+    with pytest.raises(PlanError, match="no release folder"):
+        protect(None, plan(tmp_path, ["act_size"], previous=["nowhere"]))
