@@ -20,7 +20,7 @@ from playwright.sync_api import sync_playwright
 
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-SIZE = {"width": 1100, "height": 800}
+SIZE = {"width": 1440, "height": 900}
 PATIENCE_MS = 60_000
 
 
@@ -55,27 +55,32 @@ def _wait(address: str) -> None:
 def walk(page: Any, base: str, target: Path) -> Path:
     """Walk through the pages of rows; the answer is the report that came out."""
     page.goto(f"{base}/app")
-    page.get_by_role("button", name="patients", exact=True).click()
-    page.get_by_text("300 rows,").wait_for()
+    page.get_by_role("button", name="stroke", exact=True).click()
+    page.get_by_text("200 rows,").wait_for()
     _shoot(page, target, "data")
-    page.get_by_role("tab", name="Columns").click()
-    page.get_by_text("Hierarchy of zip").click()
-    page.get_by_text("7****").first.wait_for()
-    _shoot(page, target, "columns", full=True)
-    page.get_by_role("tab", name="Goal").click()
-    page.get_by_text("are in groups smaller than").wait_for()
-    _shoot(page, target, "goal", full=True)
-    page.get_by_role("tab", name="Result").click()
-    page.get_by_role("button", name="Anonymize").click()
-    page.get_by_text("The promises hold.").wait_for()
-    page.get_by_role("button", name="Show all combinations of levels").click()
-    page.get_by_text("left and down is better").wait_for()
-    _shoot(page, target, "result", full=True)
-    page.get_by_role("tab", name="Release").click()
+    _enter(page, "Columns")
+    page.locator(".sf-columns .open", has_text="age").first.click()
+    page.get_by_role("button", name="By cuts").click()
+    page.locator(".sf-cut").first.wait_for()
+    _shoot(page, target, "columns")
+    page.get_by_role("button", name="By widths").click()
+    _enter(page, "Goal")
+    page.get_by_text("of the detail is left").wait_for()
+    _shoot(page, target, "goal")
+    _enter(page, "Result")
+    page.get_by_role("button", name="Anonymize", exact=True).click()
+    page.get_by_text("You may publish this, as promised.").wait_for()
+    _shoot(page, target, "result")
+    _enter(page, "Release")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Report for the house").click()
     _shoot(page, target, "release")
     return Path(waiting.value.path())
+
+
+def _enter(page: Any, step: str) -> None:
+    page.locator(".sf-step", has_text=step).click()
+    page.locator(".sf-step[aria-current=step]", has_text=step).wait_for()
 
 
 def others(page: Any, base: str, target: Path, report: Path) -> None:
@@ -83,7 +88,8 @@ def others(page: Any, base: str, target: Path, report: Path) -> None:
     page.goto(f"{base}/app/tables")
     page.get_by_role("button", name="Protect").click()
     page.get_by_text("cells masked").wait_for()
-    _shoot(page, target, "tables", full=True)
+    page.locator(".sf-crosstab").scroll_into_view_if_needed()
+    _shoot(page, target, "tables")
     shown = target / "report.html"
     shutil.copyfile(report, shown)
     page.goto(shown.resolve().as_uri())

@@ -113,7 +113,7 @@ def test_public_files_show_no_hidden_value(make_city, make_plan, tmp_path):
 
 def test_failed_audit_publishes_nothing(known, make_plan, monkeypatch):
     make = masking.make_problem
-    monkeypatch.setattr(masking, "make_problem", lambda table, **_: make(_unprotected(table)))
+    monkeypatch.setattr(masking, "make_problem", lambda table, *_: make(_unprotected(table)))
     with pytest.raises(PromiseError):
         run(make_plan(), known)
 

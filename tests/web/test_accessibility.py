@@ -46,6 +46,6 @@ def test_no_screen_has_a_serious_fault(base, open_page, axe, locale, scheme, wid
     look("release")
     for area in ("tables", "attributes", "help"):
         page.goto(f"{base}/app/{area}")
-        page.locator("h2").wait_for()
+        page.locator(".sf-head h2").wait_for()
         look(area)
     assert {name: found for name, found in faults.items() if found} == {}

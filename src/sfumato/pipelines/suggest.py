@@ -93,7 +93,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
         "data": reading,
         "columns": {name: suggestion.plan() for name, suggestion in suggestions.items()},
         "privacy": [{"model": "k-anonymity", "k": min(K, rows)}, *_diversity(suggestions, profiles)],
-        "method": {"name": "local", "loss": "loss-metric", "suppression": SUPPRESSION},
+        "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
     reasons = {name: suggestion.reason for name, suggestion in suggestions.items()}

@@ -5,11 +5,11 @@ from html import escape
 from pathlib import Path
 
 from sfumato.microdata.plan.methods import FullDomain
+from sfumato.microdata.plan.model import ROLES
 from sfumato.report.dossier import Dossier
 from sfumato.report.html_parts import definitions, listing, paragraph, section, table
 from sfumato.texts.words import Words
 
-ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 SIGNERS = ("prepared", "officer", "responsible")
 
 
@@ -89,9 +89,9 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
     if plan is None:
         return []
     roles = [
-        (words[f"sign.roles.{role}"], ", ".join(plan.named(role)), words[f"sign.roles.{role}.why"])  # type: ignore[arg-type]
+        (words[f"sign.roles.{role}"], ", ".join(plan.named(role)), words[f"sign.roles.{role}.why"])
         for role in ROLES
-        if plan.named(role)  # type: ignore[arg-type]
+        if plan.named(role)
     ]
     why = "sign.method.why.optimal" if dossier.report.proved_optimal else "sign.method.why.other"
     missing, order = plan.data.on_missing, plan.output.order

@@ -56,12 +56,13 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
     page.get_by_label("Select all columns shown").check()
     page.get_by_label("Role for the selected").click()
-    page.get_by_role("option", name="insensitive").click()
-    page.locator("tr[data-column=answer_19][data-role=insensitive]").wait_for()
+    page.locator(".q-menu").get_by_role("option", name="identifier", exact=True).click()
+    page.locator("tr[data-column=answer_19][data-role=identifier]").wait_for()
     page.get_by_label("Find a column").fill("")
-    assert page.locator("tr[data-role=insensitive]").count() == 10
-    page.get_by_label("Show columns of a role").select_option("insensitive")
-    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
+    assert page.locator("tr[data-column^=answer_1][data-role=identifier]").count() == 10
+    page.get_by_label("Show columns of a role").select_option("identifier")
+    count = page.locator("tr[data-role=identifier]").count()
+    page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
 
 
 def test_intervals_are_made_by_dragging_cuts(base, open_page) -> None:
@@ -120,7 +121,7 @@ def test_dates_are_told_by_the_rungs_that_are_wanted(base, open_page) -> None:
     step(page, "Columns")
     column(page, "date_of_birth")
     for rung in ("half month", "quarter", "half year"):
-        page.get_by_label(rung, exact=True).uncheck()
+        page.locator(".sf-panel").get_by_role("checkbox", name=rung, exact=True).click()
     page.locator(".sf-panel [role=status]").get_by_text("7 levels").wait_for()
     levels = plan_of(page)["columns"]["date_of_birth"]["hierarchy"]["levels"]
     assert levels == ["month", "year", "decade", "century", "millennium"]

@@ -170,6 +170,9 @@ class Pool:
             return
         try:
             self._run(job)
+        except STORE_FAULTS as error:  # no fault of the job: it waits again
+            LOG.error(json.dumps({"job": job.id, "store": type(error).__name__}))
+            self._insist(partial(self.store.requeue, job.id))
         except Exception as error:  # a fault of one job must not end the thread
             LOG.error(json.dumps({"job": job.id, "error": type(error).__name__}))
             self._insist(partial(self._end, job, "internal", "An internal error; nothing was published."))

@@ -74,11 +74,11 @@ class Webhooks:
     def __init__(self, folder: Path, fetcher: Fetcher) -> None:
         self._folder, self._fetcher = folder, fetcher
         self._tries: dict[str, tuple[int, float]] = {}
-        folder.mkdir(mode=0o700, exist_ok=True)
 
     def add(self, job_id: str, webhook: Webhook) -> None:
         """Note whom to tell of a job; it may not be an address that is never fetched from."""
         self._fetcher.check(webhook.address)
+        self._folder.mkdir(mode=0o700, exist_ok=True)
         note = self._folder / f".{job_id}"
         note.write_text(json.dumps(asdict(webhook)), encoding="utf-8")
         note.rename(self._folder / f"{job_id}.json")

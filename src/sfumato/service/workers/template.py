@@ -19,6 +19,7 @@ from sfumato.service.workers.frames import Call, Failure, Progress, Value, Worke
 from sfumato.service.workers.process import Ended, Kill, Rehearsal, Start, Started, WorkerLimits
 
 STARTING_SECONDS = 60.0
+REHEARSAL_SECONDS = 1.5
 # The interpreter is started isolated (-I): neither the working directory nor the environment adds anything to import.
 BOOT = """import sys
 sys.path += [path for path in sys.argv[2:] if path not in sys.path]
@@ -95,14 +96,12 @@ class Template:
         return None if self._process is None else self._process.pid
 
     def rehearse(self, call: Call) -> None:
-        """Have the template do a call itself, now and whenever it is started anew."""
+        """Have the template do a call itself, soon and whenever it is started anew."""
         with self._lock:
             if call not in self._rehearsals:
                 self._rehearsals.append(call)
                 if self._alive():
-                    self._send(Rehearsal(call))
-                else:
-                    self._begin()
+                    self._rehearse_later()
 
     def start(self, limits: WorkerLimits, folder: Path | None = None, first: Call | None = None) -> Worker:
         """A new worker.
@@ -118,15 +117,22 @@ class Template:
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             try:
-                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
-            except OSError:  # the template has just ended
-                self.close()
-                pid = self._asked(Start(limits, str(folder or "/"), first), theirs)
+                pid = self._asked_twice(Start(limits, str(folder or "/"), first), theirs)
+            except BaseException:
+                ours.close()
+                raise
             worker = Worker(self, ours, pid)
             self._workers[pid] = worker
             if pid in self._lost:  # it was gone before it was known here
                 self._note_end(pid, self._lost.pop(pid))
         return worker
+
+    def _asked_twice(self, start: Start, connection: socket.socket) -> int:
+        try:
+            return self._asked(start, connection)
+        except OSError:  # the template has just ended
+            self.close()
+            return self._asked(start, connection)
 
     def _asked(self, start: Start, connection: socket.socket) -> int:
         if not self._alive():
@@ -168,8 +174,18 @@ class Template:
             )
         self._control = ours
         threading.Thread(target=self._listen, args=(ours,), daemon=True, name="workers").start()
-        for call in self._rehearsals:
-            self._send(Rehearsal(call))
+        self._rehearse_later()
+
+    def _rehearse_later(self) -> None:
+        """Let the workers that are waited for come first."""
+        timer = threading.Timer(REHEARSAL_SECONDS, self._rehearse_now)
+        timer.daemon = True
+        timer.start()
+
+    def _rehearse_now(self) -> None:
+        with self._lock, suppress(OSError):
+            for call in self._rehearsals if self._alive() else ():
+                self._send(Rehearsal(call))
 
     def _send(self, message: Any, connection: socket.socket | None = None) -> None:
         assert self._control is not None

@@ -39,7 +39,7 @@ def build(shell: Shell) -> None:
 class _AttributeArea:
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
-        self._filling = False
+        self._filling, self._question = False, 0
 
     def build(self) -> None:
         words = self.words
@@ -127,6 +127,7 @@ class _AttributeArea:
         given = self._given()
         if given is None:
             return
+        self._question = question = self._question + 1
         records, configuration = given
         try:
             answer = await self.workspace.aside(anonymized, records, configuration)
@@ -134,7 +135,8 @@ class _AttributeArea:
             text = error.text_for_sender() if isinstance(error, ValueRefusedError) else None
             self._fill_preview([], text or components.error_text(error, self.words))
             return
-        self._fill_preview(list(zip(records, answer["data"], strict=False))[:SHOWN_RECORDS], "")
+        if question == self._question:  # nothing else was asked since
+            self._fill_preview(list(zip(records, answer["data"], strict=False))[:SHOWN_RECORDS], "")
 
     def _fill_preview(self, pairs: list[tuple[dict[str, Any], dict[str, Any]]], why: str) -> None:
         self._preview.clear()

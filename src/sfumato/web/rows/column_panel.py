@@ -1,5 +1,6 @@
 """The panel of one column: what it holds, what becomes of it, and the ladder of a quasi-identifier, checked at once."""
 
+import time
 from collections.abc import Callable
 from copy import deepcopy
 from html import escape
@@ -21,6 +22,7 @@ from sfumato.web.rows.hierarchy_start import KINDS, start
 from sfumato.web.workspace import Workspace
 
 EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
+ECHO_SECONDS = 3.0
 
 
 class ColumnPanel:
@@ -29,6 +31,7 @@ class ColumnPanel:
     def __init__(self, workspace: Workspace, name: str, changed: Callable[[], Any]) -> None:
         self.workspace, self.words, self.name = workspace, workspace.words, name
         self._changed = changed
+        self._written: dict[str, float] = {}
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -107,6 +110,7 @@ class ColumnPanel:
             self.plan["hierarchy"] = deepcopy(settings)
             for key in ("min_level", "max_level"):
                 self.plan.pop(key, None)
+            self._written[written(settings, flow=True)] = time.monotonic()
             self._text.set_value(written(settings, flow=True))
             self.workspace.touch()
             self._changed()
@@ -116,6 +120,8 @@ class ColumnPanel:
         if text == written(self.plan["hierarchy"], flow=True):
             self._check(self.plan["hierarchy"])
             return
+        if time.monotonic() - self._written.get(text, -ECHO_SECONDS) < ECHO_SECONDS:
+            return  # what a form wrote here a moment ago comes back from the browser after the next change
         try:
             settings = read_plan_text(text)
         except PlanError:
