@@ -19,6 +19,6 @@ def prove():
 
 @pytest.mark.parametrize("start", [0, 500])
 def test_nobody_computes_anything(prove, start):
-    for kind, found in prove(9, start=start).items():
-        assert found["attacks"] > 50, kind
+    for kind, found in prove(3, start=start).items():
+        assert found["attacks"] > 5, kind
         assert (found["exact"], found["too narrow"]) == (0, 0), kind

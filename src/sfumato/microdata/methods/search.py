@@ -123,7 +123,12 @@ def _part(table: FrequencyTable) -> FrequencyTable:
     chosen = np.arange(min(REHEARSED, len(table.counts)))
     sensitive = {name: _first(rows, len(chosen)) for name, rows in table.sensitive.items()}
     return replace(
-        table, codes=table.codes[chosen], counts=table.counts[chosen], sensitive=sensitive, population=table.population
+        table,
+        codes=table.codes[chosen],
+        counts=table.counts[chosen],
+        sensitive=sensitive,
+        population=table.population,
+        persons={},
     )
 
 
