@@ -112,7 +112,7 @@ def test_the_release_is_as_written_by_hand(source) -> None:
     before = pandas_frame() if isinstance(source, pd.DataFrame) else None
     plan = PLAN | {
         "method": {"name": "optimal", "loss": "loss-metric", "suppression": 0.2},
-        "output": {"suppressed": "star", "class_column": "Klasse"},
+        "output": {"suppressed": "star", "class_column": "Klasse", "order": "keep"},
     }
     release = anonymize(source, plan)
     assert type(release.data) is type(source) or isinstance(release.data, Path)
@@ -248,10 +248,14 @@ def test_every_source_reads_the_same(tmp_path, name) -> None:
     assert tally(engine.count(["a", "b"], Reading())) == {("007", "ä"): 1, ("8", None): 1}
     plan = {
         "version": 1,
-        "data": {key: getattr(data, key) for key in ("encoding", "header", "strip", "quote")}
-        | ({"table": data.table} if data.table else {}),
+        "data": {
+            key: getattr(data, key)
+            for key in ("encoding", "header", "strip", "quote", "table")
+            if getattr(data, key) is not None
+        },
         "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "b": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     release = anonymize(path, plan)
     assert published_rows(release) == [("*", "ä"), ("*", None)]
@@ -282,6 +286,7 @@ def test_thirty_columns_of_a_thousand_values_do_not_overflow() -> None:
             for place in range(30)
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     release = anonymize(frame, plan)
     assert set(release.report.levels.values()) == {0}
@@ -353,6 +358,7 @@ def test_what_holds_nothing_but_white_space_is_missing(tmp_path, on_missing) -> 
         "data": {"strip": True, "on_missing": on_missing},
         "columns": {"a": column, "b": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     release = anonymize(tmp_path / "rows.csv", plan)
     lines = Path(release.data).read_text(encoding="utf-8").splitlines()[1:]

@@ -27,7 +27,7 @@ from sfumato.microdata.models.classes import Counts, Histogram, Mask
 def most_frequent(content: Histogram) -> Counts:
     """For each class, the rows with its most frequent value.
 
-    >>> from sfumato.microdata.classes import histogram
+    >>> from sfumato.microdata.models.classes import histogram
     >>> entries = np.array([0, 0, 1]), np.array([0, 1, 1], np.int32), np.array([2, 3, 4])
     >>> most_frequent(histogram(*entries, classes=2, size=2)).tolist()
     [3, 4]
