@@ -83,7 +83,7 @@ CASES = {
     "ragged rows": (plan_of(), GOOD + f"Emil,34,72021,x,{SECRET}\n", 3, "too many or too few fields"),
     "a short row": (plan_of(), GOOD + f"{SECRET},34\n", 3, "too many or too few fields"),
     "wrong encoding": (plan_of(), GOOD.replace("Anna", "Jürgen").encode("latin-1"), 3, "data.encoding"),
-    "duplicate column names": (plan_of(), GOOD.replace("note", "zip", 1), 3, "3 and 4 have the same name"),
+    "duplicate column names": (plan_of(), GOOD.replace("note", "zip", 1), 2, 'column "zip_2" of the data is not'),
     "text in a column of numbers": (plan_of(), GOOD.replace("34", SECRET, 1), 3, 'column "age"'),
     "no such file": (plan_of(data__source="nowhere.csv"), GOOD, 3, "no file nowhere.csv"),
     "an ending that tells no format": (plan_of(data__source="plan.yaml"), GOOD, 2, "tells no format"),

@@ -30,7 +30,7 @@ CASES = {
     "a report in no folder": ((*RISK, "--html", "nowhere/x.html"), 5, "x.html cannot be written: No such file"),
     "a plan in no folder": (("suggest", "rows.csv", "--out", "nowhere/p.yaml"), 5, "p.yaml cannot be written"),
     "schemas in a file": (("schema", "--out", "plan.yaml"), 5, "the folder plan.yaml cannot be made: File exists."),
-    "jobs in a file": (("serve", "--jobs", "rows.csv"), 2, "the folder of jobs is a file"),
+    "jobs in a file": (("serve", "--jobs", "rows.csv"), 2, "'rows.csv' is a file"),
     "a long name to read": (("risk", LONG, "--quasi-identifiers", "age"), 2, "too long"),
     "a long name to guess from": (("suggest", LONG), 2, "too long"),
     "a long name to verify": (("verify", LONG, "--k", "2", "--quasi-identifiers", "age"), 2, "too long"),

@@ -92,6 +92,7 @@ def test_the_rows_alone_do_not_tell_the_list() -> None:
 @pytest.mark.parametrize(
     ("more", "match"),
     [
+        ({"method": {"name": "auto"}}, "does not go with delta-presence"),
         ({"method": {"name": "local"}}, "does not go with delta-presence"),
         ({"method": {"name": "mondrian"}}, "does not go with delta-presence"),
         ({"data": {"on_missing": "drop"}}, "drop does not go"),

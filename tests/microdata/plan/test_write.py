@@ -48,22 +48,27 @@ MODELS = {
     ],
     "t-closeness": [
         {"t": 0.2, "column": "s"},
+        {"t": 0.2, "column": "s", "against": "raw"},
         {"t": 0.2, "column": "s", "distance": "ordered", "order": ["low", "no", "2"]},
         {"t": 0.2, "column": "s", "distance": "hierarchical", "hierarchy": TREE},
         {"t": 0.2, "column": "s", "distance": "hierarchical", "hierarchy": FILE},
     ],
-    "delta-disclosure": [{"delta": 1.5, "column": "s"}],
-    "beta-likeness": [{"beta": 1.5, "column": "s", "variant": "basic"}],
+    "delta-disclosure": [{"delta": 1.5, "column": "s", "against": "raw"}],
+    "beta-likeness": [{"beta": 1.5, "column": "s", "variant": "basic", "against": "raw"}],
     "delta-presence": [{"lower": 0.1, "upper": 0.6, "subset": {"column": "s", "value": "no"}}],
     "average-risk": [{"threshold": 0.1}],
     "sample-uniqueness": [{"threshold": 0.05}],
 }
-FULL = [{"loss": "precision", "aggregate": "mean", "suppression": 0.02}, {"suppression": {"rows": 7}}]
+FULL = [
+    {"loss": "precision", "aggregate": "mean", "suppression": 0.02},
+    {"suppression": {"rows": 7}, "time_limit": 5, "hide_minimality": True},
+]
 CLASSIFIED = {"loss": "classification", "class": "s"}
 METHODS = {
+    "auto": [{}, {"suppression": 0.02}, {"suppression": {"rows": 7}, "time_limit": 5, "hide_minimality": True}],
     "exhaustive": [*FULL, CLASSIFIED],
     "samarati": [*FULL, CLASSIFIED],
-    "optimal": [*FULL, CLASSIFIED, {"time_limit": 5}],
+    "optimal": [*FULL, CLASSIFIED],
     "greedy": [*FULL, CLASSIFIED, {"direction": "bottom-up"}],
     "local": [*FULL, CLASSIFIED, {"rounds": 3, "weight": 0.5, "nodes": 99}],
     "k-optimize": [
@@ -71,7 +76,11 @@ METHODS = {
         CLASSIFIED,
         {"suppression": {"rows": 2}},
     ],
-    "mondrian": [{"mode": "relaxed", "choice": "random", "bounds": "cut", "aggregate": "geometric"}, {"cut": "loss"}],
+    "mondrian": [
+        {"mode": "relaxed", "choice": "random", "bounds": "own", "aggregate": "geometric"},
+        {"cut": "loss", "bounds": "cut"},
+        {"time_limit": 5, "hide_minimality": True},
+    ],
 }
 DATA = {
     "source": "rows/people.csv",
