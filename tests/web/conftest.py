@@ -15,7 +15,7 @@ import pytest
 
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-WAITING_SECONDS = 60
+WAITING_SECONDS = 150  # the first runs of a new installation compile their loops
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,32 @@ def test_rows_are_shown_as_they_are_published(source, tmp_path, method) -> None:
     assert published[: len(expected)] == expected
 
 
+def test_persons_and_numbers_are_shown_as_they_are_published(tmp_path) -> None:
+    rows = tmp_path / "visits.csv"
+    rows.write_text("person,sex,pay\n" + "".join(f"p{place},f,{place}234\n" for place in range(1, 7)))
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": {
+            "person": {"role": "person"},
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "pay": {"role": "insensitive", "publish": {"top": 4000, "round": 100}},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "optimal"},
+        "output": {"order": "keep"},
+    }
+    release = anonymize(None, plan)
+    try:
+        folder = release.save(tmp_path / "out")
+    finally:
+        release.close()
+    shown = [after for _, after in result_figures.published_rows(folder, load(rows).preview, plan)]
+    with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
+        assert shown == list(csv.DictReader(stream))
+    assert {row["person"] for row in shown} == {"*"}
+
+
 def test_points_that_none_beats_are_marked(source, tmp_path) -> None:
     _, folder = released(source, tmp_path / "out", name="exhaustive", loss="loss-metric", suppression=0.05)
     found = result_figures.points(folder, 300)

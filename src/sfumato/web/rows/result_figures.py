@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.delimited import Dialect, read_lines
 from sfumato.engines.duckdb.engine import Row
+from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.dossier import Dossier
@@ -70,7 +71,6 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
-    removed = [name for name, column in plan["columns"].items() if column["role"] == "identifier"]
     missing = set(plan["data"].get("missing", ()))
     pairs: list[tuple[Row, Row | None]] = []
     for row in rows:
@@ -81,8 +81,25 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
             pairs.append((row, None))
         else:
             labels = dict(zip(names, outcome[0], strict=True))
-            pairs.append((row, {**row, **labels, **dict.fromkeys(removed, "*")}))
+            others = {name: _published(row[name], column) for name, column in plan["columns"].items() if name in row}
+            pairs.append((row, {**row, **others, **labels}))
     return pairs
+
+
+def _published(text: str | None, column: Mapping[str, Any]) -> str | None:
+    """What a text of a column that is no quasi-identifier is published as.
+
+    >>> _published("7", {"role": "person"}), _published("7", {"role": "person", "publish": "key"})
+    ('*', 'key')
+    >>> _published("1234", {"role": "sensitive", "publish": {"round": 100}})
+    '1200'
+    """
+    publish = column.get("publish")
+    if column["role"] in ("identifier", "person"):
+        return publish or "*"
+    if publish is None or text is None:
+        return text
+    return PublishPlan(**publish).publish([text])[0] or text
 
 
 def divided(folder: Path) -> bool:
