@@ -307,6 +307,7 @@ def test_a_measure_does_not_change_what_is_released(place, tmp_path, judged) -> 
     given["privacy"] += judged
     given["data"]["source"] = str(place / "rows.csv")
     given["columns"]["sex"]["hierarchy"] = {"type": "any"}
+    given["seed"] = 1
     plain = anonymize(None, given)
     measured = anonymize(None, given | {"utility": {"target": "wage"}})
     assert "classification" in measured.report.utility

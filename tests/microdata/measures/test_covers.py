@@ -90,7 +90,7 @@ def test_decimals_and_dates_without_a_hierarchy_are_numbers():
         "t": ["2020-01-01", "2020-01-02", "2021-01-01", "2021-01-03"],
     }
     asked = {"b": {"type": "decimal"}, "t": {"type": "date"}}
-    release = released(columns, 2, {"name": "mondrian"}, **asked)
+    release = released(columns, 2, {"name": "mondrian", "bounds": "own"}, **asked)
     found = release.report.utility
     assert found["losses"]["loss-metric"]["value"] == pytest.approx(release.report.loss.value)
     # A reader of `[0.5–0.6]` thinks both as likely as they are.
