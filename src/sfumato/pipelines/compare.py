@@ -210,8 +210,9 @@ def _options(method: str) -> dict[str, Any]:
 def _measured(cell: Cell, plan: Plan, result: Result) -> Cell:
     """A run with the figures of its answer."""
     recoding = result.recoding
-    kept, matches = published_sizes(plan, recoding)
-    risk = prosecutor(kept, matches=matches)
+    kept, _ = published_sizes(plan, recoding)
+    # As in the report of a release: a missing value counts as a value of its own, which is the higher risk.
+    risk = prosecutor(kept)
     weights = [plan.columns[name].weight for name in result.per_column]
     return replace(
         cell,
