@@ -144,7 +144,7 @@ def dividing(kind: str) -> dict:
         "data": {"missing": ["?"]},
         "columns": columns | {"ill": {"role": "sensitive", "type": kind}},
         "privacy": [{"model": "k-anonymity", "k": 40}, {"model": "l-diversity", "l": 2, "column": "ill"}],
-        "method": {"name": "mondrian", "mode": "relaxed"},
+        "method": {"name": "mondrian", "mode": "relaxed", "bounds": "own"},
         "output": {"class_column": "class"},
     }
 
