@@ -143,7 +143,7 @@ def dividing(kind: str) -> dict:
         "seed": 3,
         "data": {"missing": ["?"]},
         "columns": columns | {"ill": {"role": "sensitive", "type": kind}},
-        "privacy": [{"model": "k-anonymity", "k": 40}, {"model": "l-diversity", "l": 2, "column": "ill"}],
+        "privacy": [{"model": "k-anonymity", "k": 90}, {"model": "l-diversity", "l": 2, "column": "ill"}],
         "method": {"name": "mondrian", "mode": "relaxed", "bounds": "own"},
         "output": {"class_column": "class"},
     }
