@@ -13,14 +13,14 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.texts.words import accepted_words, languages, words_in
 from sfumato.web import components
 from sfumato.web.attributes import attribute_area
-from sfumato.web.browser_key import BrowserKeys
 from sfumato.web.help import help_area
+from sfumato.web.projects.browser_key import BrowserKeys
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.projects.workspaces import Workspaces
 from sfumato.web.rows import rows_area
 from sfumato.web.shell import Shell
 from sfumato.web.tables import table_area
 from sfumato.web.upload_limit import UploadLimit
-from sfumato.web.workspace import Workspace
-from sfumato.web.workspaces import Workspaces
 
 PATH = "/app"
 LOOKING_SECONDS = 5.0
