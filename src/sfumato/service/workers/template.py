@@ -1,6 +1,7 @@
 """The server's side of template and workers: starts the template, asks for workers, ends them, learns of their end."""
 
 import atexit
+import os
 import signal
 import socket
 import subprocess
@@ -170,6 +171,7 @@ class Template:
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
+                env={name: value for name, value in os.environ.items() if not name.startswith("SFUMATO_")},
                 cwd="/",
             )
         self._control = ours
