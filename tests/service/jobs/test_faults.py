@@ -24,7 +24,7 @@ from sfumato.service.settings import JobSettings, Limits, Settings
 from sfumato.service.store import sqlite as stores
 from sfumato.service.store.jobs import Ending, new_id
 from sfumato.service.workers.template import shared_template
-from sfumato.web.sealed_projects import SealedProjects
+from sfumato.web.projects.sealed_projects import SealedProjects
 
 
 def plan(**more):

@@ -13,8 +13,8 @@ from sfumato.datasets import census, patients
 from sfumato.service.jobs.folders import Folders
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings
-from sfumato.service.store.database import open_database
 from sfumato.service.store.jobs import new_id
+from sfumato.service.store.opening import open_database
 
 LEASE = ("--lease-seconds", "2")
 

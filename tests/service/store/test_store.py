@@ -9,9 +9,10 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.service.http.problems import problem_of
-from sfumato.service.store.database import STEPS, StoreUnavailableError, open_database
+from sfumato.service.store.database import StoreUnavailableError
 from sfumato.service.store.jobs import Ending, JobStore, new_id
 from sfumato.service.store.leases import BEATS, Leases
+from sfumato.service.store.opening import STEPS, open_database
 
 SECONDS = 0.6
 

@@ -17,9 +17,10 @@ from sfumato.service.jobs.folders import Folders, erase, size_of
 from sfumato.service.jobs.upkeep import Upkeep
 from sfumato.service.jobs.webhooks import Webhooks
 from sfumato.service.settings import JobSettings
-from sfumato.service.store.database import StoreUnavailableError, open_database
+from sfumato.service.store.database import StoreUnavailableError
 from sfumato.service.store.jobs import Ending, Job, JobStore
 from sfumato.service.store.leases import Leases
+from sfumato.service.store.opening import open_database
 from sfumato.service.workers.frames import Call, CrashedError, Progress, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.template import Worker, shared_template

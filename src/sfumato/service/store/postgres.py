@@ -8,8 +8,9 @@ from queue import Empty, LifoQueue
 from typing import Any
 
 from sfumato.errors import PlanError, extra_part
-from sfumato.service.store.database import ADDRESSES, Outcome, StoreUnavailableError, Transaction
+from sfumato.service.store.database import Outcome, StoreUnavailableError, Transaction
 
+ADDRESSES = ("postgresql://", "postgres://")
 CONNECTING_SECONDS = 5
 MOST_IDLE = 8
 # How long a statement waits for rows that another server has locked.
