@@ -8,7 +8,7 @@ from nicegui import ui
 
 from sfumato.report.page.plots import legend, meter, meters
 from sfumato.report.release import sections
-from sfumato.service.jobs.store import Job
+from sfumato.service.store.jobs import Job
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
 from sfumato.web.projects.workspace import Run
