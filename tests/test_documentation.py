@@ -4,7 +4,6 @@ import re
 import shlex
 from pathlib import Path
 
-import polars as pl
 import pytest
 import yaml
 
@@ -31,8 +30,18 @@ def test_the_tour(sfumato, tmp_path, monkeypatch) -> None:
             assert read_plan(suggested).quasi_identifiers == ("date_of_birth", "sex", "zip")
             Path(target).write_text(blocks("yaml")[0], encoding="utf-8")
     python = next(block for block in blocks("python")).replace('"release"', '"release2"')
-    exec(python, {"frame": pl.read_csv("patients.csv", separator=";", infer_schema=False)})
+    exec(python, {})
     assert (tmp_path / "release2" / "report.html").exists()
+
+
+def test_the_page_on_python_runs(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(block, names)
+    assert (tmp_path / "python-release" / "report.html").exists()
+    assert "quasi-identifier" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))])

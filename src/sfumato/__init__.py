@@ -3,91 +3,174 @@
 The names below load what they need when they are first used, so that importing the package stays quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato.errors import (
-        DataError,
-        EngineError,
-        InternalError,
-        PlanError,
-        PromiseError,
-        SfumatoError,
-        UnattainableError,
-    )
-    from sfumato.microdata.plan.model import Plan
-    from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.attributes import anonymize_attributes
-    from sfumato.pipelines.compare import Comparison, compare
-    from sfumato.pipelines.release import anonymize
-    from sfumato.pipelines.release_folder import Release
-    from sfumato.pipelines.risk import risk
-    from sfumato.pipelines.tables.audit import audit
-    from sfumato.pipelines.tables.protect import protect
-    from sfumato.pipelines.tables.suppress import suppress
-    from sfumato.pipelines.tables.tabulate import tabulate
-    from sfumato.pipelines.verify import verify
-    from sfumato.service.client import Client
+    from sfumato import datasets as datasets
+    from sfumato.errors import DataError as DataError
+    from sfumato.errors import EngineError as EngineError
+    from sfumato.errors import InternalError as InternalError
+    from sfumato.errors import PlanError as PlanError
+    from sfumato.errors import PromiseError as PromiseError
+    from sfumato.errors import SfumatoError as SfumatoError
+    from sfumato.errors import UnattainableError as UnattainableError
+    from sfumato.hierarchies.builders import any_ as any_
+    from sfumato.hierarchies.builders import dates as dates
+    from sfumato.hierarchies.builders import digits as digits
+    from sfumato.hierarchies.builders import hierarchy_file as hierarchy_file
+    from sfumato.hierarchies.builders import intervals as intervals
+    from sfumato.hierarchies.builders import order as order
+    from sfumato.hierarchies.builders import tree as tree
+    from sfumato.microdata.data_plan import DataPlan as DataPlan
+    from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
+    from sfumato.microdata.models.average_risk import AverageRisk as AverageRisk
+    from sfumato.microdata.models.beta_likeness import BetaLikeness as BetaLikeness
+    from sfumato.microdata.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
+    from sfumato.microdata.models.delta_presence import DeltaPresence as DeltaPresence
+    from sfumato.microdata.models.delta_presence import Subset as Subset
+    from sfumato.microdata.models.k_anonymity import KAnonymity as KAnonymity
+    from sfumato.microdata.models.k_map import KMap as KMap
+    from sfumato.microdata.models.l_diversity import LDiversity as LDiversity
+    from sfumato.microdata.models.sample_uniqueness import SampleUniqueness as SampleUniqueness
+    from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
+    from sfumato.microdata.outcome import Report as Report
+    from sfumato.microdata.plan.building import Plan as Plan
+    from sfumato.microdata.plan.methods import Auto as Auto
+    from sfumato.microdata.plan.methods import Exhaustive as Exhaustive
+    from sfumato.microdata.plan.methods import Greedy as Greedy
+    from sfumato.microdata.plan.methods import KOptimize as KOptimize
+    from sfumato.microdata.plan.methods import Local as Local
+    from sfumato.microdata.plan.methods import Mondrian as Mondrian
+    from sfumato.microdata.plan.methods import Optimal as Optimal
+    from sfumato.microdata.plan.methods import Samarati as Samarati
+    from sfumato.microdata.plan.methods import Suppression as Suppression
+    from sfumato.microdata.plan.model import ColumnPlan as ColumnPlan
+    from sfumato.microdata.plan.model import OutputPlan as OutputPlan
+    from sfumato.microdata.plan.model import ReleasePlan as ReleasePlan
+    from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
+    from sfumato.microdata.plan.read import read_plan as read_plan
+    from sfumato.microdata.publishing.plan import PublishPlan as PublishPlan
+    from sfumato.microdata.verdict import Promise as Promise
+    from sfumato.microdata.verdict import Verdict as Verdict
+    from sfumato.pipelines.attributes import anonymize_attributes as anonymize_attributes
+    from sfumato.pipelines.compare import Comparison as Comparison
+    from sfumato.pipelines.compare import compare as compare
+    from sfumato.pipelines.moving.layouts import export as export
+    from sfumato.pipelines.release import anonymize as anonymize
+    from sfumato.pipelines.release_folder import Release as Release
+    from sfumato.pipelines.risk import RiskReport as RiskReport
+    from sfumato.pipelines.risk import risk as risk
+    from sfumato.pipelines.suggest import suggest as suggest
+    from sfumato.pipelines.tables.audit import audit as audit
+    from sfumato.pipelines.tables.protect import protect as protect
+    from sfumato.pipelines.tables.protected_table import ProtectedTable as ProtectedTable
+    from sfumato.pipelines.tables.several import ProtectedTables as ProtectedTables
+    from sfumato.pipelines.tables.suppress import suppress as suppress
+    from sfumato.pipelines.tables.tabulate import tabulate as tabulate
+    from sfumato.pipelines.verify import verify as verify
+    from sfumato.service.client import Client as Client
+    from sfumato.tables.attack.findings import Audit as Audit
+    from sfumato.tables.plan.plan import TablePlan as TablePlan
 
-# Public name -> the module in which it lives.
+# Module -> the public names that live there.
 _HOMES = {
-    "DataError": "sfumato.errors",
-    "EngineError": "sfumato.errors",
-    "InternalError": "sfumato.errors",
-    "Plan": "sfumato.microdata.plan.model",
-    "PlanError": "sfumato.errors",
-    "PromiseError": "sfumato.errors",
-    "Release": "sfumato.pipelines.release_folder",
-    "SfumatoError": "sfumato.errors",
-    "UnattainableError": "sfumato.errors",
-    "anonymize": "sfumato.pipelines.release",
-    "anonymize_attributes": "sfumato.pipelines.attributes",
-    "audit": "sfumato.pipelines.tables.audit",
-    "Client": "sfumato.service.client",
-    "Comparison": "sfumato.pipelines.compare",
-    "compare": "sfumato.pipelines.compare",
-    "protect": "sfumato.pipelines.tables.protect",
-    "read_plan": "sfumato.microdata.plan.read",
-    "risk": "sfumato.pipelines.risk",
-    "suppress": "sfumato.pipelines.tables.suppress",
-    "tabulate": "sfumato.pipelines.tables.tabulate",
-    "verify": "sfumato.pipelines.verify",
+    "errors": (
+        "DataError",
+        "EngineError",
+        "InternalError",
+        "PlanError",
+        "PromiseError",
+        "SfumatoError",
+        "UnattainableError",
+    ),
+    "hierarchies.builders": (
+        "any_",
+        "dates",
+        "digits",
+        "hierarchy_file",
+        "intervals",
+        "order",
+        "tree",
+    ),
+    "microdata.data_plan": ("DataPlan",),
+    "microdata.models.alpha_k_anonymity": ("AlphaKAnonymity",),
+    "microdata.models.average_risk": ("AverageRisk",),
+    "microdata.models.beta_likeness": ("BetaLikeness",),
+    "microdata.models.delta_disclosure": ("DeltaDisclosure",),
+    "microdata.models.delta_presence": (
+        "DeltaPresence",
+        "Subset",
+    ),
+    "microdata.models.k_anonymity": ("KAnonymity",),
+    "microdata.models.k_map": ("KMap",),
+    "microdata.models.l_diversity": ("LDiversity",),
+    "microdata.models.sample_uniqueness": ("SampleUniqueness",),
+    "microdata.models.t_closeness": ("TCloseness",),
+    "microdata.outcome": ("Report",),
+    "microdata.plan.building": ("Plan",),
+    "microdata.plan.methods": (
+        "Auto",
+        "Exhaustive",
+        "Greedy",
+        "KOptimize",
+        "Local",
+        "Mondrian",
+        "Optimal",
+        "Samarati",
+        "Suppression",
+    ),
+    "microdata.plan.model": (
+        "ColumnPlan",
+        "OutputPlan",
+        "ReleasePlan",
+        "UtilityPlan",
+    ),
+    "microdata.plan.read": ("read_plan",),
+    "microdata.publishing.plan": ("PublishPlan",),
+    "microdata.verdict": (
+        "Promise",
+        "Verdict",
+    ),
+    "pipelines.attributes": ("anonymize_attributes",),
+    "pipelines.moving.layouts": ("export",),
+    "pipelines.compare": (
+        "Comparison",
+        "compare",
+    ),
+    "pipelines.release": ("anonymize",),
+    "pipelines.release_folder": ("Release",),
+    "pipelines.risk": (
+        "RiskReport",
+        "risk",
+    ),
+    "pipelines.suggest": ("suggest",),
+    "pipelines.tables.audit": ("audit",),
+    "pipelines.tables.protect": ("protect",),
+    "pipelines.tables.protected_table": ("ProtectedTable",),
+    "pipelines.tables.several": ("ProtectedTables",),
+    "pipelines.tables.suppress": ("suppress",),
+    "pipelines.tables.tabulate": ("tabulate",),
+    "pipelines.verify": ("verify",),
+    "service.client": ("Client",),
+    "tables.attack.findings": ("Audit",),
+    "tables.plan.plan": ("TablePlan",),
 }
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = ["__version__", "datasets", *_MODULES]  # noqa: PLE0604  (the names are texts)
 
-__all__ = [
-    "Client",
-    "Comparison",
-    "DataError",
-    "EngineError",
-    "InternalError",
-    "Plan",
-    "PlanError",
-    "PromiseError",
-    "Release",
-    "SfumatoError",
-    "UnattainableError",
-    "__version__",
-    "anonymize",
-    "anonymize_attributes",
-    "audit",
-    "compare",
-    "protect",
-    "read_plan",
-    "risk",
-    "suppress",
-    "tabulate",
-    "verify",
-]
+if not TYPE_CHECKING:  # a checker of types knows the names above, and no others
 
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+        if name == "datasets":
+            return import_module("sfumato.datasets")
+        if name not in _MODULES:
+            raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+        return getattr(import_module(f"sfumato.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted(__all__)

@@ -301,5 +301,5 @@ def damaged(path: Path) -> DataError:
 
 def wrong_encoding(encoding: str) -> DataError:
     """The error for text that is not in the encoding it should be in."""
-    do = "Save it as UTF-8, or say which encoding it has: data.encoding, for example latin-1."
+    do = "Save it as UTF-8, or say which encoding it has, for example latin-1: --encoding, or data.encoding in a plan."
     return DataError(f"the file is not {encoding.upper()}.", do, "encoding")

@@ -152,9 +152,12 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
     >>> did_you_mean("quasi-identifer", ["identifier", "quasi-identifier"])
     'Did you mean "quasi-identifier"?'
+    >>> did_you_mean("Agee", ["age", "gender"])
+    'Did you mean "age"?'
     """
     names = sorted(valid)
-    near = get_close_matches(name, names, n=1, cutoff=0.6)
+    folded = {valid_name.casefold(): valid_name for valid_name in reversed(names)}
+    near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     if near:
-        return f'Did you mean "{near[0]}"?'
+        return f'Did you mean "{folded[near[0]]}"?'
     return "Valid: " + ", ".join(names) + "." if names else ""

@@ -35,6 +35,8 @@ CASES = {
     "a long name to guess from": (("suggest", LONG), 2, "too long"),
     "a long name to verify": (("verify", LONG, "--k", "2", "--quasi-identifiers", "age"), 2, "too long"),
     "a long name to write": (("anonymize", "plan.yaml", "--out", LONG), 2, "too long"),
+    "rows in place of a plan": (("anonymize", "rows.csv", "--out", "out"), 2, "sfumato suggest ROWS --out plan.yaml"),
+    "a misspelled column": (("risk", "rows.csv", "--quasi-identifiers", "Agee,zip"), 2, 'Did you mean "age"?'),
     "no share": (("compare", "plan.yaml", "--suppression", "nan", "--out", "out"), 2, "from 0 to 1"),
     "no share among others": (("compare", "plan.yaml", "--suppression", "0,nan", "--out", "out"), 2, "from 0 to 1"),
 }
@@ -85,3 +87,38 @@ def test_nothing_is_said_about_what_was_published_where_it_is_not_known(capsys, 
 def test_schemas_are_written(sfumato, folder) -> None:
     assert sfumato("schema", "--out", "new/folder").code == 0
     assert json.loads((folder / "new" / "folder" / "plan.schema.json").read_text(encoding="utf-8"))["properties"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("suggest", "latin.csv"),
+        ("risk", "latin.csv", "--quasi-identifiers", "name"),
+        ("anonymize", "latin.yaml", "--out", "out"),
+    ],
+)
+def test_another_encoding_is_told_with_the_option_for_it(sfumato, folder, arguments) -> None:
+    (folder / "latin.csv").write_bytes("name,age\nJürgen,30\nKäthe,40\n".encode("latin-1") * 3)
+    (folder / "latin.yaml").write_text(yaml.safe_dump(PLAN | {"data": {"source": "latin.csv"}}), encoding="utf-8")
+    ran = sfumato(*arguments)
+    assert ran.code == 3
+    assert "--encoding, or data.encoding in a plan" in ran.err
+
+
+def test_risk_reads_other_encodings_and_says_who_attacks(sfumato, folder) -> None:
+    (folder / "latin.csv").write_bytes("name,age\nJürgen,30\nKäthe,40\n".encode("latin-1"))
+    ran = sfumato("risk", "latin.csv", "--quasi-identifiers", "name", "--encoding", "latin-1")
+    assert ran.code == 0, ran.err
+    for words in ("prosecutor: knows that", "journalist: knows somebody", "marketer: wants", "--population-size"):
+        assert words in ran.out
+    sampled = sfumato("risk", "rows.csv", "--quasi-identifiers", "age", "--population-size", "400")
+    assert "journalist: knows somebody" in sampled.out
+    assert "their figures agree" not in sampled.out
+
+
+def test_a_wrong_separator_gives_no_plan_of_one_column(sfumato, folder) -> None:
+    (folder / "semicolons.csv").write_text("age;zip\n" + "30;7000\n40;7001\n" * 10)
+    ran = sfumato("suggest", "semicolons.csv", "--separator", ",")
+    assert ran.code == 3
+    assert "--separator" in ran.err
+    assert ran.out == ""

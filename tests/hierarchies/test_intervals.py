@@ -103,7 +103,9 @@ def test_a_wide_range_has_the_values_of_the_data_as_domain():
         ({"start": 0, "end": 10, "widths": (2,), "bounds": ((2,),)}, "either widths or bounds"),
         ({"start": 10, "end": 10, "widths": (2,)}, "below end"),
         ({"start": 0, "end": 10, "widths": (2,), "bottom": 8, "top": 4}, "below end"),
-        ({"start": 0, "widths": (2,)}, "start and end"),
+        ({"start": 0, "bounds": ((2,),)}, "start and end"),
+        ({"widths": (5, 12)}, "no multiple"),
+        ({"widths": (0,)}, "greater than 0"),
         ({"start": 0, "end": 10, "bounds": ((5, 4),)}, "ascend"),
         ({"start": 0, "end": 10, "bounds": ((5, 40),)}, "between start and end"),
         ({"start": 0, "end": 10, "bounds": ((5,), (6,))}, "nest"),
@@ -118,3 +120,25 @@ def test_faults_of_the_parameters(parameters, words):
 
 def test_a_width_that_covers_all_nests_though_it_is_no_multiple():
     assert Intervals(0, 9, widths=(3, 100)).bind([]).ladder.labels[2] == ("0-9",)
+
+
+@pytest.mark.parametrize(
+    ("values", "level", "labels"),
+    [
+        (["37", "41", "18"], 1, {"15-19", "35-39", "40-44"}),
+        (["37", "41", "18"], 2, {"10-19", "30-39", "40-49"}),
+        (["-3", "12"], 2, {"[-10, -1]", "10-19"}),
+        (["0.5", "12.25"], 1, {"[0, 5)", "[10, 15)"}),
+        ([], 1, set()),
+    ],
+)
+def test_ends_left_open_are_multiples_of_the_widest_width_and_do_not_tell_the_data(values, level, labels):
+    ladder = Intervals(widths=(5, 10)).bind(values).ladder
+    assert {ladder.published(value, level) for value in values} == labels
+
+
+def test_an_end_that_is_named_stays():
+    ladder = Intervals(start=18, widths=(5, 10)).bind(["18", "40"]).ladder
+    assert (ladder.published("18", 1), ladder.published("40", 2)) == ("18-22", "38-47")
+    assert not Intervals(widths=(5,)).by_rule
+    assert Intervals(0, 99, widths=(5,)).by_rule

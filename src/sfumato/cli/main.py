@@ -1,5 +1,6 @@
 """The entry point: finds the command, runs it, and turns every error into one message and exit code."""
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -7,6 +8,7 @@ from errno import ENAMETOOLONG
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sfumato.cli.examples import epilog
 from sfumato.cli.streams import kept_streams
 from sfumato.errors import STATUS, EngineError, InternalError, PlanError, SfumatoError
 from sfumato.version import __version__
@@ -30,8 +32,13 @@ COMMANDS: dict[str, str] = {
     "dataset": "sfumato.cli.dataset",
     "hierarchy": "sfumato.cli.hierarchy",
     "schema": "sfumato.cli.schema",
+    "import": "sfumato.cli.import_project",
+    "doctor": "sfumato.cli.doctor",
     "demo": "sfumato.cli.demo",
 }
+# Set by a shell that asks how a line may go on; the line stands in one of the others.
+COMPLETING = "_SFUMATO_COMPLETE"
+LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -146,15 +153,27 @@ def _application(arguments: Sequence[str]) -> "typer.Typer":
     app = typer.Typer(
         help="Publish data about people without betraying anyone.",
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
     )
     app.callback()(_options(typer))
-    word = next((word for word in arguments if not word.startswith("-")), None)
+    words = _words_so_far() if COMPLETING in os.environ else arguments
+    word = next((word for word in words if not word.startswith("-")), None)
+    if COMPLETING in os.environ and word not in COMMANDS:
+        for name in _installed():  # their names are asked for, not their options: nothing needs to load
+            app.command(name)(lambda: None)
+        return app
     for name in [word] if word in COMMANDS else _installed():
-        app.command(name)(_function(name))
+        app.command(name, epilog=epilog(name))(_function(name))
     return app
+
+
+def _words_so_far() -> list[str]:
+    """The words after the program's name on the line that a shell wants to complete; not the one being typed."""
+    line = next((os.environ[name] for name in LINES if os.environ.get(name)), "")
+    words = line.split()[1:]
+    return words if line[-1:].isspace() or "COMP_CWORD" in os.environ else words[:-1]
 
 
 def _options(typer: Any) -> Callable[[bool], None]:

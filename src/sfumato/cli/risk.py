@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import AsJson, Header, Quiet, Separator, names
+from sfumato.cli.options import AsJson, Encoding, Header, Quiet, Separator, names
 from sfumato.folders import check_free
 
 
@@ -25,6 +25,7 @@ def command(
     on_missing: Annotated[str, typer.Option(help="category, any or drop.")] = "category",
     separator: Separator = None,
     header: Header = None,
+    encoding: Encoding = None,
     html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -49,6 +50,7 @@ def command(
         on_missing=on_missing,  # type: ignore[arg-type]
         separator=separator,
         header=header,
+        encoding=encoding,
     )
     _tell(report, html, as_json, quiet)
 

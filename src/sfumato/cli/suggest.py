@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import Header, Separator
+from sfumato.cli.options import Encoding, Header, Separator
 from sfumato.folders import check_free
 
 
@@ -15,7 +15,7 @@ def command(
     file: Annotated[Path, typer.Argument(help="The data.")],
     separator: Separator = None,
     header: Header = None,
-    encoding: Annotated[str | None, typer.Option(help="Of a CSV file; UTF-8 by default.")] = None,
+    encoding: Encoding = None,
     out: Annotated[Path | None, typer.Option(help="Write the plan to this file, paths relative to it.")] = None,
 ) -> None:
     """Propose a plan for a file, with a reason for each column."""

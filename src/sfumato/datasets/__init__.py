@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sfumato.datasets.dataset import Dataset
 
-__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "stroke", "visits"]
+__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "read", "stroke", "visits"]
 
 
 def patients(rows: int = 300, seed: int = 1) -> "Dataset":
@@ -66,6 +68,19 @@ def visits(rows: int = 2_000, seed: int = 1) -> "Dataset":
     from sfumato.datasets.visit_rows import make_visits
 
     return make_visits(rows, seed)
+
+
+def read(name: str, path: "str | Path", hierarchies: "str | Path | None" = None) -> "Dataset":
+    """A well-known public file that you have, with its columns, types and hierarchies; nothing is downloaded.
+
+    Args:
+        name: `adult`, `casc-census`, `tarragona` or `households`.
+        path: Where the file lies.
+        hierarchies: A folder with hierarchy files of ARX (`…hierarchy_<column>.csv`); those beside the file by default.
+    """
+    from sfumato.datasets.known_files import read_known
+
+    return read_known(name, path, hierarchies)
 
 
 DATASETS: dict[str, Callable[..., "Dataset"]] = {

@@ -1,7 +1,7 @@
 """The hierarchy `intervals`: numbers in intervals of growing width, with top and bottom coding."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.domains import Placeless
-from sfumato.hierarchies.grid import Grid, grid_of
+from sfumato.hierarchies.grid import Grid, exact, grid_of
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals
@@ -34,8 +34,9 @@ class Intervals(Placeless):
     across such a limit is cut there.
 
     Attributes:
-        start: The lowest value, `bottom` unless given.
-        end: The highest value, `top` unless given.
+        start: The lowest value, `bottom` unless given; with widths it may be left open: then the data's lowest value,
+            taken down to a multiple of the widest width, so that labels do not tell it.
+        end: The highest value, `top` unless given; it may be left open likewise.
         widths: The width of the intervals at each level, counted from start; each a multiple of the one before.
         bounds: Instead of widths: for each level, where its intervals begin; each a part of the one before.
         bottom: The limit below which values are coded.
@@ -57,8 +58,13 @@ class Intervals(Placeless):
     def __post_init__(self) -> None:
         if bool(self.widths) == bool(self.bounds):
             raise ValueError("give either widths or bounds.")
-        if (self.start is None and self.bottom is None) or (self.end is None and self.top is None):
+        if self.is_open and not self.widths:
             raise ValueError("start and end are needed, or bottom and top in their place.")
+        if not all(width > 0 for width in self.widths):
+            raise ValueError("widths must be greater than 0.")
+        if self.is_open:
+            self._check_multiples()
+            return
         low, high = self.range
         if low >= high or not low <= self.limits[0] <= self.limits[1] <= high:
             raise ValueError("start must lie below end, and bottom and top between them, in this order.")
@@ -67,6 +73,36 @@ class Intervals(Placeless):
         if self.numbers == "whole" and not self._whole_parameters():
             raise ValueError("intervals of whole numbers need parameters that are whole.")
         self._grids()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an end of the range is left to the data."""
+        return (self.start is None and self.bottom is None) or (self.end is None and self.top is None)
+
+    @property
+    def by_rule(self) -> bool:
+        return not self.is_open
+
+    def _check_multiples(self) -> None:
+        """Where the data set the range, levels nest whatever it is if each width is a multiple of the one before."""
+        for small, large in pairwise(self.widths):
+            if exact(float(large)) % exact(float(small)):
+                raise ValueError(f"levels do not nest: {large:g} is no multiple of {small:g}.")
+
+    def _between(self, numbers: Numbers) -> "Intervals":
+        """The hierarchy with the ends that it leaves open taken from numbers."""
+        present = numbers[~np.isnan(numbers)]
+        step = exact(float(max(self.widths)))
+        lowest, highest = (
+            (exact(float(end)) for end in (present.min(), present.max())) if len(present) else (step, step)
+        )
+        whole = self.numbers == "whole" or (self.numbers is None and bool((np.floor(present) == present).all()))
+        start = self.bottom if self.start is None else self.start
+        low = lowest // step * step - (step if lowest < 0 else 0) if start is None else exact(float(start))
+        end = self.top if self.end is None else self.end
+        high = low + ((max(highest, low) - low) // step + 1) * step - whole if end is None else exact(float(end))
+        kind: NumberKind = "whole" if whole else "decimal"
+        return replace(self, start=float(low), end=float(high), numbers=self.numbers or kind)
 
     @property
     def range(self) -> tuple[float, float]:
@@ -89,6 +125,8 @@ class Intervals(Placeless):
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the range's whole numbers or of the data's numbers, ascending."""
         numbers = numerals(values)
+        if self.is_open:
+            return self._between(numbers).bind(values)
         fits = self._fits(numbers)
         kept = [value for value, fit in zip(values, fits, strict=True) if fit]
         texts, ordered = self._domain(kept, numbers[fits])

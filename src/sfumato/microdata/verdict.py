@@ -56,7 +56,7 @@ class Promise:
         return figures | more | ({"parameters": dict(self.parameters)} if self.parameters else {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Verdict:
     """What published rows keep of the promises asked for.
 
@@ -71,6 +71,11 @@ class Verdict:
     largest: int
     promises: tuple[Promise, ...]
     faults: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        holds = "holds" if self.holds else "DOES NOT HOLD"
+        sizes = f"{self.smallest:,} to {self.largest:,} rows"
+        return f"Verdict({holds}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
 
     @property
     def holds(self) -> bool:

@@ -26,6 +26,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.counting import frequency_table
 from sfumato.report.compare import as_csv, html
 
@@ -42,9 +43,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Runs):
     """All runs of a grid, with what people make of them: a frame, charts, a page, a folder."""
+
+    def __repr__(self) -> str:
+        return f"Comparison({len(self.cells)} runs of {', '.join(self.methods)}; {self.rows:,} rows)"
 
     @property
     def data(self) -> Any:
@@ -105,9 +109,10 @@ def compare(
         PlanError: A name is no method, or a number is out of bounds.
         DataError, EngineError: The data cannot be counted. What goes wrong in a run is in its cell.
     """
-    resolved = read_plan(plan)
+    resolved: Plan = read_plan(plan)
     grid = _Grid(resolved, tuple(dict.fromkeys(methods)), _ks(resolved, k), _budgets(resolved, suppression))
     source = open_engine(data, resolved, engine)
+    resolved = resolved.with_others(source.columns)
     try:
         table = frequency_table(resolved, source)
     finally:
@@ -187,17 +192,17 @@ class _Grid:
 
     def _planned(self, method: str, k: int, budget: Suppression) -> Plan:
         """The plan of one run."""
-        text = dict(self.plan.text)
+        text = plan_dict(self.plan, self.plan.folder)
         text["method"] = self._method(method, budget)
         models = [dict(model) for model in text["privacy"] if model.get("model") != KAnonymity.name]
         text["privacy"] = [{"model": KAnonymity.name, "k": k}, *models]
-        return read_plan(text).at(self.plan.folder)
+        return read_plan(text, self.plan.folder)
 
     def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
         """The method's options: the plan's own, those of its name, and what makes all methods comparable."""
         options = _options(method)
         keys = METHOD.variants[options["name"]].keys
-        own = dict(self.plan.text.get("method", {}))
+        own: dict[str, Any] = plan_dict(self.plan)["method"]
         own_options = own if own.get("name") == options["name"] and method not in VARIANTS else {}
         common = COMPARED | {"suppression": budget.share if budget.rows is None else {"rows": budget.rows}}
         return own_options | options | {key: value for key, value in common.items() if key in keys}

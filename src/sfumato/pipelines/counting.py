@@ -1,5 +1,6 @@
 """Counting the rows of a plan: what they hold, coded as a frequency table, or why they do not fit the plan."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSON
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
+from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
@@ -16,11 +18,13 @@ from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import named
 from sfumato.microdata.models.t_closeness import TCloseness
-from sfumato.microdata.plan.model import Plan, located
+from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.recoding.population import with_population, with_texts
 from sfumato.microdata.recoding.prediction import Prediction
 
 ROWS_SHOWN = 10
+# How many zeros may have been lost in front of a code.
+MOST_ZEROS = 6
 
 
 def reading_of(plan: Plan) -> Reading:
@@ -178,6 +182,7 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
     A checked column is published as it is, or as `publish` says: its invalid values are not made missing or dropped.
     """
     checked = [plan.columns[entry.column] for entry in rejected if entry.column in plan.checked_columns]
+    do = ""
     parts: list[str] = []
     rows: list[int] = []
     values: list[str] = []
@@ -187,19 +192,39 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
         parts.append(
             f'column "{column.column}": {len(column.texts)} values do not fit its type or hierarchy (row {shown})'
         )
+        if lost_zeros(located(plan).columns[column.column].hierarchy, column.texts):
+            parts[-1] += "; with zeros in front they would: whoever read the column as numbers lost them"
+            do = f'Read it as text: pandas.read_csv(…, dtype={{"{column.column}": str}}), or hand over the path.'
         rows.extend(places)
         values.extend(column.texts)
     return DataError(
         "; ".join(parts) + ".",
-        "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
-        if any(column.operations for column in checked)
-        else "Mend the data, or take the type off that column: it is published as it is, whatever data.on_invalid says."
-        if checked
-        else "Mend the data or the hierarchy, or set data.on_invalid to missing or drop.",
+        do or _mending(checked),
         "invalid-value",
         values=values,
         rows=rows,
         column=rejected[0].column,
+    )
+
+
+def _mending(checked: Sequence[ColumnPlan]) -> str:
+    """What to do about invalid values, of which these columns are checked ones."""
+    if any(column.operations for column in checked):
+        return "Mend the data, or take publish off that column: it is about numbers, whatever data.on_invalid says."
+    if checked:
+        how = "it is published as it is, whatever data.on_invalid says."
+        return f"Mend the data, or take the type off that column: {how}"
+    return "Mend the data or the hierarchy, or set data.on_invalid to missing or drop."
+
+
+def lost_zeros(hierarchy: Hierarchy | None, texts: Sequence[str]) -> bool:
+    """Whether values that a hierarchy rejects are numbers that it takes with zeros in front (codes read as numbers)."""
+    if hierarchy is None or not all(text.isascii() and text.isdigit() for text in texts):
+        return False
+    longest = max(map(len, texts))
+    return any(
+        not hierarchy.bind([text.zfill(width) for text in dict.fromkeys(texts)]).rejected
+        for width in range(longest + 1, longest + MOST_ZEROS)
     )
 
 

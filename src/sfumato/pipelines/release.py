@@ -63,6 +63,7 @@ def anonymize(
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
+        resolved = resolved.with_others(source.columns)
         release = _Run(resolved, source, tell).release(workspace)
         if release.published is source:
             stack.pop_all()

@@ -12,6 +12,7 @@ from sfumato.engines.engine import Engine
 from sfumato.engines.frames.engine import FrameEngine
 from sfumato.engines.frames.writing import write_frame, write_keys
 from sfumato.engines.order import PERSONS_FILE
+from sfumato.errors import PlanError, did_you_mean
 from sfumato.folders import Scratch, link, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
@@ -23,15 +24,22 @@ from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
 from sfumato.pipelines.counting import recount
+from sfumato.pipelines.release_plots import Plots
 from sfumato.pipelines.sealing import figures_of, seals
+from sfumato.report.release.explanation import Explanation, explain
 
 # Stage ("count", "search", "apply", "verify", "trade-off"), how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ReleaseReport(Report):
     """The outcome of a release, as a notebook shows it."""
+
+    def __repr__(self) -> str:
+        from sfumato.report.release.report import line
+
+        return f"ReleaseReport({line(self)})"
 
     def _repr_html_(self) -> str:
         from sfumato.report.release.report import fragment
@@ -39,7 +47,7 @@ class ReleaseReport(Report):
         return fragment(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """A release: the published rows, the report on them, and the recoding that made them.
 
@@ -65,6 +73,29 @@ class Release:
     def data(self) -> Any:
         """The published rows: the kind of frame that went in, or the path of the file."""
         return self.published.data()
+
+    @property
+    def plot(self) -> Plots:
+        """Charts: `plot.risk()`, `plot.columns()`, `plot.tradeoff()`."""
+        return Plots(self.report, self.plan, self.table, self.recoding)
+
+    def explain(self, column: str) -> Explanation:
+        """What happened to a column, and why.
+
+        Raises:
+            PlanError: The plan has no such column.
+        """
+        from sfumato.report.release.before_after import gather
+        from sfumato.report.release.dossier import Dossier
+
+        if column not in self.plan.columns:
+            raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.plan.columns), "columns")
+        return explain(Dossier(self.report, self.plan, gather(self.plan, self.table, self.recoding)), column)
+
+    def __repr__(self) -> str:
+        from sfumato.report.release.report import line
+
+        return f"Release({line(self.report)})"
 
     def close(self) -> None:
         """Let go of what the release holds on disk; what was saved stays."""

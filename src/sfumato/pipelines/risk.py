@@ -21,9 +21,13 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.report.risk import html_part
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RiskReport(RiskSurvey):
     """Everything that is told about the risk of some rows, as a notebook shows it."""
+
+    def __repr__(self) -> str:
+        figures = self.prosecutor
+        return f"RiskReport({self.figures.rows:,} rows, highest {figures.highest:.3g}, average {figures.average:.3g})"
 
     def _repr_html_(self) -> str:
         return html_part(self)
@@ -41,6 +45,7 @@ def risk(
     on_missing: OnMissing = "category",
     separator: str | None = None,
     header: bool | None = None,
+    encoding: str | None = None,
     subset_limit: int = LIMIT,
     row_numbers: bool = False,
 ) -> RiskReport:
@@ -56,6 +61,7 @@ def risk(
         missing: Texts that mean "missing", besides an empty field.
         on_missing: What a missing value is. No row is ever left out silently: `dropped_rows` says how many were.
         separator: Of a CSV file; found out by default.
+        encoding: Of a CSV file; UTF-8 by default.
         header: Whether a CSV file has one; without it, and without a plan, its columns are c1, c2, ….
         subset_limit: How many sets of columns are measured where there are too many to measure all.
         row_numbers: Whether the numbers of the outliers' rows are looked up, too.
@@ -66,7 +72,13 @@ def risk(
     (1, 0.667)
     """
     check_separator(separator)
-    reading = DataPlan(separator=separator, header=header, missing=tuple(missing), on_missing=on_missing)
+    reading = DataPlan(
+        separator=separator,
+        encoding=encoding or DataPlan().encoding,
+        header=header,
+        missing=tuple(missing),
+        on_missing=on_missing,
+    )
     resolved = _plan_of(quasi_identifiers, plan, reading)
     _check_numbers(population_size, sampling_fraction, threshold)
     names = () if plan is None else tuple(read_plan(plan).columns)
@@ -99,6 +111,7 @@ def _plan_of(
         missing=reading.missing or resolved.data.missing,
         on_missing=reading.on_missing if reading.on_missing != "category" else resolved.data.on_missing,
         separator=reading.separator or resolved.data.separator,
+        encoding=reading.encoding if reading.encoding != DataPlan().encoding else resolved.data.encoding,
         header=resolved.data.header if reading.header is None else reading.header,
     )
     return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,8 +12,11 @@ import numpy as np
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import Suggestion, suggest
+from sfumato.hierarchies.suggest.roles import Suggestion
+from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.selection import select
+from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.read import read_plan
 
 MISSING_WORDS = (
     "?",
@@ -84,7 +87,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
     missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
-    suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
+    suggestions = select({name: suggest_column(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     reading = ({} if source is None else {"source": source}) | data
     reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
@@ -170,13 +173,33 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     'sensitive'
     """
     from sfumato.engines.opening import open_engine
-    from sfumato.microdata.plan.model import Plan
 
-    engine = open_engine(frame, Plan({}, ()))
+    engine = open_engine(frame, Plan())
     try:
         return suggest_plan(engine)
     finally:
         engine.close()
+
+
+def suggest(
+    data: Any, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+) -> Plan:
+    """A plan for some rows: what each column is and why, what is promised, how it is searched.
+
+    It runs as it is, prints as a table of columns, roles, hierarchies and reasons, and every step of a plan goes on
+    from it: `sf.suggest(frame).identify("note").quasi(zip=sf.digits(5))`.
+
+    Args:
+        data: A pandas, Polars, Arrow or Spark frame, or the path of a file.
+        separator: Of a CSV file; encoding, header: likewise, found out or UTF-8 by default.
+
+    >>> import sfumato.datasets
+    >>> suggest(sfumato.datasets.four_rows().to_polars()).columns["illness"].role
+    'sensitive'
+    """
+    of_file = isinstance(data, str | Path)
+    proposal = suggest_for_file(Path(data), separator, encoding, header) if of_file else suggest_for_frame(data)
+    return replace(read_plan(proposal.plan), reasons=proposal.reasons)
 
 
 def _check_one_column(profiles: tuple[Profile, ...]) -> None:

@@ -138,6 +138,7 @@ def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
 
 
 def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows: bool) -> Verdict:
+    plan = plan.with_others(name for name in engine.columns if name != plan.output.class_column)
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
     counted, _ = typed(engine.count(names, Reading()), plan)

@@ -4,9 +4,18 @@ from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
 from sfumato.microdata.measures.subsets import Telling
 from sfumato.microdata.measures.survey import RiskSurvey
-from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.report.page.html_parts import listing, page, paragraph, section, table
 
 SHOWN = 10
+ATTACKERS = {
+    "prosecutor": "knows that a certain person is among the rows, and looks for that one row",
+    "journalist": "knows somebody of the population, and not whether that person is among the rows",
+    "marketer": "wants as many rows as possible put to names; the average is what he can expect",
+}
+SAME = (
+    "All three are taken to face these rows as the whole population, so their figures agree; "
+    "--population-size or --sampling-fraction tells them apart."
+)
 MISSING = {
     "category": "a missing value is a value of its own",
     "any": "a missing value matches anything, and is counted as a value of its own, too",
@@ -25,6 +34,7 @@ def text(report: RiskSurvey) -> str:
         *_matching_lines(report),
         f"  uniques       {figures.uniques:,} rows ({_percent(figures.uniques / max(figures.rows, 1))})",
         *(f"  {name:<13} {_attacker(attacker, figures.threshold)}" for name, attacker in _attackers(report)),
+        *_attacker_lines(report),
         *_population_lines(report),
         *(f"  column        {entry}" for entry in report.columns),
         *(f"  step          {entry}" for entry in report.steps),
@@ -32,6 +42,14 @@ def text(report: RiskSurvey) -> str:
         *_subset_lines(report),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _attacker_lines(report: RiskSurvey) -> list[str]:
+    """Who the three attackers are, and why their figures may be the same."""
+    lines = [f"    {name}: {who}" for name, who in ATTACKERS.items()]
+    if report.uniqueness is None:
+        lines.append(f"    {SAME}")
+    return lines
 
 
 def _matching_lines(report: RiskSurvey) -> list[str]:
@@ -130,7 +148,11 @@ def html_part(report: RiskSurvey) -> str:
             f"{figures.rows:,} rows in {figures.classes:,} classes, {figures.uniques:,} of them unique; "
             f"{MISSING[report.on_missing]} ({report.dropped_rows:,} rows dropped)."
         ),
-        section("Attackers", table(["", "highest", "average", "rows above the threshold", "share"], attackers)),
+        section(
+            "Attackers",
+            table(["", "highest", "average", "rows above the threshold", "share"], attackers),
+            listing(line.strip() for line in _attacker_lines(report)),
+        ),
         section("Smallest classes", table(["size", "classes", "rows"], sizes)),
         section(
             "What each column contributes", table(["column", "level", "uniques then", "average then"], contributions)

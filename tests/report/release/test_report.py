@@ -292,7 +292,7 @@ def test_a_notebook_gets_a_fragment_without_a_style_of_its_own(release) -> None:
 def test_a_notebook_shows_a_plan(release) -> None:
     shown = release.plan._repr_html_()
     assert "k-anonymity 4, l-diversity 2 of illness" in shown.replace("</b>", "")
-    assert "type: digits" in shown
+    assert "digits: length 5" in shown
     read(shown)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel
-from sfumato.shapes.records import Note
+from sfumato.shapes.records import Note, check_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class AverageRisk(ClassModel):
     of_release: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.threshold <= 0:
             raise ValueError("threshold must be greater than 0.")
 

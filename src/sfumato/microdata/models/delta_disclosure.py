@@ -20,7 +20,7 @@ import numpy as np
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.shapes.records import Note
+from sfumato.shapes.records import Note, check_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class DeltaDisclosure(ComparingModel):
     asks: ClassVar[str] = "delta"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.delta <= 0:
             raise ValueError("delta must be greater than 0.")
 

@@ -23,7 +23,7 @@ import numpy as np
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.k_map import persons_of
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.records import Note
+from sfumato.shapes.records import Note, check_fields
 from sfumato.shapes.shapes import Scalar
 
 
@@ -47,6 +47,7 @@ class DeltaPresence(ClassModel):
     column: ClassVar[None] = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.lower > self.upper:
             raise ValueError("lower is above upper.")
 

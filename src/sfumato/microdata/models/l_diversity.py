@@ -22,7 +22,7 @@ import numpy as np
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
-from sfumato.shapes.records import Note
+from sfumato.shapes.records import Note, check_fields
 
 Variant = Literal["distinct", "entropy", "recursive"]
 
@@ -40,6 +40,7 @@ class LDiversity(ClassModel):
     asks: ClassVar[str] = "l"
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if (self.variant == "recursive") != (self.c is not None):
             raise ValueError("c belongs to the variant recursive, and it needs one.")
         if self.variant != "entropy" and self.l != int(self.l):

@@ -1,9 +1,8 @@
 """The plan of a microdata release, as frozen values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from html import escape
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated, Any, Literal, get_args
@@ -24,8 +23,8 @@ PUBLISH = Either(
     (((str,), Choice(("key",))), ((Mapping,), record_of(PublishPlan))),
     "what a column that is no quasi-identifier is published as: its numbers, or a person as a random key",
 )
-CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
+OtherRole = Literal["identifier", "sensitive", "insensitive"]
 Language = Literal["en", "de"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -111,10 +110,12 @@ class Plan:
     """A whole plan.
 
     Attributes:
+        other: What columns of the data are that the plan does not mention; without it they are refused.
         release: Who releases for what; language: the language of the reports.
         folder: Where relative paths start.
         text: The plan as it was given, for the record.
         secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
+        reasons: Why columns are what they are, where somebody proposed it.
     """
 
     columns: Mapping[str, ColumnPlan]
@@ -128,8 +129,10 @@ class Plan:
     release: ReleasePlan = field(default_factory=ReleasePlan)
     language: Language = "en"
     folder: Path = field(default_factory=Path)
-    text: Mapping[str, Any] = field(default_factory=dict)
+    text: Mapping[str, Any] = field(default_factory=dict, compare=False)
     secret: str = field(default="", repr=False)
+    other: OtherRole | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
@@ -205,25 +208,15 @@ class Plan:
         """The same plan with its relative paths starting in a folder."""
         return replace(self, folder=folder)
 
-    def _repr_html_(self) -> str:
-        """The promises and what each column is: a few lines, no style that leaks into others."""
-        promises = ", ".join(
-            f"{model.name} {model.asked:g}" + (f" of {model.column}" if model.column else "") for model in self.privacy
-        )
-        rows = "".join(
-            "<tr>"
-            + "".join(f'<td style="{CELL}">{escape(part)}</td>' for part in (name, column.role, self._ladder(name)))
-            + "</tr>"
-            for name, column in self.columns.items()
-        )
-        return f"<div><p><b>{escape(promises)}</b>, by {escape(self.method.name)}</p><table>{rows}</table></div>"
+    def with_others(self, columns: Iterable[str]) -> "Plan":
+        """The plan with the columns of the data that it does not mention, where it says what these are.
 
-    def _ladder(self, name: str) -> str:
-        """The hierarchy of a column in the plan's own words, cut where it is long."""
-        column = self.text.get("columns", {}).get(name, {})
-        stated = column.get("hierarchy", {}) if isinstance(column, Mapping) else {}
-        text = ", ".join(f"{key}: {value}" for key, value in stated.items())
-        return text if len(text) <= 80 else text[:79] + "…"
+        It says so no longer of columns that come later: those are refused.
+        """
+        if self.other is None:
+            return self
+        others = {name: ColumnPlan(self.other) for name in columns if name not in self.columns}
+        return replace(self, columns={**self.columns, **others}, other=None)
 
 
 def located(plan: Plan) -> Plan:

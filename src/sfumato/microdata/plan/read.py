@@ -5,49 +5,32 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
-from sfumato.microdata.models.registry import MODEL, located
-from sfumato.microdata.plan.methods import METHOD, Auto, FullDomain, KOptimize, Local, Mondrian
-from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan, ReleasePlan, Role, UtilityPlan
+from sfumato.microdata.models.registry import located
+from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.methods import Auto, FullDomain, KOptimize, Local, Mondrian
+from sfumato.microdata.plan.model import Plan as PlanValue
+from sfumato.microdata.plan.model import Role
 from sfumato.microdata.plan.salvage import salvaged
+from sfumato.microdata.plan.shape import PLAN
 from sfumato.shapes import files
-from sfumato.shapes.records import record_of
-from sfumato.shapes.shapes import Choice, Faults, Integer, Key, ListOf, MapOf, Record, Refused, Schema
+from sfumato.shapes.shapes import Faults, Refused, Schema
 
+# How files end that hold rows, and no plan.
+DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
 # Names of columns that are written as they are in the names of folders.
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
-COLUMN = record_of(ColumnPlan, "what a column is")
-OUTPUT = record_of(OutputPlan, "how the release is written")
-UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
-RELEASE = record_of(ReleasePlan, "what a report to be signed says of the release")
-PLAN = Record(
-    {
-        "version": Key(Integer(minimum=1, maximum=1), required=True),
-        "data": Key(DATA),
-        "columns": Key(MapOf(COLUMN, at_least=1), required=True),
-        "privacy": Key(ListOf(MODEL, at_least=1), required=True),
-        "method": Key(METHOD),
-        "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
-        "output": Key(OUTPUT),
-        "utility": Key(UTILITY),
-        "release": Key(RELEASE),
-        "language": Key(Choice(get_args(Language), about="of the reports")),
-    },
-    Plan,
-    about="plan of a microdata release",
-)
 
 
-def read_plan(plan: "Plan | Mapping[str, Any] | str | Path", folder: Path | None = None) -> Plan:
-    """A plan from a file, a mapping, or as it is.
+def read_plan(plan: PlanValue | Mapping[str, Any] | str | Path, folder: Path | None = None) -> Plan:
+    """A plan from a file, a mapping, or one that was made in Python; all its faults are reported at once.
 
     Args:
         folder: Where the relative paths of a mapping start; the working folder by default.
@@ -57,17 +40,45 @@ def read_plan(plan: "Plan | Mapping[str, Any] | str | Path", folder: Path | None
     >>> plan.quasi_identifiers
     ('sex',)
     """
-    if isinstance(plan, Plan):
-        return plan
+    if isinstance(plan, PlanValue):
+        return _checked(plan)
     if isinstance(plan, Mapping):
         return _read(plan, folder or Path())
     path = Path(plan)
-    return _read(files.load(path), path.parent)
+    return _read(_loaded(path), path.parent)
+
+
+def _loaded(path: Path) -> object:
+    """What a plan file holds; a file of rows is no plan, whatever can be read into it.
+
+    Raises:
+        PlanError: It is one, or holds something else than a mapping.
+    """
+    value = None if path.suffix.lower() in DATA_SUFFIXES else files.load(path)
+    if isinstance(value, Mapping):
+        return value
+    raise PlanError(
+        f"{path.name} holds no plan.",
+        "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
+        "sfumato suggest ROWS --out plan.yaml",
+        "no-plan",
+    )
+
+
+def _checked(plan: PlanValue) -> Plan:
+    """A plan that was made in Python, with the values that its promises name in the one text that they have."""
+    faults = _faults_between(plan)
+    if not plan.privacy:
+        faults.append(Fault("privacy", "nothing is promised.", "Promise something: sf.Plan(sf.KAnonymity(5), …)."))
+    if faults:
+        raise PlanError(faults, code="faults")
+    privacy = tuple(_in_one_text(model, plan) for model in plan.privacy)
+    return Plan.of(plan if privacy == plan.privacy else replace(plan, privacy=privacy))
 
 
 def _read(value: object, folder: Path) -> Plan:
     faults = Faults()
-    plan: Plan | None = None
+    plan: PlanValue | None = None
     with suppress(Refused):
         plan = PLAN.read(value, "", faults)
     whole = plan if plan is not None else salvaged(value, PLAN)
@@ -77,16 +88,20 @@ def _read(value: object, folder: Path) -> Plan:
         raise PlanError(faults.entries, code="faults")
     text = dict(value) if isinstance(value, Mapping) else {}
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
-    return replace(plan, folder=folder, text=text, privacy=privacy)
+    return Plan.of(replace(plan, folder=folder, text=text, privacy=privacy))
 
 
-def _resolved(model: Model, plan: Plan, folder: Path) -> Model:
+def _resolved(model: Model, plan: PlanValue, folder: Path) -> Model:
     """A model with its files found from a folder, and its values in the one text that they have."""
+    return located(_in_one_text(model, plan), folder)
+
+
+def _in_one_text(model: Model, plan: PlanValue) -> Model:
     column = plan.columns.get(_named_column(model) or "")
-    return located(model if column is None else in_one_text(model, column.type), folder)
+    return model if column is None else in_one_text(model, column.type)
 
 
-def _faults_between(plan: Plan) -> list[Fault]:
+def _faults_between(plan: PlanValue) -> list[Fault]:
     """Faults that lie between parts of a plan."""
     faults = []
     if not plan.quasi_identifiers:
@@ -116,7 +131,7 @@ def _faults_between(plan: Plan) -> list[Fault]:
 
 
 def _column_faults(
-    plan: Plan,
+    plan: PlanValue,
     name: str | None,
     at: str,
     roles: tuple[Role, ...] = ("sensitive", "insensitive"),
@@ -131,7 +146,7 @@ def _column_faults(
     return [] if role in roles else [Fault(at, f'the column "{name}" is {role}.', do)]
 
 
-def _promise_faults(plan: Plan, model: Model, at: str) -> list[Fault]:
+def _promise_faults(plan: PlanValue, model: Model, at: str) -> list[Fault]:
     """Faults of a promise: its column, and the values of it that it names."""
     name = _named_column(model)
     faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
@@ -144,7 +159,7 @@ def _named_column(model: Model) -> str | None:
     return model.subset.column if isinstance(model, DeltaPresence) else model.column
 
 
-def _subset_faults(plan: Plan) -> list[Fault]:
+def _subset_faults(plan: PlanValue) -> list[Fault]:
     """Faults of a plan that publishes a subset of the rows alone."""
     if plan.subset is None:
         return []
@@ -162,7 +177,7 @@ def _subset_faults(plan: Plan) -> list[Fault]:
     return faults
 
 
-def _partition_faults(plan: Plan) -> list[Fault]:
+def _partition_faults(plan: PlanValue) -> list[Fault]:
     """Faults of the columns by which files are laid in folders."""
     faults = []
     for name in plan.output.partition:
@@ -176,7 +191,7 @@ def _partition_faults(plan: Plan) -> list[Fault]:
     return faults
 
 
-def _level_faults(plan: Plan) -> list[Fault]:
+def _level_faults(plan: PlanValue) -> list[Fault]:
     """Faults of columns that ask for levels where the method has none."""
     return [
         Fault(f"columns.{name}", "min_level and max_level belong to methods with levels.", "Leave them out.")
@@ -185,7 +200,7 @@ def _level_faults(plan: Plan) -> list[Fault]:
     ]
 
 
-def _loss_faults(plan: Plan) -> list[Fault]:
+def _loss_faults(plan: PlanValue) -> list[Fault]:
     """Faults of the column that the loss looks at."""
     name = getattr(plan.method, "class_column", None)
     if getattr(plan.method, "loss", None) != "classification":
@@ -195,7 +210,7 @@ def _loss_faults(plan: Plan) -> list[Fault]:
     return _column_faults(plan, name, "method.class")
 
 
-def _k_optimize_faults(plan: Plan) -> list[Fault]:
+def _k_optimize_faults(plan: PlanValue) -> list[Fault]:
     """Faults of a plan for K-Optimize."""
     faults = []
     for place, model in enumerate(plan.privacy):

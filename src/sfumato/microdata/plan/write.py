@@ -11,7 +11,7 @@ from typing import Any
 
 from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.plan.read import PLAN
+from sfumato.microdata.plan.shape import PLAN
 from sfumato.shapes.shapes import Either, ListOf, MapOf, Record, Shape, Tagged
 
 # Builders of hierarchies, by class, and their names in a plan.

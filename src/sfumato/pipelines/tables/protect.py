@@ -3,11 +3,12 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, overload
 
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.pipelines.tables.protected_table import ProtectedTable
 from sfumato.pipelines.tables.several import ProtectedTables, protect_several
+from sfumato.pipelines.tables.table_parts import SeveralParts, TableParts
 from sfumato.tables.build.build import build, read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part
@@ -18,7 +19,23 @@ from sfumato.tables.suppression.optimal import Progress
 from sfumato.tables.words import NAMES
 
 
-def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Any:
+@overload
+def protect(table: Any, **parts: Unpack[TableParts]) -> ProtectedTable: ...
+
+
+@overload
+def protect(table: Any = None, **parts: Unpack[SeveralParts]) -> ProtectedTable | ProtectedTables: ...
+
+
+@overload
+def protect(
+    table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None
+) -> ProtectedTable | ProtectedTables: ...
+
+
+def protect(
+    table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any
+) -> ProtectedTable | ProtectedTables:
     """Mask the cells of a table, or of several, so that nobody can compute them back.
 
     Args:

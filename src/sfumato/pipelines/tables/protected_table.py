@@ -10,9 +10,13 @@ from sfumato.report.tables import figures, html
 from sfumato.tables.protected import MaskedTable
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProtectedTable(MaskedTable):
     """A protected table with the evidence, as a report, a frame, a page or a folder."""
+
+    def __repr__(self) -> str:
+        masked = sum(int(part.mask.sum()) for part in self.parts)
+        return f"ProtectedTable({len(self.source):,} cells, {masked:,} masked; {'holds' if self.holds else 'LEAKS'})"
 
     @cached_property
     def report(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from sfumato.tables.suppression.optimal import Progress
 TOP = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProtectedTables:
     """Several tables that were protected together.
 
@@ -40,6 +40,9 @@ class ProtectedTables:
 
     joint: ProtectedTable
     tables: Mapping[str, ProtectedTable]
+
+    def __repr__(self) -> str:
+        return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.holds else 'LEAKS'})"
 
     @property
     def holds(self) -> bool:

@@ -7,6 +7,8 @@ from html import escape
 from sfumato.texts.words import Words
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
+# Of bars below one another: the height of each, and the room for names and figures.
+BAR, NAMES, FIGURES, LONGEST_NAME = 26, 180, 90, 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +91,38 @@ def _columns(words: Words, x: float, step: float, pair: Pair, top: float) -> lis
                 f'height="{height:.1f}" rx="2"><title>{name} ({escape(pair.name)})</title></rect>'
             )
     return marks
+
+
+def bars(pairs: Sequence[tuple[str, float, str]], below: str, about: str) -> str:
+    """Bars below one another, each with its name and its figure.
+
+    Args:
+        pairs: Name, length as a share of the longest, and figure.
+        below: What the figures are; about: what a person who cannot see the picture should know.
+    """
+    longest = max((length for _, length, _ in pairs), default=0.0) or 1.0
+    parts = [_bar(place, name, length / longest, figure) for place, (name, length, figure) in enumerate(pairs)]
+    height = BAR * len(pairs) + HEAD + 24
+    parts.append(f'<text x="{WIDTH / 2:.0f}" y="{height - 6}" text-anchor="middle">{escape(below)}</text>')
+    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(about)}">{"".join(parts)}</svg>'
+
+
+def _bar(place: int, name: str, share: float, figure: str) -> str:
+    y, width = HEAD + place * BAR, max(share, 0.0) * (WIDTH - NAMES - FIGURES)
+    shown = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+    return (
+        f'<text x="{NAMES - 8}" y="{y + 15}" text-anchor="end">{escape(shown)}</text>'
+        f'<rect class="after" x="{NAMES}" y="{y}" width="{max(width, 1.0):.1f}" height="{BAR - 8}" rx="2">'
+        f"<title>{escape(name)}: {escape(figure)}</title></rect>"
+        f'<text x="{NAMES + width + 6:.1f}" y="{y + 15}">{escape(figure)}</text>'
+    )
+
+
+def alone(svg: str) -> str:
+    """A plot that is shown without the page and its style: in a notebook, or as a file."""
+    style = (
+        "<style>text{fill:#575f6c;font:12px system-ui,sans-serif}line{stroke:#e2ddd2}"
+        ".before{fill:#c98a3c}.after{fill:#44659f}</style>"
+    )
+    head, _, rest = svg.partition(">")
+    return f'{head} xmlns="http://www.w3.org/2000/svg" width="{WIDTH}">{style}{rest}'

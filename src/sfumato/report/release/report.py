@@ -34,6 +34,14 @@ def text(report: Report) -> str:
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
 
 
+def line(report: Report) -> str:
+    """A release in one line."""
+    suppressed = f", {report.suppressed_rows:,} suppressed" if report.suppressed_rows else ""
+    holds = "holds" if report.holds else "DOES NOT HOLD"
+    rows = f"{report.published_rows:,} rows{suppressed}, {report.classes.count:,} classes"
+    return f"{_promises(report)} {holds}; {rows}; {report.method}, loss {report.loss.value:.3g}"
+
+
 def _withheld(report: Report) -> list[str]:
     """How many columns are withheld, and which."""
     columns = report.withheld_columns
@@ -51,8 +59,11 @@ def _nodes(report: Report) -> list[str]:
 
 def promise_text(report: Report) -> str:
     """All promises, and whether they hold, in a line."""
-    promises = ", ".join(_promise(promise.model, promise.asked, promise.column) for promise in report.models)
-    return f"{promises}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
+    return f"{_promises(report)}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
+
+
+def _promises(report: Report) -> str:
+    return ", ".join(_promise(promise.model, promise.asked, promise.column) for promise in report.models)
 
 
 def _promise(model: str, asked: float, column: str | None) -> str:

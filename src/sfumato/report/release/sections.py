@@ -93,14 +93,21 @@ def _column(dossier: Dossier, name: str) -> list[str]:
     words, column = dossier.words, dossier.plan.columns[name]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
     labels = optimality.published(dossier.report).get(name, ())
-    told = sentences.untouched(words, dossier.plan, name, dossier.under_promise(name))
-    what = told or _fate(dossier, name, evidence)
+    what = fate(dossier, name)
     role = words.get(f"glossary.{column.role}", words[column.role].partition(":")[0])
     head = f'<td><b>{escape(name)}</b><br><span class="chip {column.role}">{escape(role)}</span></td>'
     cells = [head, f"<td>{escape(what)}{optimality.chips(words, labels)}</td>"]
     if not dossier.evidence:
         return cells
     return [*cells, f"<td>{''.join(_pair(*example) for example in evidence.examples) if evidence else ''}</td>"]
+
+
+def fate(dossier: Dossier, name: str) -> str:
+    """What happened to a column, in a sentence."""
+    assert dossier.plan is not None
+    evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
+    told = sentences.untouched(dossier.words, dossier.plan, name, dossier.under_promise(name))
+    return told or _fate(dossier, name, evidence)
 
 
 def _pair(before: str, after: str) -> str:

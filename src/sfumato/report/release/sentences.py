@@ -44,10 +44,12 @@ def promised(
 
 def lost_columns(words: Words, report: Report) -> list[str]:
     """The columns of which little is left, each with the cheapest way to keep it where one is known."""
-    return [
-        " ".join(filter(None, (_loss_of(words, entry), _remedy(words, entry))))
-        for entry in report.details.get("lost_columns", ())
-    ]
+    return [lost_column(words, entry) for entry in report.details.get("lost_columns", ())]
+
+
+def lost_column(words: Words, column: Mapping[str, Any]) -> str:
+    """One column of which little is left, with the cheapest way to keep it where one is known."""
+    return " ".join(filter(None, (_loss_of(words, column), _remedy(words, column))))
 
 
 def _loss_of(words: Words, column: Mapping[str, Any]) -> str:

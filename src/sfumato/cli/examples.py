@@ -1,0 +1,57 @@
+"""Examples of every command, shown at the end of its help."""
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "anonymize": (
+        "sfumato anonymize plan.yaml --out release",
+        "sfumato anonymize plan.yaml --data patients.parquet --memory-limit 2GB --out release",
+    ),
+    "apply": ("sfumato apply release/recoding.json new.csv --out new-release",),
+    "risk": (
+        "sfumato risk patients.csv --quasi-identifiers age,sex,zip",
+        "sfumato risk patients.csv --plan plan.yaml --sampling-fraction 0.01 --html risk.html",
+    ),
+    "verify": (
+        "sfumato verify release",
+        "sfumato verify data.csv --k 5 --quasi-identifiers age,sex,zip",
+    ),
+    "compare": (
+        "sfumato compare plan.yaml --k 2,5,10 --methods samarati,mondrian,optimal --out comparison",
+        "sfumato compare plan.yaml --suppression 0,0.02,0.05 --out comparison",
+    ),
+    "report": (
+        "sfumato report release --annex annex.md",
+        "sfumato report release --pdf",
+    ),
+    "suggest": (
+        "sfumato suggest patients.csv --out plan.yaml",
+        "sfumato suggest patients.csv --separator ';' --encoding latin-1 > plan.yaml",
+    ),
+    "protect": ("sfumato protect table.yaml --out release",),
+    "audit": (
+        "sfumato audit release/data.csv --plan release/plan.yaml",
+        "sfumato audit one.csv two.csv --plan tables.yaml",
+    ),
+    "attributes": ("sfumato attributes records.json --configuration rules.yaml --out anonymized.json",),
+    "serve": (
+        "sfumato serve",
+        "sfumato serve --port 8080 --jobs jobs",
+    ),
+    "dataset": ("sfumato dataset census --rows 100000 --out census.parquet",),
+    "hierarchy": ("sfumato hierarchy plan.yaml age",),
+    "schema": ("sfumato schema --out schemas",),
+    "demo": ("sfumato demo --out demo",),
+    "doctor": (
+        "sfumato doctor",
+        "sfumato doctor --json",
+    ),
+    "import": (
+        "sfumato import project.deid --out project",
+        "sfumato import script.R --out project",
+    ),
+}
+
+
+def epilog(command: str) -> str | None:
+    """The examples of a command; the mark in front keeps lines as they are."""
+    lines = EXAMPLES.get(command)
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

@@ -1,0 +1,164 @@
+"""Well-known public files by name: their columns, types and hierarchies; the file itself is the user's.
+
+Nothing is downloaded or copied: who has a file names its path.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
+from sfumato.delimited import Dialect, read_lines
+from sfumato.engines.duckdb.writing import Cell
+from sfumato.errors import DataError, PlanError, did_you_mean
+
+Plan = Mapping[str, Any]
+MISSING = frozenset({"", "?", "NA"})
+AGES = quasi_identifier("intervals", "integer", start=0, end=129, widths=[5, 10, 20])
+ANY = quasi_identifier("any")
+NUMBERS = quasi_identifier("order", "decimal", size=4)
+SENSITIVE: Plan = {"role": "sensitive"}
+WITHHELD: Plan = {"role": "identifier"}
+PUBLIC: Plan = {"role": "insensitive"}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file that many people have.
+
+    Attributes:
+        about: What it is and where it is published.
+        columns: What a plan says of each column, under the names of a file with a header.
+        headless: The columns in their order in files that have no header, where there are such.
+    """
+
+    about: str
+    columns: Mapping[str, Plan]
+    headless: tuple[str, ...] = ()
+
+
+def _numbers(quasi_identifiers: Sequence[str], others: Sequence[str]) -> dict[str, Plan]:
+    """Columns of numbers, of which some are quasi-identifiers; the others may become one."""
+    return dict.fromkeys(quasi_identifiers, NUMBERS) | {name: {**NUMBERS, "role": "sensitive"} for name in others}
+
+
+_ADULT: dict[str, Plan] = {
+    "age": AGES,
+    "workclass": ANY,
+    "education": ANY,
+    "marital-status": ANY,
+    "occupation": ANY,
+    "race": ANY,
+    "sex": ANY,
+    "native-country": ANY,
+    "salary-class": SENSITIVE,
+}
+KNOWN: dict[str, KnownFile] = {
+    "adult": KnownFile(
+        "Extract of the census of the United States of 1994 (UCI Machine Learning Repository, Adult), with a header as "
+        "ARX has it or without one as adult.data",
+        _ADULT
+        | {"fnlwgt": PUBLIC, "education-num": PUBLIC, "relationship": SENSITIVE, "capital-gain": SENSITIVE}
+        | {"capital-loss": SENSITIVE, "hours-per-week": SENSITIVE},
+        (
+            *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
+            *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
+            "salary-class",
+        ),
+    ),
+    "casc-census": KnownFile(
+        "1,080 records of the Current Population Survey of 1995 (CASC project, Census), 13 columns of numbers",
+        {"AFNLWGT": PUBLIC}
+        | _numbers(("AGI", "FEDTAX"), ("EMCONTRB", "PTOTVAL", "STATETAX", "TAXINC", "POTHVAL", "INTVAL", "PEARNVAL"))
+        | _numbers((), ("FICA", "WSALVAL", "ERNVAL")),
+    ),
+    "tarragona": KnownFile(
+        "834 companies in the area of Tarragona, 1995 (CASC project), 13 columns of numbers",
+        _numbers(
+            ("SALES", "LABOR.COSTS"),
+            (
+                *("FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY", "UNCOMMITTED.FUNDS", "PAID.UP.CAPITAL"),
+                *("SHORT.TERM.DEBT", "DEPRECIATION", "OPERATING.PROFIT", "FINANCIAL.OUTCOME", "GROSS.PROFIT"),
+                "NET.PROFIT",
+            ),
+        ),
+    ),
+    "households": KnownFile(
+        "4,580 persons in households of a survey in the Philippines (testdata of the R package sdcMicro)",
+        dict.fromkeys(("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "hhcivil"), ANY)
+        | {"age": AGES, "expend": SENSITIVE, "income": SENSITIVE, "savings": SENSITIVE}
+        | {"ori_hid": WITHHELD, "sampling_weight": PUBLIC, "household_weights": PUBLIC},
+    ),
+}
+
+
+def read_known(name: str, path: str | Path, hierarchies: str | Path | None = None) -> Dataset:
+    """A well-known file as a dataset.
+
+    Args:
+        name: Which file it is.
+        path: Where it lies.
+        hierarchies: A folder with files `…hierarchy_<column>.csv` (the layout of ARX) to be used in its plan; the
+            file's own folder and folders in it are looked into by default.
+
+    Raises:
+        PlanError: There is no such name.
+        DataError, EngineError: The file is not that one, or cannot be read.
+    """
+    if name not in KNOWN:
+        raise PlanError(f'"{name}" is no file that is known by name.', did_you_mean(name, KNOWN), "dataset")
+    known, source = KNOWN[name], Path(path)
+    header, *records = _records(source)
+    names = _names(known, header)
+    if names is known.headless:
+        records.insert(0, header)
+    ladders = _ladders(source.parent if hierarchies is None else Path(hierarchies))
+    plans = {column: _planned(known.columns[column], ladders.get(column)) for column in names}
+    columns = {
+        column: _cells([record[place] for record in records], plans[column]) for place, column in enumerate(names)
+    }
+    return coded_dataset(name, columns, plans)
+
+
+def _records(path: Path) -> list[list[str]]:
+    """The records of a file; a last line that holds nothing is no record."""
+    records = [line.fields for line in read_lines(path, Dialect(strip=True)) if any(line.fields)]
+    if len(records) < 2:
+        raise DataError(f"{path.name} holds no rows.", "Check the path.", "no-rows")
+    return [[field.strip() for field in record] for record in records]
+
+
+def _names(known: KnownFile, first: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a file: those of its header, all of them known, or those of a file without one."""
+    if set(first) <= set(known.columns):
+        return tuple(first)
+    if known.headless and len(first) == len(known.headless):
+        return known.headless
+    raise DataError(
+        f"this is another file: {known.about}.", f"It has the columns {', '.join(known.columns)}.", "other-file"
+    )
+
+
+def _ladders(folder: Path) -> dict[str, Path]:
+    """Hierarchy files by the column that their names end with."""
+    files = [*folder.glob("*hierarchy_*.csv"), *folder.glob("*/*hierarchy_*.csv")]
+    return {file.stem.partition("hierarchy_")[2]: file.resolve() for file in reversed(files)}
+
+
+def _planned(plan: Plan, ladder: Path | None) -> dict[str, Any]:
+    if ladder is None or "hierarchy" not in plan:
+        return dict(plan)
+    return {"role": plan["role"], "hierarchy": {"type": "file", "path": str(ladder)}}
+
+
+def _cells(texts: Sequence[str], plan: Plan) -> list[Cell]:
+    """The values of a column: numbers where the plan says so, nothing where a value is missing."""
+    numbers = {"integer": int, "decimal": float}
+    number = numbers.get(plan.get("type", ""), str)
+    return [None if text in MISSING else number(text) for text in texts]
+
+
+def known_files() -> Iterator[tuple[str, str]]:
+    """The files that are known by name, and what they are."""
+    yield from ((name, known.about) for name, known in KNOWN.items())

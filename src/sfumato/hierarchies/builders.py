@@ -1,0 +1,134 @@
+"""Hierarchies as people write them in Python: a function for each kind, checked when it is called."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.any import AnyValue
+from sfumato.hierarchies.dates import LEVELS, Dates
+from sfumato.hierarchies.digits import Digits, Side
+from sfumato.hierarchies.file import HierarchyFile
+from sfumato.hierarchies.intervals import Intervals, NumberKind
+from sfumato.hierarchies.order import Order
+from sfumato.hierarchies.tree import Tree
+from sfumato.shapes.records import check_fields
+
+DateLevel = Literal[
+    "day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any"
+]
+Branch = str | Sequence[str] | Mapping[str, "Branch"]
+
+
+@contextmanager
+def _checked(kind: str) -> Iterator[None]:
+    """Where a hierarchy is made: what its parameters contradict is a fault of the plan."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise PlanError(f"{kind}: {error}", "See docs/hierarchies.md for its parameters.", "hierarchy") from None
+
+
+def any_(*values: str) -> AnyValue:
+    """A value, or nothing.
+
+    Args:
+        values: The domain in its order, when it is fixed; else the values of the data.
+    """
+    with _checked("any_"):
+        return check_fields(AnyValue(values or None))
+
+
+def intervals(
+    *widths: float,
+    start: float | None = None,
+    end: float | None = None,
+    bounds: Sequence[Sequence[float]] = (),
+    bottom: float | None = None,
+    top: float | None = None,
+    numbers: NumberKind | None = None,
+) -> Intervals:
+    """Numbers in intervals of growing width.
+
+    Args:
+        widths: The width of the intervals at each level.
+        start: The lowest value; end: the highest. Without them, the data's, widened to multiples of the widest width.
+        bounds: Instead of widths: where intervals begin, for each level.
+        bottom: Values below it are published as `<bottom`; top: values above it as `>top`.
+        numbers: Whether values are whole or decimal; by the parameters unless given.
+
+    >>> intervals(5, 10, start=0, end=99).bind(["37"]).ladder.published("37", 2)
+    '30-39'
+    """
+    with _checked("intervals"):
+        cuts = tuple(tuple(level) for level in bounds)
+        return check_fields(Intervals(start, end, widths, cuts, bottom, top, numbers))
+
+
+def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[int] = ()) -> Digits:
+    """Characters of a code that vanish one after the other.
+
+    Args:
+        length: The number of characters; values of another length are refused. The longest value's by default.
+        side: The end at which characters vanish first.
+        shown: How many characters each level shows, from many to few.
+    """
+    with _checked("digits"):
+        return check_fields(Digits(length, side, shown=tuple(shown)))
+
+
+def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] = ()) -> Dates:
+    """Days, months, quarters, years and so on.
+
+    Args:
+        format: How the dates are written (strptime).
+        levels: The rungs wanted, from fine to coarse; all that the format can fill by default.
+        formats: Other ways in which some dates are written.
+    """
+    unknown = [level for level in levels if level not in LEVELS]
+    if unknown:
+        raise PlanError(f'dates: "{unknown[0]}" is no level.', "Valid: " + ", ".join(LEVELS) + ".", "hierarchy")
+    with _checked("dates"):
+        return check_fields(Dates(format, tuple(levels), tuple(formats)))
+
+
+def order(*groups: int, size: int | None = None, values: Sequence[str] | None = None) -> Order:
+    """Neighbors in the order of the values, more of them at each level.
+
+    Args:
+        groups: How many neighbors a group has at each level; or else
+        size: this many at the first level, its square at the second, until one group is left.
+        values: The domain in its order; the data's by number or text by default.
+    """
+    with _checked("order"):
+        return check_fields(Order(groups, size, None if values is None else tuple(values)))
+
+
+def tree(branches: Mapping[str, Branch]) -> Tree:
+    """Each value with what it belongs to, up to the root.
+
+    Args:
+        branches: The parent of each child, or the children of each parent, these nested as deep as you like.
+
+    >>> tree({"NRW": ["Bonn", "Köln"], "BW": ["Ulm"]}).parents
+    {'Bonn': 'NRW', 'Köln': 'NRW', 'Ulm': 'BW'}
+    """
+    with _checked("tree"):
+        return Tree(dict(_parents(branches)))
+
+
+def _parents(branches: Mapping[str, Branch]) -> Iterator[tuple[str, str]]:
+    for name, below in branches.items():
+        if isinstance(below, str):
+            yield name, below
+            continue
+        yield from ((child, name) for child in below)
+        if isinstance(below, Mapping):
+            yield from _parents(below)
+
+
+def hierarchy_file(path: str | Path, separator: str = ";") -> HierarchyFile:
+    """A ladder in a CSV file: value;level 1;level 2;…, no header."""
+    with _checked("hierarchy_file"):
+        return check_fields(HierarchyFile(str(path), separator))

@@ -1,0 +1,302 @@
+"""The plan as people write it in Python: promises first, then a step for each role, every step checked at once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from html import escape
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from sfumato.errors import Fault, PlanError
+from sfumato.folders import write_text
+from sfumato.hierarchies.any import AnyValue
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.hierarchies.types import ColumnType
+from sfumato.hierarchies.words import hierarchy_words
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.registry import MODELS
+from sfumato.microdata.plan import model
+from sfumato.microdata.plan.methods import Method, Optimal
+from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, ReleasePlan, Role, UtilityPlan
+from sfumato.microdata.plan.write import plan_dict, plan_text
+from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.shapes.records import field_faults
+from sfumato.shapes.shapes import kind_of
+
+CELL = "text-align:left;vertical-align:top;padding-right:1.5em"
+HEAD = ("column", "role", "hierarchy", "reason")
+LONGEST = 72
+
+
+class Plan(model.Plan):
+    """What is promised, what each column is, and how the release is found; every step hands over a new plan.
+
+    Args:
+        promises: What must hold for the published rows.
+        method: How the release is found; the one of least loss by default.
+        other: What columns are that the plan does not mention; without it, data with such columns are refused.
+        columns: Columns by name, where they are at hand as values; steps such as `quasi` are easier.
+        privacy: Further promises.
+        data, output, utility, release, language, seed: As in a plan file.
+
+    >>> from sfumato.hierarchies.builders import digits, intervals
+    >>> from sfumato.microdata.models.k_anonymity import KAnonymity
+    >>> plan = Plan(KAnonymity(5), other="insensitive").identify("name").quasi("sex", zip=digits(5))
+    >>> plan
+    Plan(k-anonymity 5; 2 quasi-identifiers, 1 identifier, others insensitive; optimal)
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        *promises: Model,
+        method: Method | None = None,
+        other: OtherRole | None = None,
+        columns: Mapping[str, ColumnPlan] | None = None,
+        privacy: Sequence[Model] = (),
+        version: int = 1,
+        data: DataPlan | None = None,
+        seed: int | None = None,
+        output: OutputPlan | None = None,
+        utility: UtilityPlan | None = None,
+        release: ReleasePlan | None = None,
+        language: Language = "en",
+        folder: Path | None = None,
+        text: Mapping[str, Any] | None = None,
+        secret: str = "",
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        parts = (method, data, output, utility, release)
+        faults = [*_promise_faults((*promises, *privacy)), *_column_faults(columns or {}), *_part_faults(parts)]
+        if faults:
+            raise PlanError(faults, code="faults")
+        own = dict(columns or {})
+        super().__init__(
+            columns={**own, **_promised(promises, own)},
+            privacy=(*promises, *privacy),
+            version=version,
+            data=data or DataPlan(),
+            method=method or Optimal(),
+            seed=seed,
+            output=output or OutputPlan(),
+            utility=utility or UtilityPlan(),
+            release=release or ReleasePlan(),
+            language=language,
+            folder=folder or Path(),
+            text=text or {},
+            secret=secret,
+            other=other,
+            reasons=reasons or {},
+        )
+        _refuse_contradictions(self)
+
+    @classmethod
+    def of(cls, plan: model.Plan) -> Self:
+        """A plan with these steps to go on from."""
+        if isinstance(plan, cls):
+            return plan
+        return cls(**{part.name: getattr(plan, part.name) for part in fields(plan)})
+
+    def identify(self, *names: str) -> Self:
+        """The plan with columns that name persons: they are published as `*`."""
+        return self._with(names, ColumnPlan("identifier"))
+
+    def quasi(self, *names: str, **hierarchies: Hierarchy | ColumnPlan) -> Self:
+        """The plan with columns that an attacker may know.
+
+        Args:
+            names: Columns that are published as they are or not at all.
+            hierarchies: Columns and how they are generalized: `age=sf.intervals(5, 10, 20)`. Columns whose names are
+                no names of Python go through `column`.
+        """
+        columns = {name: ColumnPlan("quasi-identifier", hierarchy=AnyValue()) for name in names}
+        return self._having(columns | {name: _quasi(name, entry) for name, entry in hierarchies.items()})
+
+    def sensitive(self, *names: str) -> Self:
+        """The plan with columns that nobody should learn of a person; they are published as they are."""
+        return self._with(names, ColumnPlan("sensitive"))
+
+    def insensitive(self, *names: str) -> Self:
+        """The plan with columns that are published as they are and that promises do not look at."""
+        return self._with(names, ColumnPlan("insensitive"))
+
+    def persons(self, name: str, publish: Literal["key"] | None = None) -> Self:
+        """The plan with the column that names the person of a row, so that promises count persons."""
+        return self._with((name,), ColumnPlan("person", publish=publish))
+
+    def column(
+        self,
+        name: str,
+        role: Role,
+        *,
+        hierarchy: Hierarchy | None = None,
+        type: ColumnType = "text",
+        weight: float = 1.0,
+        min_level: int = 0,
+        max_level: int | None = None,
+        publish: PublishPlan | Literal["key"] | None = None,
+    ) -> Self:
+        """The plan with one column and all that can be said of it."""
+        try:
+            column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, publish=publish)
+        except ValueError as error:
+            raise PlanError([Fault(f"columns.{name}", str(error))], code="faults") from None
+        return self._having({name: column})
+
+    def promise(self, *promises: Model) -> Self:
+        """The plan with these promises instead of its own; `plan.promise(*plan.privacy, …)` adds to them."""
+        faults = _promise_faults(promises)
+        if faults:
+            raise PlanError(faults, code="faults")
+        return self._replaced(privacy=promises, columns={**self.columns, **_promised(promises, self.columns)})
+
+    def by(self, method: Method) -> Self:
+        """The plan with another method."""
+        return self._replaced(method=method)
+
+    def reading(self, data: DataPlan) -> Self:
+        """The plan with another way to read the rows."""
+        return self._replaced(data=data)
+
+    def writing(self, output: OutputPlan) -> Self:
+        """The plan with another way to write the release."""
+        return self._replaced(output=output)
+
+    def without(self, *names: str) -> Self:
+        """The plan without some columns."""
+        absent = [name for name in names if name not in self.columns]
+        if absent:
+            raise PlanError(f'the plan has no column "{absent[0]}".', "Name one that it has.", "columns")
+        return self._replaced(columns={name: part for name, part in self.columns.items() if name not in names})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan in plain values, as `sf.read_plan` takes them."""
+        return plan_dict(self)
+
+    def to_yaml(self) -> str:
+        """The plan as the text of a plan file."""
+        return plan_text(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the plan file; the paths in it start from its folder."""
+        write_text(Path(path), plan_text(self, Path(path).parent))
+        return Path(path)
+
+    def _with(self, names: Iterable[str], column: ColumnPlan) -> Self:
+        return self._having(dict.fromkeys(names, column))
+
+    def _having(self, columns: Mapping[str, ColumnPlan]) -> Self:
+        """The plan with some columns said anew; what was proposed of them before has no reason any more."""
+        reasons = {name: reason for name, reason in self.reasons.items() if name not in columns}
+        return self._replaced(columns={**self.columns, **columns}, reasons=reasons)
+
+    def _replaced(self, **parts: Any) -> Self:
+        # What the plan was read from is not what it says any more.
+        return replace(self, text={}, **parts)
+
+    def __repr__(self) -> str:
+        counts = [(role, len(self.named(role))) for role in _ROLES]
+        roles = [f"{count} {role}{'s' if count > 1 and role.endswith('r') else ''}" for role, count in counts if count]
+        others = [f"others {self.other}"] if self.other else []
+        return f"Plan({self._promises() or 'nothing promised'}; {', '.join(roles + others)}; {self.method.name})"
+
+    def __str__(self) -> str:
+        rows = [HEAD, *self._rows()]
+        widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines.insert(1, "  ".join("-" * width for width in widths).rstrip())
+        return "\n".join([f"{self._promises()}, by {self.method.name}", "", *lines])
+
+    def _repr_html_(self) -> str:
+        """The promises and what each column is: a few lines, no style that leaks into others."""
+        head = "".join(f'<th style="{CELL}">{name}</th>' for name in HEAD)
+        rows = "".join(
+            "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
+            for row in self._rows()
+        )
+        promises = f"<p><b>{escape(self._promises())}</b>, by {escape(self.method.name)}</p>"
+        return f"<div>{promises}<table><tr>{head}</tr>{rows}</table></div>"
+
+    def _promises(self) -> str:
+        return ", ".join(
+            f"{one.name} {one.asked:g}" + (f" of {one.column}" if one.column else "") for one in self.privacy
+        )
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        columns: list[tuple[str, ...]] = [
+            (name, column.role, hierarchy_words(column.hierarchy), _cut(self.reasons.get(name, "")))
+            for name, column in self.columns.items()
+        ]
+        return columns + ([("(others)", self.other, "", "")] if self.other else [])
+
+
+_ROLES: tuple[Role, ...] = ("quasi-identifier", "identifier", "person", "sensitive", "insensitive")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _quasi(name: str, entry: Hierarchy | ColumnPlan) -> ColumnPlan:
+    """The column of a quasi-identifier from its hierarchy, or as it is."""
+    if isinstance(entry, ColumnPlan):
+        return entry
+    if not hasattr(entry, "bind"):
+        do = f"Say how it is generalized: {name}=sf.any_(), sf.intervals(5, 10), sf.digits(5), sf.dates(), …"
+        raise PlanError([Fault(f"columns.{name}", f"must be a hierarchy, is {kind_of(entry)}.", do)], code="faults")
+    return ColumnPlan("quasi-identifier", hierarchy=entry)
+
+
+def _promised(promises: Iterable[Model], columns: Mapping[str, ColumnPlan]) -> dict[str, ColumnPlan]:
+    """The columns that promises are about and that nothing else is said of."""
+    names = (promise.column for promise in promises)
+    return {name: ColumnPlan("sensitive") for name in names if name and name not in columns}
+
+
+def _promise_faults(promises: Iterable[Model]) -> list[Fault]:
+    faults: list[Fault] = []
+    for place, promise in enumerate(promises):
+        if isinstance(promise, type) or not hasattr(promise, "failing"):
+            do = "Say sf.Plan(sf.KAnonymity(5)), or read a plan file or mapping: sf.read_plan."
+            faults.append(Fault(f"privacy[{place}]", f"must be a promise, is {kind_of(promise)}.", do))
+        elif type(promise) in MODELS:
+            faults.extend(field_faults(promise, f"privacy[{place}]"))
+    return faults
+
+
+def _column_faults(columns: Mapping[str, object]) -> list[Fault]:
+    faults: list[Fault] = []
+    for name, column in columns.items():
+        if not isinstance(column, ColumnPlan):
+            do = f'Say sf.Plan(…).identify("{name}") or .quasi("{name}"), or read a mapping: sf.read_plan({{…}}).'
+            faults.append(Fault(f"columns.{name}", f"must be a column, is {kind_of(column)}.", do))
+        else:
+            faults.extend(field_faults(column, f"columns.{name}"))
+    return faults
+
+
+def _part_faults(parts: Sequence[object]) -> list[Fault]:
+    """Faults of the other parts: each is a value of its own, not a name or a mapping."""
+    faults: list[Fault] = []
+    for at, part in zip(("method", "data", "output", "utility", "release"), parts, strict=True):
+        if isinstance(part, str | Mapping):
+            do = {"method": "Say sf.Local(), sf.Optimal(), …", "data": "Say sf.DataPlan(…)."}.get(
+                at, "Say it by a value."
+            )
+            faults.append(Fault(at, f"must be a value, is {kind_of(part)}.", f"{do} Mappings go to sf.read_plan."))
+        elif part is not None:
+            faults.extend(field_faults(part, at))
+    return faults
+
+
+def _refuse_contradictions(plan: Plan) -> None:
+    """Refuse promises about columns that have another role."""
+    about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
+    faults = [
+        Fault(f"columns.{name}", f"is {role}, but a promise is about it.", "Make it sensitive, or promise otherwise.")
+        for name, role in about
+        if role != "sensitive"
+    ]
+    if faults:
+        raise PlanError(faults, code="faults")

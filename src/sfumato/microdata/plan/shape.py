@@ -1,0 +1,40 @@
+"""The shape of a plan: its keys, what each must look like, and the JSON Schema that follows from it."""
+
+from typing import get_args
+
+from sfumato.microdata.data_plan import DATA
+from sfumato.microdata.models.registry import MODEL
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.model import (
+    ColumnPlan,
+    Language,
+    OtherRole,
+    OutputPlan,
+    Plan,
+    ReleasePlan,
+    UtilityPlan,
+)
+from sfumato.shapes.records import record_of
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record
+
+COLUMN = record_of(ColumnPlan, "what a column is")
+OUTPUT = record_of(OutputPlan, "how the release is written")
+UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
+RELEASE = record_of(ReleasePlan, "what a report to be signed says of the release")
+PLAN = Record(
+    {
+        "version": Key(Integer(minimum=1, maximum=1), required=True),
+        "data": Key(DATA),
+        "columns": Key(MapOf(COLUMN, at_least=1), required=True),
+        "other": Key(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
+        "privacy": Key(ListOf(MODEL, at_least=1), required=True),
+        "method": Key(METHOD),
+        "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
+        "output": Key(OUTPUT),
+        "utility": Key(UTILITY),
+        "release": Key(RELEASE),
+        "language": Key(Choice(get_args(Language), about="of the reports")),
+    },
+    Plan,
+    about="plan of a microdata release",
+)

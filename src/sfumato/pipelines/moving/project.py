@@ -1,0 +1,45 @@
+"""A project that comes from another tool: a plan, its files, and what could not be carried over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sfumato.folders import staged, write_text
+from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.read import read_plan
+
+LEFT_OUT = "left-out.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedProject:
+    """What another tool's project says.
+
+    Attributes:
+        plan: The plan in plain values, paths relative to it.
+        files: Its files, by their paths relative to the plan.
+        left_out: What could not be carried over, in sentences.
+    """
+
+    plan: dict[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+    def save(self, folder: str | Path) -> Plan:
+        """Write plan.yaml, its files and the list of what was left out to a new folder, whole or not at all.
+
+        Raises:
+            PlanError: The folder exists, or what was carried over is no plan.
+        """
+        import yaml
+
+        target = Path(folder)
+        with staged(target) as stage:
+            for name, content in self.files.items():
+                (stage / name).parent.mkdir(parents=True, exist_ok=True)
+                (stage / name).write_bytes(content)
+            write_text(stage / "plan.yaml", yaml.safe_dump(self.plan, sort_keys=False, allow_unicode=True, width=120))
+            write_text(stage / LEFT_OUT, "".join(f"{line}\n" for line in self.left_out) or "Nothing was left out.\n")
+            read_plan(stage / "plan.yaml")
+        return read_plan(target / "plan.yaml")

@@ -1,0 +1,91 @@
+"""The charts of a release: plain SVG, shown by a notebook or written to a file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.errors import PlanError
+from sfumato.folders import write_text
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.microdata.outcome import Report
+from sfumato.microdata.plan.methods import FullDomain
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.report.page.plots import alone, bars, histogram, legend
+from sfumato.report.release.before_after import class_sizes
+from sfumato.report.release.sections import SHARES
+from sfumato.texts.words import Words, words_in
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A chart as SVG, with what stands below it."""
+
+    svg: str
+    caption: str = ""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chart to a file."""
+        write_text(Path(path), self.svg + "\n")
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return f"Drawing({len(self.svg):,} characters of SVG; save(path) writes it)"
+
+    def _repr_html_(self) -> str:
+        return f"<figure>{self.svg}{self.caption}</figure>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Plots:
+    """The charts of a release."""
+
+    report: Report
+    plan: Plan
+    table: FrequencyTable
+    recoding: Recoding
+
+    def __repr__(self) -> str:
+        return "Plots(risk, columns, tradeoff)"
+
+    @property
+    def _words(self) -> Words:
+        return words_in(self.plan.language)
+
+    def risk(self) -> Drawing:
+        """The rows by the size of their class, before and after."""
+        words = self._words
+        sizes = class_sizes(self.table.counts, self.recoding.sizes[~self.recoding.suppressed])
+        small = sum(pair.before or 0.0 for pair in sizes[:2])
+        about = words["report.sizes"].format(share=words.percent(small))
+        return Drawing(alone(histogram(words, sizes, words["report.sizes_axis"], about)), legend(words))
+
+    def columns(self) -> Drawing:
+        """What each column lost; where the loss is no share of columns, the values that are left of each."""
+        words, loss = self._words, self.report.loss
+        shares, title = dict(loss.per_column), words["plot.loss"].format(name=loss.name)
+        if not shares or loss.name not in SHARES:
+            left = self.report.utility.get("values_left", {})
+            shares, title = {name: entry["share"] for name, entry in left.items()}, words["plot.left"]
+        pairs = [(name, share, words.percent(share)) for name, share in shares.items()]
+        return Drawing(alone(bars(pairs, title, title)))
+
+    def tradeoff(self) -> Drawing:
+        """The loss of least releases with other budgets of suppressed rows.
+
+        Raises:
+            PlanError: The method has no levels, so that there is nothing to search again.
+        """
+        words, method = self._words, self.plan.method
+        others = [one for one in alternatives(self.plan, self.table, self.recoding) if one.budget is not None]
+        if not others or not isinstance(method, FullDomain):
+            raise PlanError(
+                f"there is no trade-off to draw for {method.name} on these rows.",
+                "Compare methods and budgets: sf.compare(data, plan, suppression=[0, 0.02, 0.05]).",
+                "plot",
+            )
+        own = method.suppression.limit(self.report.rows) / max(self.report.rows, 1)
+        asked = (own, self.report.loss.value, words["plot.asked"].format(share=words.percent(own)))
+        steps = sorted([asked, *((one.budget or 0.0, one.loss, words.percent(one.budget or 0.0)) for one in others)])
+        pairs = [(name, loss, words.amount(loss)) for _, loss, name in steps]
+        return Drawing(alone(bars(pairs, words["plot.budgets"], words["plot.budgets_about"])))

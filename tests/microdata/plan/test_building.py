@@ -1,0 +1,151 @@
+"""Plans as people write them in Python."""
+
+from dataclasses import fields
+from inspect import signature
+
+import pytest
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.builders import any_, dates, digits, hierarchy_file, intervals, order, tree
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.models.t_closeness import TCloseness
+from sfumato.microdata.plan import model
+from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.methods import Local, Mondrian, Suppression
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
+
+PLAN = (
+    Plan(
+        KAnonymity(5), LDiversity(3, "illness"), method=Local(suppression=Suppression(share=0.02)), other="insensitive"
+    )
+    .identify("name")
+    .quasi("sex", age=intervals(5, 10, 20), zip=digits(5))
+)
+
+
+def test_steps_hand_over_new_plans_and_leave_the_old_one():
+    longer = (
+        PLAN.sensitive("income").persons("patient").column("height", "quasi-identifier", hierarchy=any_(), weight=2)
+    )
+    assert "income" not in PLAN.columns
+    assert longer.columns["income"].role == "sensitive"
+    assert longer.person == "patient"
+    assert longer.columns["height"].weight == 2
+    assert longer.without("income", "patient", "height") == PLAN
+    with pytest.raises(AttributeError):
+        PLAN.seed = 3
+
+
+def test_the_column_of_a_promise_is_sensitive_by_itself():
+    assert PLAN.columns["illness"].role == "sensitive"
+    assert PLAN.promise(TCloseness(0.2, "wage")).columns["wage"].role == "sensitive"
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        PLAN,
+        PLAN.by(Mondrian(mode="relaxed")).writing(OutputPlan(suppressed="star")).reading(DataPlan(missing=("?",))),
+        PLAN.quasi(
+            town=tree({"NRW": ["Bonn", "Köln"], "BW": {"Alb": ["Ulm"]}}), born=dates("%Y-%m-%d", "month", "year")
+        ),
+        PLAN.quasi(level=order(2, 4, values=("a", "b", "c", "d")), job=hierarchy_file("job.csv")),
+        PLAN.column("income", "sensitive", publish=PublishPlan(round=100)),
+    ],
+)
+def test_plans_go_to_yaml_and_back(plan, tmp_path):
+    assert read_plan(plan.to_dict()) == plan
+    plan.save(tmp_path / "plan.yaml")
+    again = read_plan(tmp_path / "plan.yaml")
+    assert again.columns.keys() == plan.columns.keys()
+    assert again.privacy == plan.privacy
+    assert again.method == plan.method
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (
+            lambda: Plan(columns={"name": "identifier"}),
+            r'columns.name: must be a column, is text. Say .*identify\("name"\)',
+        ),
+        (lambda: Plan({"model": "k-anonymity", "k": 5}), "must be a promise, is a mapping.*read_plan"),
+        (lambda: Plan(KAnonymity), "must be a promise"),
+        (lambda: Plan(method="local"), "method: must be a value.*sf.Local"),
+        (lambda: Plan(method=Local(rounds=0)), "method.rounds: must be at least 1"),
+        (lambda: Plan(data={"source": "x.csv"}), "data: must be a value"),
+        (lambda: Plan(output=OutputPlan(format="xls")), 'output.format: "xls" is not a valid choice'),
+        (lambda: KAnonymity(0), "k: must be at least 1"),
+        (lambda: KAnonymity("5"), "k: must be a whole number"),
+        (lambda: LDiversity("illness", 3), "l: must be a number, is text"),
+        (lambda: TCloseness(1.5, "illness"), "t: must be at most 1"),
+        (lambda: Plan().quasi(age=5), "columns.age: must be a hierarchy, is a whole number.*sf.intervals"),
+        (
+            lambda: Plan().column("age", "quasi-identifier", hierarchy={"type": "any"}),
+            "columns.age.hierarchy: is a mapping",
+        ),
+        (lambda: Plan().column("age", "quasi", hierarchy=any_()), "columns.age"),
+        (lambda: Plan().column("name", "identifier", weight=2), "columns.name: weight"),
+        (lambda: PLAN.identify("illness"), "columns.illness: is identifier, but a promise is about it"),
+        (lambda: PLAN.without("nobody"), 'no column "nobody"'),
+        (lambda: intervals(5, 12), "no multiple"),
+        (intervals, "either widths or bounds"),
+        (lambda: digits(5, shown=(6,)), "fewer"),
+        (lambda: dates("%Y", "day", "fortnight"), "fortnight"),
+        (lambda: order(4, 3), "multiple"),
+        (lambda: tree({"a": "b", "b": "a"}), "cycle"),
+        (lambda: read_plan(Plan(KAnonymity(2))), "no column is a quasi-identifier"),
+        (lambda: read_plan(Plan().quasi("sex")), "nothing is promised"),
+    ],
+)
+def test_what_is_wrong_is_said_at_once_with_what_to_do(made, words):
+    with pytest.raises(PlanError, match=words):
+        made()
+
+
+def test_every_field_of_a_plan_is_an_argument():
+    """A field that the builder does not take would be lost by every step."""
+    assert {part.name for part in fields(model.Plan)} <= set(signature(Plan).parameters)
+
+
+def test_a_plan_prints_as_a_table():
+    lines = str(PLAN).splitlines()
+    assert lines[0] == "k-anonymity 5, l-diversity 3 of illness, by local"
+    assert lines[2].split() == ["column", "role", "hierarchy", "reason"]
+    assert [line.split()[0] for line in lines[4:]] == ["illness", "name", "sex", "age", "zip", "(others)"]
+    assert "intervals: widths 5 10 20" in str(PLAN)
+    assert "<td" in PLAN._repr_html_()
+
+
+def test_columns_that_are_not_mentioned_are_what_the_plan_says(frame_of_people):
+    plan = Plan(KAnonymity(2), other="insensitive").quasi("sex", age=intervals(10, 50))
+    release = anonymize(frame_of_people, plan)
+    assert release.plan.columns["ward"] == ColumnPlan("insensitive")
+    assert release.plan.other is None, "a later column is not let through"
+    assert verify(release.data, plan).holds
+    with pytest.raises(PlanError, match="not mentioned"):
+        anonymize(frame_of_people, Plan(KAnonymity(2)).quasi("sex", age=intervals(10, 50)))
+
+
+def test_other_columns_may_be_withheld(frame_of_people):
+    release = anonymize(frame_of_people, Plan(KAnonymity(2), other="identifier").quasi("sex", age=intervals(10, 50)))
+    assert set(release.data["ward"].to_list()) == {"*"}
+
+
+@pytest.fixture
+def frame_of_people():
+    import polars as pl
+
+    return pl.DataFrame(
+        {
+            "age": [20 + row % 30 for row in range(40)],
+            "sex": ["m" if row % 2 else "f" for row in range(40)],
+            "ward": [f"w{row % 3}" for row in range(40)],
+        }
+    )

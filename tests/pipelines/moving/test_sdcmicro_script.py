@@ -1,0 +1,93 @@
+"""Scripts of sdcMicro: the calls that stand plainly become a plan."""
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+from sfumato.microdata.plan.methods import METHOD
+from sfumato.pipelines.moving.r_calls import Name, read_calls
+from sfumato.pipelines.moving.sdcmicro_script import PUBLISHED, translate
+
+SCRIPT = """
+library(sdcMicro)  # kAnon(nothing, k=9)
+dat <- read.csv("survey.csv", sep = ";")
+sdc <- createSdcObj(dat, keyVars = c('urbrur', "sex", 'age'), numVars = c("income", "expend"),
+                    weightVar = "w", hhId = 'hid')
+sdc <- removeDirectID(sdc, var = "name")
+sdc <- globalRecode(sdc, column = "age", breaks = c(0, 20, 40, 60, 100))
+sdc <- topBotCoding(sdc, value = 5000, replacement = 5001, kind = "top", column = "savings")
+sdc <- sdcMicro::kAnon(sdc, k = 5, importance = c(1, 2, 3))
+sdc <- microaggregation(sdc, aggr = 4, variables = c("income", "expend"))
+sdc <- pram(sdc, variables = "roof", pd = 0.7)
+sdc <- addNoise(sdc, noise = 20, variables = "tax")
+sdc <- ldiversity(sdc, ldiv_index = "illness")
+sdc <- pram(sdc, variables = names(dat)[3])
+"""
+
+
+@pytest.fixture(scope="module")
+def project():
+    return translate(SCRIPT)
+
+
+def test_columns_models_and_limits_are_carried_over(project):
+    plan = sf.read_plan(project.plan)
+    assert plan.quasi_identifiers == ("urbrur", "sex", "age")
+    assert plan.data.source == "survey.csv"
+    assert plan.data.separator == ";"
+    assert plan.columns["name"].role == "identifier"
+    assert plan.columns["age"].hierarchy == sf.intervals(start=0, end=100, bounds=[[0, 20, 40, 60]])
+    assert plan.columns["age"].min_level == 1
+    assert plan.privacy == (sf.KAnonymity(5), sf.LDiversity(2, "illness"))
+    assert plan.other == "identifier"
+    assert plan.columns["savings"].publish.top == 5000
+
+
+def test_operations_are_carried_over_where_there_are_any_here(project):
+    columns = project.plan["columns"]
+    operations = {
+        "microaggregate": ("income", {"k": 4, "group": "script"}),
+        "pram": ("roof", {"stay": 0.7}),
+        "noise": ("tax", {"share": 0.2}),
+    }
+    for key, (name, parameters) in operations.items():
+        if key in PUBLISHED:
+            assert columns[name]["publish"] == {key: parameters}
+        else:
+            assert any(f"{key} of " in line for line in project.left_out)
+    assert project.plan["method"]["name"] == ("cells" if "cells" in METHOD.variants else "local")
+    if "cells" in METHOD.variants:
+        assert [columns[name]["importance"] for name in ("urbrur", "sex", "age")] == [4.0, 2.0, 1.0]
+
+
+def test_what_is_left_out_is_listed_with_its_line(project):
+    text = "\n".join(project.left_out)
+    assert "Line 15, pram: an argument must be computed" in text
+    assert "Line 8, topBotCoding: values beyond are published as >value" in text
+    assert "Columns that the script does not name are withheld" in text
+
+
+def test_a_script_without_columns_is_none(sfumato, tmp_path):
+    with pytest.raises(DataError, match="createSdcObj"):
+        translate("x <- read.csv('a.csv')")
+    (tmp_path / "script.R").write_text(SCRIPT)
+    ran = sfumato("import", tmp_path / "script.R", "--out", tmp_path / "out")
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "out" / "plan.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "plain"),
+    [
+        ("f(x, k = -2, flag = TRUE, t = 'it\\'s')", {"k": -2, "flag": True, "t": "it's"}, True),
+        ("f(x, k = c(\"a\", 'b', 3L))", {"k": ["a", "b", 3]}, True),
+        ("f(x, k = paste0('a', 1), l = 2)", {"l": 2}, False),
+        ("f(x, k = 1 + 1)", {}, False),
+        ("f(", {}, True),
+    ],
+)
+def test_calls_of_r(script, arguments, plain):
+    (call,) = read_calls(script, frozenset({"f"}))
+    assert call.arguments == arguments
+    assert call.plain is plain
+    assert call.positional == ((Name("x"),) if "x" in script else ())
