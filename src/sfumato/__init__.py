@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.several import ProtectedTables as ProtectedTables
     from sfumato.pipelines.tables.suppress import suppress as suppress
     from sfumato.pipelines.tables.tabulate import tabulate as tabulate
+    from sfumato.pipelines.transformer import Anonymizer as Anonymizer
     from sfumato.pipelines.verify import verify as verify
     from sfumato.service.client import Client as Client
     from sfumato.tables.attack.findings import Audit as Audit
@@ -152,6 +153,7 @@ _HOMES = {
     "pipelines.tables.several": ("ProtectedTables",),
     "pipelines.tables.suppress": ("suppress",),
     "pipelines.tables.tabulate": ("tabulate",),
+    "pipelines.transformer": ("Anonymizer",),
     "pipelines.verify": ("verify",),
     "service.client": ("Client",),
     "tables.attack.findings": ("Audit",),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.engines.bounds import with_bounds
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine
 from sfumato.errors import DataError, PlanError, PromiseError
@@ -140,7 +141,7 @@ def _written(
     persons: Mapping[Labels, int] | None,
 ) -> Verdict:
     handling = handling_of(plan, table, recoding)
-    published = engine.apply(recoding, handling, reading_of(plan), target)
+    published = with_bounds(engine.apply(recoding, handling, reading_of(plan), target), plan)
     try:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)

@@ -68,6 +68,12 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
         for name in columns
         if name not in plan.columns
     ]
+    faults += [
+        Fault("output.intervals", f'the data have a column "{further}" already.', "Rename it, or leave bounds out.")
+        for pair in plan.bound_columns.values()
+        for further in pair
+        if further in columns or further == plan.output.class_column
+    ]
     if plan.output.class_column in columns:
         faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if faults:

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 
+from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
@@ -115,6 +116,7 @@ class _Run:
                 published = self.source.apply(
                     result.recoding, handling, published_reading(self.plan, self.source), target
                 )
+                published = with_bounds(published, self.plan)
             undo.callback(published.close)
             with self._stage("verify"):
                 recounted = recount(published, prediction)

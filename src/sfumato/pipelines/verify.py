@@ -9,6 +9,7 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
+from sfumato.hierarchies.bounds import bounds_of
 from sfumato.microdata.counts.frequencies import typed, value_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -138,7 +139,7 @@ def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
 
 
 def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows: bool) -> Verdict:
-    plan = plan.with_others(name for name in engine.columns if name != plan.output.class_column)
+    plan = plan.with_others(name for name in engine.columns if name not in _own_columns(plan))
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
     counted, _ = typed(engine.count(names, Reading()), plan)
@@ -155,14 +156,20 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         for name, column in plan.columns.items()
         if column.operations is not None and name in engine.columns
     ]
+    changed += [_bounded(engine, name, pair) for name, pair in plan.bound_columns.items() if pair[0] in engine.columns]
     unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
     faults = (*verdict.faults, *unchecked, *_unplanned(engine, plan))
     return replace(verdict, promises=(*verdict.promises, *removed, *changed), faults=faults)
 
 
+def _own_columns(plan: Plan) -> set[str | None]:
+    """The columns that a release has besides those of the data."""
+    return {plan.output.class_column, *(name for pair in plan.bound_columns.values() for name in pair)}
+
+
 def _unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:
     """Columns that no plan knows: nobody has judged what they tell."""
-    further = [name for name in engine.columns if name not in plan.columns and name != plan.output.class_column]
+    further = [name for name in engine.columns if name not in plan.columns and name not in _own_columns(plan)]
     return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
 
 
@@ -178,6 +185,22 @@ def _changed(engine: Engine, name: str, publish: PublishPlan, plan: Plan) -> Pro
     texts = engine.count([name], Reading()).values[0]
     fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
     return Promise("published as planned", 1, int(fine), fine, name)
+
+
+def _bounded(engine: Engine, name: str, pair: tuple[str, str]) -> Promise:
+    """That columns of bounds tell nothing but the ends of the interval beside them."""
+    counted = engine.count((name, *pair), Reading())
+    rows = (tuple(counted.values[place][code] for place, code in enumerate(codes)) for codes in counted.codes.tolist())
+    fine = all(_numbers(row[1:]) == bounds_of(row[0]) for row in rows)
+    return Promise("bounds as published", 1, int(fine), fine, name)
+
+
+def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
+    """Ends as numbers; a text that is none is no end of anything."""
+    try:
+        return tuple(None if text is None else float(text) for text in texts)
+    except ValueError:
+        return ()
 
 
 def _check(engine: Engine, names: Sequence[str]) -> None:

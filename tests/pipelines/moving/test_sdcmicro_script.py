@@ -62,7 +62,7 @@ def test_operations_are_carried_over_where_there_are_any_here(project):
 
 def test_what_is_left_out_is_listed_with_its_line(project):
     text = "\n".join(project.left_out)
-    assert "Line 15, pram: an argument must be computed" in text
+    assert "Line 14, pram: an argument must be computed" in text
     assert "Line 8, topBotCoding: values beyond are published as >value" in text
     assert "Columns that the script does not name are withheld" in text
 

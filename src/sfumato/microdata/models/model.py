@@ -155,12 +155,16 @@ class ClassModel:
         """Nothing in the raw table rules the promise out."""
         return None
 
-    def failing_among(self: Model, classes: Classes, whole: Classes, asked: Mask) -> Mask:
+    def failing(self, classes: Classes, whole: Classes) -> Mask:
+        """Every model says which classes do not satisfy it."""
+        raise NotImplementedError
+
+    def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
         """As `failing`, of some classes."""
         found: Mask = self.failing(classes, whole) & asked
         return found
 
-    def lost(self: Model, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
         """All rows of a failing class where nothing mends it, one where something finer must fail, else none."""
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)

@@ -7,6 +7,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Annotated, Any, Literal, get_args
 
+from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import ColumnType
@@ -67,6 +68,7 @@ class OutputPlan:
 
     Attributes:
         suppressed: Whether suppressed rows are dropped or published as `*`.
+        intervals: Whether columns of intervals have their ends in further columns, too.
         class_column: Name of a further column with the number of each row's class, when wanted.
         partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
     """
@@ -74,6 +76,9 @@ class OutputPlan:
     format: Literal["csv", "parquet"] = "csv"
     order: Literal["keep", "shuffle"] = "shuffle"
     suppressed: Literal["drop", "star"] = "drop"
+    intervals: Annotated[
+        Literal["labels", "bounds"], Note("bounds: further columns NAME_min and NAME_max with the ends of intervals")
+    ] = "labels"
     class_column: Annotated[str | None, Note("name of a further column with the number of each row's class")] = None
     partition: Annotated[
         tuple[str, ...], Note("columns by whose published values Parquet files are laid in folders")
@@ -82,6 +87,8 @@ class OutputPlan:
     def __post_init__(self) -> None:
         if self.partition and self.format != "parquet":
             raise ValueError("partition goes with format: parquet.")
+        if self.partition and self.intervals == "bounds":
+            raise ValueError("partition goes without intervals: bounds.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +169,18 @@ class Plan:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         return self.named("quasi-identifier")
+
+    @property
+    def bound_columns(self) -> dict[str, tuple[str, str]]:
+        """The columns whose intervals have their ends in further columns, and what these are called."""
+        if self.output.intervals != "bounds":
+            return {}
+        numeric = [
+            name
+            for name in self.quasi_identifiers
+            if isinstance(self.columns[name].hierarchy, Intervals) or self.columns[name].type in ("integer", "decimal")
+        ]
+        return {name: (f"{name}_min", f"{name}_max") for name in numeric}
 
     @property
     def subset(self) -> Subset | None:

@@ -1,0 +1,46 @@
+"""Bounds: the numbers between which the values behind a published label lie."""
+
+import re
+from collections.abc import Iterable
+
+Bounds = tuple[float | None, float | None]
+NOTHING: Bounds = (None, None)
+_NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
+_RANGE = re.compile(rf"({_NUMBER})(?:-|\.\.)({_NUMBER})")
+_INTERVAL = re.compile(rf"[\[(]({_NUMBER}), ({_NUMBER})[\])]")
+_SINGLE = re.compile(_NUMBER)
+
+
+def bounds_of(label: str | None) -> Bounds:
+    """The least and the greatest number that a label stands for; None where it sets no limit.
+
+    >>> bounds_of("36-40"), bounds_of("[0.5, 1.5)"), bounds_of("39"), bounds_of(">80"), bounds_of("*")
+    ((36.0, 40.0), (0.5, 1.5), (39.0, 39.0), (80.0, None), (None, None))
+    """
+    if label is None:
+        return NOTHING
+    for pattern in (_RANGE, _INTERVAL):
+        if found := pattern.fullmatch(label):
+            return float(found[1]), float(found[2])
+    if _SINGLE.fullmatch(label):
+        return float(label), float(label)
+    if label[:1] in ("<", ">") and _SINGLE.fullmatch(label[1:]):
+        limit = float(label[1:])
+        return (None, limit) if label[0] == "<" else (limit, None)
+    return NOTHING
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Labels from the lowest to the highest, those without bounds at the end.
+
+    >>> in_order(["*", "40-49", "<20", "9", "20-39"])
+    ['<20', '9', '20-39', '40-49', '*']
+    """
+
+    def place(label: str) -> tuple[bool, float, float, str]:
+        low, high = bounds_of(label)
+        outside = (low, high) == NOTHING
+        least = low if low is not None else float("-inf")
+        return outside, least, high if high is not None else float("inf"), label
+
+    return sorted(labels, key=place)
