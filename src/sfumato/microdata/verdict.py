@@ -16,10 +16,13 @@ import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
+from sfumato.microdata.counts.sample import weights_in_order
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
 from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_map import POPULATION
 from sfumato.microdata.models.model import Model, for_readers, of_release
 from sfumato.microdata.models.persons import (
@@ -30,6 +33,8 @@ from sfumato.microdata.models.persons import (
     reached_by_persons,
     whole_by_persons,
 )
+from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
+from sfumato.microdata.models.weights import holding_weights
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import holding_persons
 
@@ -118,6 +123,7 @@ def judge(
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
     members: Mapping[str | None, PersonCount] | None = None,
+    weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -130,6 +136,7 @@ def judge(
         star_rows: Whether suppressed rows may be among the published ones, as `*`.
         members: The persons behind the published rows, where promises count these: of each published combination, and
             by the name of a sensitive column those with each of its values.
+        weights: The weights of the rows behind each published combination, in millionths, where they are known.
     """
     columns = {model.column for model in models if model.column}
     published = classes_of(counted, quasi_identifiers, columns, missing, reference, persons, star_rows)
@@ -137,6 +144,8 @@ def judge(
     if missing_matches:
         visible = Classes(_matched(counted, quasi_identifiers, missing, star_rows), {})
     told = replace(published, visible=visible)
+    if weights is not None:
+        told = replace(told, visible=_weighted(counted, quasi_identifiers, told, weights))
     if members is not None:
         told = published_persons(counted, quasi_identifiers, published, members, missing)
     promises = tuple(_promise(model, told) for model in models)
@@ -148,16 +157,34 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
-        tuple(filter(None, (_unchecked(*pair, persons is not None) for pair in zip(models, promises, strict=True)))),
+        tuple(filter(None, (
+                    _unchecked(*pair, persons is not None, weights is not None)
+                    for pair in zip(models, promises, strict=True)
+                ))),
     )
 
 
-def _unchecked(model: Model, promise: Promise, known_list: bool) -> str | None:
+def _weighted(
+    counted: Counted, quasi_identifiers: Sequence[str], published: Published, weights: Mapping[tuple[str | None, ...], int]
+) -> Classes:
+    """The visible classes with the weights of their rows."""
+    places = [counted.columns.index(name) for name in quasi_identifiers]
+    labels = _texts_of(counted, places, published.combinations[~published.hidden])
+    return holding_weights(published.visible, weights_in_order(weights, list(labels)))
+
+
+def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool) -> str | None:
     """That a promise cannot be checked by the rows alone; None where it can."""
     if promise.parameters.get("against") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
     elif isinstance(model, DeltaPresence) and not known_list:
         what = "is about a list of persons"
+    elif isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness) and not (
+        known_weights
+        or model.sampling_fraction is not None
+        or getattr(model, "population_size", None) is not None
+    ):
+        what = "is about the weights of the rows"
     else:
         return None
     return f"{promise.model} {what}, which these rows do not tell: verify the release folder."
@@ -170,6 +197,7 @@ def judge_plan(
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool | None = None,
     members: Mapping[str | None, PersonCount] | None = None,
+    weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
     return judge(
@@ -182,6 +210,7 @@ def judge_plan(
         persons,
         plan.output.suppressed == "star" if star_rows is None else star_rows,
         members,
+        weights,
     )
 
 
@@ -195,7 +224,7 @@ def _promise(model: Model, published: Published) -> Promise:
     holds = bool(wholes)
     for whole in wholes.values():
         if of_release(model):
-            holds &= model.keeps(visible.sizes)
+            holds &= model.keeps(visible)
         elif len(visible.sizes):
             holds &= not failing(visible, whole).any()
         if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):

@@ -66,6 +66,27 @@ def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[s
         yield _head(words, "measure.all_losses") + table([words["report.loss"], words["measure.value"]], rows, words)
 
 
+def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What weights and households say of the risk, before and after; the higher reading of missing values first."""
+    if not sides:
+        return
+    persons = words.count(round(sides["before"]["persons"]))
+    yield _head(words, "sample.title") + paragraph(words["sample.text"].format(persons=persons))
+    rows = [
+        (words[f"sample.{part}"], words[f"sample.{figure}"], *(_told(words, side, part, figure) for side in both))
+        for both in [(sides["before"], sides.get("after") or {})]
+        for part in ("rows", "households", "matching")
+        if any(part in side for side in both)
+        for figure in ("highest", "average", "expected")
+    ]
+    yield table(["", "", words["report.before"], words["report.after"]], rows, words)
+
+
+def _told(words: Words, side: Mapping[str, Any], part: str, figure: str) -> object:
+    value = side.get(part, {}).get(figure)
+    return value if value is None or figure == "expected" else words.percent(value)
+
+
 def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
     """Where the risk comes from: columns, steps of generalization, and outliers."""
     contribution = risk.get("contribution") or {}

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.measures import contribution
 from sfumato.microdata.measures.forcing import forcing
 from sfumato.microdata.measures.outliers import outliers
-from sfumato.microdata.measures.risk import attacker, prosecutor
+from sfumato.microdata.measures.risk import THRESHOLD, attacker, prosecutor
+from sfumato.microdata.measures.sample_risk import published_classes, raw_classes, sample_risk
 from sfumato.microdata.measures.survey import distribution, hiding
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.classes import Counts
@@ -59,8 +61,10 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
         "after": _figures(sizes, sizes) | _journalist(table, recoding),
         "contribution": raw["contribution"],
         "outliers": raw["outliers"],
-        "forcing": forcing(plan, table, recoding, MAX_WORK),
+        "forcing": forcing(plan, weighted_view(table), recoding, MAX_WORK),
     }
+    if table.sample is not None:
+        risk["sample"] = _sample(plan, table, recoding)
     if plan.data.on_missing == "any":
         hidden = hiding(table, plan.data.on_missing)
         risk["matching"] = {"before": _figures(table.counts, hidden), "after": _figures(sizes, matches)}
@@ -95,6 +99,13 @@ def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
     in_population = np.array([persons.get(published_labels(recoding, place), 0) for place in kept.tolist()], np.int64)
     risks = 1 / np.maximum(np.maximum(in_population, sizes), 1)
     return {"journalist": asdict(attacker(sizes, risks, prosecutor(sizes).threshold))}
+
+
+def _sample(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
+    """What weights and households say of the risk, before and after; not of rows that are divided between classes."""
+    before = sample_risk(table, raw_classes(table), THRESHOLD).to_dict()
+    classes = published_classes(table, recoding, plan.data.missing)
+    return {"before": before} | ({} if classes is None else {"after": sample_risk(table, classes, THRESHOLD).to_dict()})
 
 
 def _contributions(table: FrequencyTable) -> dict[str, Any]:

@@ -21,11 +21,11 @@ from sfumato.shapes.shapes import Choice, Either
 
 SECRET_BYTES = 16
 PUBLISH = Either(
-    (((str,), Choice(("key",))), ((Mapping,), record_of(PublishPlan))),
-    "what a column that is no quasi-identifier is published as: its numbers, or a person as a random key",
+    (((str,), Choice(("key", "withheld"))), ((Mapping,), record_of(PublishPlan))),
+    "what a column that is no quasi-identifier is published as: its numbers, a person as a random key, a weight not",
 )
 CELL = "text-align:left;padding-right:1.5em"
-Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
+Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 Language = Literal["en", "de"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -40,11 +40,13 @@ class ColumnPlan:
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
     min_level: Annotated[int, Note(minimum=0)] = 0
     max_level: Annotated[int | None, Note(minimum=0)] = None
-    publish: Annotated[PublishPlan | Literal["key"] | None, PUBLISH] = None
+    publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
 
     def __post_init__(self) -> None:
         if self.publish == "key" and self.role != "person":
             raise ValueError(f"publish: key belongs to the role person, this column is {self.role}.")
+        if self.publish == "withheld" and self.role != "weight":
+            raise ValueError(f"publish: withheld belongs to the role weight, this column is {self.role}.")
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
         if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
@@ -59,7 +61,7 @@ class ColumnPlan:
     @property
     def operations(self) -> PublishPlan | None:
         """What is done to the column's numbers, where something is."""
-        return None if self.publish == "key" else self.publish
+        return None if isinstance(self.publish, str) else self.publish
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,16 @@ class Plan:
         return next(iter(self.named("person")), None)
 
     @property
+    def weight(self) -> str | None:
+        """The column that holds the sampling weight of a row, where there is one."""
+        return next(iter(self.named("weight")), None)
+
+    @property
+    def household(self) -> str | None:
+        """The column that names the household of a row, where there is one."""
+        return next(iter(self.named("household")), None)
+
+    @property
     def publishes_keys(self) -> bool:
         """Whether persons are published under keys."""
         return self.person is not None and self.columns[self.person].publish == "key"
@@ -167,12 +179,16 @@ class Plan:
 
     @property
     def withheld_columns(self) -> tuple[str, ...]:
-        """The columns that are `*` in every row: identifiers, persons, and what marks the rows that are published."""
+        """The columns that are `*` in every row: identifiers, persons, households, weights that are not published, and
+        what marks the rows that are published."""
         marked = None if self.subset is None else self.subset.column
         return tuple(
             name
             for name, column in self.columns.items()
-            if column.role == "identifier" or name == marked or (column.role == "person" and column.publish != "key")
+            if column.role in ("identifier", "household")
+            or name == marked
+            or column.publish == "withheld"
+            or (column.role == "person" and column.publish != "key")
         )
 
     @property

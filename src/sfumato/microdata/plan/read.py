@@ -10,10 +10,13 @@ from typing import Any, get_args
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
+from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.registry import MODEL, located
 from sfumato.microdata.plan.methods import METHOD, Auto, FullDomain, KOptimize, Local, Mondrian
 from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan, ReleasePlan, Role, UtilityPlan
@@ -108,11 +111,35 @@ def _faults_between(plan: Plan) -> list[Fault]:
         faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if len(plan.named("person")) > 1:
         faults.append(Fault("columns", "more than one column names the person.", "Give one of them that role."))
+    faults.extend(_sample_faults(plan))
     if plan.person is not None and plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return faults
+
+
+def _sample_faults(plan: Plan) -> list[Fault]:
+    """Faults of what says how the rows were sampled."""
+    faults = []
+    for role in ("weight", "household"):
+        if len(plan.named(role)) > 1:
+            faults.append(Fault("columns", f"more than one column is the {role}.", "Give one of them that role."))
+    if plan.weight is not None and plan.person is not None:
+        faults.append(Fault("columns", "weight does not go with person.", "Weights are those of rows: take one off."))
+    for place, model in enumerate(plan.privacy):
+        estimated = isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness)
+        if estimated and plan.weight is None and not _population_told(model):
+            do = "Give a column the role weight, or the promise its sampling_fraction."
+            faults.append(Fault(f"privacy[{place}]", f"{model.name} needs to know the population.", do))
+        if estimated and plan.subset is not None:
+            faults.append(Fault(f"privacy[{place}]", f"{model.name} does not go with delta-presence.", "Drop one."))
+    return faults
+
+
+def _population_told(model: Model) -> bool:
+    """Whether a promise about the population says itself how large that is."""
+    return getattr(model, "sampling_fraction", None) is not None or getattr(model, "population_size", None) is not None
 
 
 def _column_faults(

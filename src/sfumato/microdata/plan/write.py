@@ -83,6 +83,8 @@ class _Writer:
     def _one_of(self, shape: Either, value: Any) -> Any:
         if isinstance(value, Suppression):
             return value.share if value.rows is None else {"rows": value.rows}
+        if isinstance(value, str):
+            return value
         record = next(option for _, option in shape.options if isinstance(option, Record))
         return self._record(record, value)
 
