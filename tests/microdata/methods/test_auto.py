@@ -79,7 +79,7 @@ class TestLostColumns:
         assert "lost_columns" not in kept.details
 
     def test_it_is_said_on_the_terminal(self) -> None:
-        from sfumato.report.release import text
+        from sfumato.report.release.report import text
 
         frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
         columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}

@@ -24,9 +24,6 @@ REHEARSED_PLAN: dict[str, Any] = {
 
 def rehearse() -> None:
     """Load what jobs need, by doing the smallest of them."""
-    import sfumato.pipelines.compare
-    import sfumato.pipelines.protect
-    import sfumato.pipelines.risk  # noqa: F401
 
     with tempfile.TemporaryDirectory(prefix="sfumato-") as name:
         folder = Path(name)
@@ -64,7 +61,7 @@ def _anonymize(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
 
 
 def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
-    from sfumato.pipelines.protect import run
+    from sfumato.pipelines.tables.protect import run
     from sfumato.tables.build.build import read_source
     from sfumato.tables.plan.plan import read_table_plan
 

@@ -9,7 +9,7 @@ from nicegui import events, ui
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
-from sfumato.web.loaded_data import KINDS, Loaded, is_text, load
+from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.project_card import ProjectCard
 

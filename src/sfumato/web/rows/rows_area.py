@@ -7,8 +7,9 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.web import components
-from sfumato.web.rows import columns_step, data_step, goal_step, release_step, result_step
+from sfumato.web.rows import data_step, goal_step, release_step, result_step
 from sfumato.web.rows.area import Area
+from sfumato.web.rows.columns import columns_step
 from sfumato.web.shell import Shell
 
 STEPS: dict[str, Callable[[Area], None]] = {

@@ -15,11 +15,11 @@ from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
-from sfumato.web.loaded_data import MARKS
+from sfumato.web.projects.loaded_data import MARKS
+from sfumato.web.projects.workspace import Workspace
 from sfumato.web.shell import Shell
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, crosswise, delimited_text
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
-from sfumato.web.workspace import Workspace
 
 EXAMPLE = """area,sex,count
 Total,Total,104
