@@ -31,7 +31,14 @@ from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import check_columns, published_persons, reading_of, recount, with_person_counts, with_sample
+from sfumato.pipelines.counting import (
+    check_columns,
+    published_persons,
+    reading_of,
+    recount,
+    with_person_counts,
+    with_sample,
+)
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.sealing import read_mapping
 from sfumato.report.verdict import text

@@ -164,7 +164,10 @@ def _tabulated(plan: Plan, counted: Counted, source: Engine) -> tuple[FrequencyT
     """The frequency table, with the population behind the rows where a model asks for it."""
     model = next((model for model in plan.privacy if isinstance(model, KMap) and model.population), None)
     if model is not None:
-        population, missing = counted_population(model, plan.quasi_identifiers), (model.population or DataPlan()).missing
+        population, missing = (
+            counted_population(model, plan.quasi_identifiers),
+            (model.population or DataPlan()).missing,
+        )
     elif plan.subset is not None:
         population, missing = source.count(plan.quasi_identifiers, reading_of(plan)), plan.data.missing
     else:

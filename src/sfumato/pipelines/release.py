@@ -246,7 +246,7 @@ def _matching_remark(measures: Measures) -> tuple[str, ...]:
     highest = matching["after"]["highest"]
     return (
         "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
-        f"as the plan says, the highest risk after is {highest:.4g}.",
+        f"the highest risk after is {highest:.4g}.",
     )
 
 

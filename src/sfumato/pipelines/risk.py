@@ -55,7 +55,7 @@ def risk(
         plan: A plan whose hierarchies tell what each generalization step takes off the risk.
         population_size: Persons in the population from which the rows are a sample; or else
         sampling_fraction: The share of it that the rows are.
-        weight: The column with the sampling weights, which say how large the population is; that of the plan by default.
+        weight: The column with the sampling weights, which tell the population's size; that of the plan by default.
         household: The column that names the household of a row; that of the plan by default.
         threshold: Rows with a greater risk than this are counted.
         missing: Texts that mean "missing", besides an empty field.

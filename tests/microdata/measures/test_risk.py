@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
 from sfumato.microdata.measures.risk import prosecutor
-from sfumato.microdata.models.individual_risk import expected_risks
 from sfumato.microdata.measures.survey import SizeCount
+from sfumato.microdata.models.individual_risk import expected_risks
 from sfumato.pipelines.risk import risk
 
 # Sweeney (2002), the voter example in short: zip, birth, sex.

@@ -16,8 +16,6 @@ Rows that were suppressed are not published and carry no risk; averages are over
 
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from sfumato.microdata.models.classes import Counts, Floats
 
 THRESHOLD = 0.2

@@ -1,9 +1,9 @@
 """The risk of a sample: what weights and households say of rows, households and the file as a whole.
 
 The risk of a row is the expectation of 1 / persons of the population with its values (models/individual_risk.py). That
-of a household is the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as hierarchical
-risk. The global risk is the expected number of rows that are found, Σ r. Where values are missing, rows are also
-counted among all that agree where both are known: that raises rows and persons, and so lowers the risk.
+of a household is the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as
+hierarchical risk. The global risk is the expected number of rows that are found, Σ r. Where values are missing, rows
+are also counted among all that agree where both are known: that raises rows and persons, and so lowers the risk.
 """
 
 from collections.abc import Sequence
@@ -99,7 +99,7 @@ def published_classes(table: FrequencyTable, recoding: Recoding, missing: Sequen
     kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0))
     places = np.full(len(recoding.sizes), -1, np.int64)
     places[kept] = np.arange(len(kept))
-    persons = np.bincount(recoding.owners, weights=_persons(table), minlength=len(recoding.sizes))[kept]
+    persons: Floats = np.bincount(recoding.owners, weights=_persons(table), minlength=len(recoding.sizes))[kept]
     codes = recoding.classes[kept]
     absent = [np.array([label is None or label in missing for label in labels], bool) for labels in recoding.labels]
     unknown = np.column_stack([mask[codes[:, place]] for place, mask in enumerate(absent)])

@@ -12,8 +12,8 @@ from sfumato.microdata.measures import contribution, population
 from sfumato.microdata.measures.outliers import Outliers, outliers
 from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, prosecutor
 from sfumato.microdata.measures.sample_risk import SampleRisk, raw_classes, sample_risk
-from sfumato.microdata.measures.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.measures.subsets import LIMIT, Subsets, subsets
+from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.models.classes import Counts, Mask
 
 

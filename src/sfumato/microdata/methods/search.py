@@ -21,7 +21,13 @@ from sfumato.microdata.recoding.prediction import classes_of, veils
 from sfumato.microdata.recoding.recoding import Recoding
 
 # Methods that do not choose one level a column; each has a folder of its own, whose loops are loaded when it is used.
-FOLDERS = {"mondrian": "mondrian.search", "local": "local.search", "k-optimize": "k_optimize.search", "auto": "auto"}
+FOLDERS = {
+    "mondrian": "mondrian.search",
+    "local": "local.search",
+    "k-optimize": "k_optimize.search",
+    "auto": "auto",
+    "cells": "cells.search",
+}
 # A rehearsal searches so many combinations for so long.
 REHEARSED = 24
 REHEARSAL_SECONDS = 0.2

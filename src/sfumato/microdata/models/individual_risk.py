@@ -1,8 +1,8 @@
 """Individual risk: every published row is found in the population with at most a given expected probability.
 
 Benedetti, R., Franconi, L. (1998). Statistical and technological solutions for controlled data dissemination; Franconi,
-L., Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20. For a class
-of f rows whose weights add up to F, the persons of the population with the same values are taken to be negative
+L., Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20. For a
+class of f rows whose weights add up to F, the persons of the population with the same values are taken to be negative
 binomial with p = f / F; the risk of its rows is the expectation of 1 / persons.
 
 It protects against an attacker who does not know who was sampled. Against one who knows that a person is in the sample

@@ -21,8 +21,8 @@ Monotone under generalization and under suppression: what a class stands for onl
 """
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from math import ceil, exp, sqrt
+from pathlib import Path
 from statistics import NormalDist
 from typing import Annotated, ClassVar
 

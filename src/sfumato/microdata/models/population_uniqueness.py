@@ -1,7 +1,7 @@
-"""Population uniqueness: at most a given share of the population is, by estimate, unique and in the published rows' table.
+"""Population uniqueness: at most a given share of the population is unique, as estimated from the published rows.
 
-The estimators are those of `measures/population.py`: pitman, zayatz, snb, and dankar, which chooses among them. The size
-of the population is given, or the sampling fraction, or the sum of the weights.
+The estimators are those of `measures/population.py`: pitman, zayatz, snb, and dankar, which chooses among them. The
+size of the population is given, or the sampling fraction, or the sum of the weights.
 
 It is a promise about the release as a whole, and it is as good as the estimator: where that does not converge, the
 promise is not kept. Unique rows are not protected at all. Combine it with k-anonymity.

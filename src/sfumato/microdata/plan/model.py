@@ -17,12 +17,16 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Choice, Either
+from sfumato.shapes.shapes import Choice, Either, Number
 
 SECRET_BYTES = 16
 PUBLISH = Either(
     (((str,), Choice(("key", "withheld"))), ((Mapping,), record_of(PublishPlan))),
     "what a column that is no quasi-identifier is published as: its numbers, a person as a random key, a weight not",
+)
+IMPORTANCE = Either(
+    (((int, float), Number(minimum=0)), ((str,), Choice(("never",)))),
+    "what publishing a cell of this column as missing costs, for the method cells; never: none may be",
 )
 CELL = "text-align:left;padding-right:1.5em"
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
@@ -40,6 +44,7 @@ class ColumnPlan:
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
     min_level: Annotated[int, Note(minimum=0)] = 0
     max_level: Annotated[int | None, Note(minimum=0)] = None
+    importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
     publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
 
     def __post_init__(self) -> None:
@@ -49,9 +54,10 @@ class ColumnPlan:
             raise ValueError(f"publish: withheld belongs to the role weight, this column is {self.role}.")
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
-        if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
+        of_ladders = (self.weight, self.min_level, self.max_level, self.importance)
+        if self.role != "quasi-identifier" and of_ladders != (1.0, 0, None, 1.0):
             raise ValueError(
-                f"weight, min_level and max_level belong to a quasi-identifier, this column is {self.role}."
+                f"weight, min_level, max_level and importance belong to a quasi-identifier, this column is {self.role}."
             )
         if self.operations is not None and self.role not in ("sensitive", "insensitive"):
             raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")

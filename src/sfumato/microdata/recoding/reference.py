@@ -114,7 +114,9 @@ def read_reference(plain: Mapping[str, Any]) -> Reference:
             int(place): ListedLadder(tuple(tuple(row) for row in rows))
             for place, rows in figures.get("hierarchies", {}).items()
         }
-        weights = {tuple(labels): int(weight) for labels, weight in figures["weights"]} if "weights" in figures else None
+        weights = (
+            {tuple(labels): int(weight) for labels, weight in figures["weights"]} if "weights" in figures else None
+        )
         return Reference(Classes(size, contents, "members" in figures), persons, ladders, weights)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise no_recoding() from None

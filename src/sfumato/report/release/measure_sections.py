@@ -93,7 +93,8 @@ def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) ->
     lines = [*_without(words, contribution), *_steps(words, contribution, levels)]
     if lines:
         yield _head(words, "measure.origins") + listing(lines)
-    outliers = [*_outliers(words, risk.get("outliers") or {}), *forcing_sentences(words, risk, levels)]
+    special = _special(words, risk.get("special_uniques") or {})
+    outliers = [*_outliers(words, risk.get("outliers") or {}), *special, *forcing_sentences(words, risk, levels)]
     if outliers:
         yield _head(words, "measure.outliers") + listing(outliers)
 
@@ -117,6 +118,17 @@ def _outliers(words: Words, outliers: Mapping[str, Any]) -> Iterator[str]:
     for name, rows in (outliers.get("singled_out_alone_by") or {}).items():
         if rows:
             yield words["measure.alone"].format(column=name, rows=words.count(rows))
+
+
+def _special(words: Words, special: Mapping[str, Any]) -> Iterator[str]:
+    """How few columns single rows out, and which of them have most to do with it."""
+    if not special.get("rows"):
+        return
+    fewest = next(size for size, count in enumerate(special["sizes"], start=1) if count)
+    column = max(special["columns"], key=special["columns"].__getitem__)
+    counts = {"rows": words.count(special["rows"]), "fewest": fewest}
+    share = words.percent(special["columns"][column])
+    yield words["measure.special"].format(column=column, share=share, **counts)
 
 
 def forcing_sentences(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:

@@ -101,7 +101,11 @@ class _GoalStep:
         words, plan = self.words, self.workspace.plan
         missing = [*self._promises.missing(), *self._method.missing()]
         faults = [words["missing_value"].format(field=field) for field in missing]
-        needs = [entry for entry in plan["privacy"] if entry["model"] == "k-map" and not (entry.get("population") or entry.get("sampling_fraction"))]
+        needs = [
+            entry
+            for entry in plan["privacy"]
+            if entry["model"] == "k-map" and not (entry.get("population") or entry.get("sampling_fraction"))
+        ]
         faults += [words["population_missing"] for _ in needs]
         others = dict.fromkeys(entry["model"] for entry in plan["privacy"] if entry["model"] != "k-anonymity")
         if others and plan["method"]["name"] == "k-optimize":

@@ -79,7 +79,7 @@ class Promises:
             self._subset_fields(entry)
 
     def _form(self, entry: Values) -> Form:
-        special = ("population", "subset")
+        special = ("population", "subset", "subsets")
         keys = {key: spec for key, spec in SHAPES[entry["model"]].keys.items() if key not in special}
         return Form(self.words, entry["model"], keys, entry, self._touched, {"column": self._sensitive()})
 

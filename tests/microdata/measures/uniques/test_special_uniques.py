@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.measures.special_uniques import special_uniques
+from sfumato.microdata.measures.uniques.special_uniques import special_uniques
+from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
 from sfumato.pipelines.risk import risk
-from sfumato.engines.opening import open_engine
-from sfumato.microdata.plan.read import read_plan
 
 FIRST = {
     "age": [*["20s"] * 7, "60s"],
@@ -26,7 +26,7 @@ FIRST = {
 SECOND = {
     "Residence": [*"UUUURUUUUU"],
     "Gender": [*"FFFMFMFMFF"],
-    "Education": "SI SI PI SC SC SC PC PS SI SI".split(),
+    "Education": ["SI", "SI", "PI", "SC", "SC", "SC", "PC", "PS", "SI", "SI"],
     "Labor": [*"EENEUENUNN"],
 }
 
@@ -41,7 +41,9 @@ def table_of(columns: dict) -> FrequencyTable:
 def by_row(columns: dict, values: np.ndarray, table: FrequencyTable) -> list[float]:
     """What each row has, from what its combination has."""
     places = {tuple(codes): place for place, codes in enumerate(table.codes.tolist())}
-    codes = [[coding.places[text] for text in columns[name]] for name, coding in zip(columns, table.codings, strict=True)]
+    codes = [
+        [coding.places[text] for text in columns[name]] for name, coding in zip(columns, table.codings, strict=True)
+    ]
     return [float(values[places[row]]) for row in zip(*codes, strict=True)]
 
 

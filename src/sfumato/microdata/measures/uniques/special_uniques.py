@@ -4,8 +4,8 @@ Elliot, M., Manning, A., Ford, R. (2002). A computational algorithm for handling
 https://doi.org/10.1142/S0218488502001600; Manning, A., Haglin, D., Keane, J. (2008). A recursive search algorithm for
 statistical disclosure assessment (SUDA2), https://doi.org/10.1007/s10618-007-0078-6. A minimal unique of a row is a set
 of columns that singles it out and of which no part does. A row's score is the sum over its minimal uniques of size s of
-(M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the probability
-that a match with a unique row is right; it is shared out to the rows by their scores (Elliot et al. 2005).
+(M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the
+probability that a match with a unique row is right; it is shared out to the rows by their scores (Elliot et al. 2005).
 
 All sets of columns are gone through from small to large; what a smaller set singles out is in no larger one's way.
 Where there are too many sets, those up to some size are, and the answer says so.
@@ -19,7 +19,7 @@ from math import comb, factorial
 import numpy as np
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.measures import special_kernels
+from sfumato.microdata.measures.uniques import special_kernels
 from sfumato.microdata.models.classes import Counts, Floats
 
 # The sampling fraction that DIS takes where nobody knows better.

@@ -1,8 +1,8 @@
 """Compiled loops of special uniques: which rows a set of columns tells from all others that no smaller set tells.
 
-Going from small sets of columns to large ones, a row that some smaller set singles out is left out: it matches nobody in
-any wider set. So of each set only the rows are looked at that none of its parts singles out, and those alone there have
-it as a minimal unique.
+Going from small sets of columns to large ones, a row that some smaller set singles out is left out: it matches nobody
+in any wider set. So of each set only the rows are looked at that none of its parts singles out, and those alone there
+have it as a minimal unique.
 """
 
 # mypy: ignore-errors
@@ -46,7 +46,7 @@ def alone(codes, counts, columns, rows, table, singled):
 @njit(cache=True, nogil=True)
 def same(codes, columns, one, other):
     """Whether two combinations agree in some columns."""
-    for column in columns:
+    for column in columns:  # noqa: SIM110  numba knows no generators
         if codes[one, column] != codes[other, column]:
             return False
     return True
