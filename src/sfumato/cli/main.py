@@ -30,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "dataset": "sfumato.cli.dataset",
     "hierarchy": "sfumato.cli.hierarchy",
     "schema": "sfumato.cli.schema",
+    "docs": "sfumato.cli.docs",
     "demo": "sfumato.cli.demo",
 }
 INTERRUPTED = 130
