@@ -10,7 +10,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -208,6 +208,17 @@ def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
                 yield Line(reader.line_num, fields)
     except csv.Error:
         raise open_quote(reader.line_num, name) from None
+
+
+def delimited_text(records: Iterable[Iterable[object]]) -> str:
+    """Records as comma-separated text, None as an empty field.
+
+    >>> delimited_text([["name", "note"], ["Ada", "1, 2"]]).splitlines()
+    ['name,note', 'Ada,"1, 2"']
+    """
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(records)
+    return stream.getvalue()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """`sfumato anonymize`: releases microdata as a plan says."""
 
 import sys
+from contextlib import closing
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -85,16 +86,15 @@ def _release(
     from sfumato.pipelines.release import anonymize
 
     progress.proves = plan.method.name == "k-optimize"
-    with workspace_for(out) as workspace:
-        release = anonymize(data, plan, engine=engine, workspace=workspace, progress=progress)
-        try:
-            release.save(out)
-            if to_table is not None:
-                from sfumato.engines.databases.writing import write_table
+    with (
+        workspace_for(out) as workspace,
+        closing(anonymize(data, plan, engine=engine, workspace=workspace, progress=progress)) as release,
+    ):
+        release.save(out)
+        if to_table is not None:
+            from sfumato.engines.databases.writing import write_table
 
-                write_table(release, to_table)
-        finally:
-            release.close()
+            write_table(release, to_table)
     progress.close()
     return release.report
 

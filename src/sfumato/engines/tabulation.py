@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -122,13 +123,10 @@ def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | 
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     value, weight, holding = special
-    engine = DuckDBEngine(path)
-    try:
+    with closing(DuckDBEngine(path)) as engine:
         _check_columns([*names, *filter(None, special)], engine.columns)
         keys = names if holding is None else [*names, holding]
         rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top))
-    finally:
-        engine.close()
     if any(row[-4] for row in rows):
         raise _not_a_number(value or weight or "")
     return _base(rows, names, bool(holding), top)

@@ -6,6 +6,7 @@ is an error; a class of the new rows that fails a promise breaks it, because nob
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,13 +71,10 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     if plan.subset is not None:
         raise _of_list()
     source = replace(plan.data, source=None, separator=None)
-    engine = DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)
-    try:
+    with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
         plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
         return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons), out, drop_failing)
-    finally:
-        engine.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +138,9 @@ def _written(
     persons: Mapping[Labels, int] | None,
 ) -> Verdict:
     handling = handling_of(plan, table, recoding)
-    published = engine.apply(recoding, handling, reading_of(plan), target)
-    try:
+    with closing(engine.apply(recoding, handling, reading_of(plan), target)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
-    finally:
-        published.close()
     verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members)
     if not verdict.rows:
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")

@@ -1,6 +1,7 @@
 """The risk of rows: read, count, measure."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -70,15 +71,12 @@ def risk(
     resolved = _plan_of(quasi_identifiers, plan, reading)
     _check_numbers(population_size, sampling_fraction, threshold)
     names = () if plan is None else tuple(read_plan(plan).columns)
-    source = open_engine(data, resolved, "frames" if row_numbers else None, names)
-    try:
+    with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
         figures = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
         report = RiskReport(**{part.name: getattr(figures, part.name) for part in fields(figures)})
         return replace(report, outlier_rows=_numbers(source, table, report.outliers)) if row_numbers else report
-    finally:
-        source.close()
 
 
 def _plan_of(

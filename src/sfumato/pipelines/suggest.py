@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
@@ -152,11 +153,8 @@ def suggest_for_file(
     check_separator(separator)
     reading = {"separator": separator, "encoding": encoding, "header": header}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
-    engine = DuckDBEngine(path, DataPlan(**options))
-    try:
+    with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         suggestion = suggest_plan(engine, str(path), **options)
-    finally:
-        engine.close()
     _check_one_column(suggestion.profiles)
     return suggestion
 
@@ -172,11 +170,8 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     from sfumato.engines.opening import open_engine
     from sfumato.microdata.plan.model import Plan
 
-    engine = open_engine(frame, Plan({}, ()))
-    try:
+    with closing(open_engine(frame, Plan({}, ()))) as engine:
         return suggest_plan(engine)
-    finally:
-        engine.close()
 
 
 def _check_one_column(profiles: tuple[Profile, ...]) -> None:

@@ -1,6 +1,7 @@
 """Writing frames to files: through DuckDB, so that a frame's file looks like a file's file."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,9 @@ def write_frame(engine: FrameEngine, target: Path, separator: str) -> DuckDBEngi
 
 def write_keys(keys: Sequence[str], target: Path) -> None:
     """Write the keys of the rows' persons to a Parquet file."""
-    connection = connect(target.parent)
-    try:
+    with closing(connect(target.parent)) as connection:
         connection.register("keys", {PERSON: np.array(keys, object)})
         connection.execute(copy_statement("SELECT * FROM keys", target, "")).fetchall()
-    finally:
-        connection.close()
 
 
 def _arrays(engine: FrameEngine) -> dict[str, Any]:

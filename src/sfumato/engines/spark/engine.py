@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -105,12 +106,9 @@ class SparkEngine(CountsPersons):
         """The persons of rows that were written, counted where rows and keys can be read side by side."""
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
-        engine = DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)
-        try:
+        with closing(DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)) as engine:
             engine.attach_persons(self._persons_file or Path())
             return engine.count_persons(columns, PERSON, value, reading)
-        finally:
-            engine.close()
 
     def repeats(self, column: str) -> bool:
         with faults(self.plan.encoding):

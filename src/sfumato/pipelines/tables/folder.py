@@ -1,12 +1,11 @@
 """The release folder of a protected table."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sfumato.delimited import delimited_text
 from sfumato.folders import staged, write_text
 from sfumato.report.tables import html
 from sfumato.tables.cells.columns import Columns
@@ -43,8 +42,4 @@ def fill(protected: MaskedTable, report: Mapping[str, Any], stage: Path, folder:
 
 
 def _csv(columns: Columns) -> str:
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(columns.texts)
-    writer.writerows(zip(*columns.texts.values(), strict=True))
-    return lines.getvalue()
+    return delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)])

@@ -7,7 +7,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -72,11 +72,8 @@ class JobStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
-        try:
+        with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-        finally:
-            connection.close()
         with self._open() as opened:
             opened.execute(TABLE)
         path.chmod(0o600)
@@ -93,8 +90,7 @@ class JobStore:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("BEGIN IMMEDIATE")
@@ -104,8 +100,6 @@ class JobStore:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
-        finally:
-            connection.close()
 
     def add(self, job_id: str, owner: str, kind: Kind, digest: str, idempotency: str | None) -> Job:
         """A new job; with an idempotency key that is known, the job that came with it first."""

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,8 @@ def _pack(folder: Path, target: Path) -> None:
 def _anonymize(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.release import anonymize
 
-    release = anonymize(None, plan, workspace=result.parent, progress=tell)
-    try:
+    with closing(anonymize(None, plan, workspace=result.parent, progress=tell)) as release:
         release.save(result)
-    finally:
-        release.close()
 
 
 def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:

@@ -12,6 +12,7 @@ from sfumato.pipelines.attributes import anonymize_attributes
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CrashedError
 from sfumato.web import components
+from sfumato.web.forms import is_number
 from sfumato.web.shell import Shell
 
 RECORDS = [
@@ -186,19 +187,11 @@ def guessed(name: str, records: Records) -> dict[str, str]:
     ({'anonymisationType': 'Generalization', 'dataType': 'Numeric'}, 'Date')
     """
     values = [record[name] for record in records if record.get(name) not in (None, "")]
-    if values and all(_is_number(value) for value in values):
+    if values and all(is_number(value) for value in values):
         return {"anonymisationType": "Generalization", "dataType": "Numeric"}
     if values and all(len(str(value)) == 10 and str(value)[4] + str(value)[7] == "--" for value in values):
         return {"anonymisationType": "Generalization", "dataType": "Date"}
     return {"anonymisationType": "Masking", "dataType": "String"}
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return not isinstance(value, bool)
 
 
 def _field(label: str, value: Any, changed: Any) -> ui.textarea:

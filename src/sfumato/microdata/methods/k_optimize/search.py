@@ -15,6 +15,7 @@ It protects as k-anonymity does, and against nothing more.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
@@ -103,12 +104,8 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
 
 def optimize(space: Space, seconds: float, progress: Progress | None = None) -> Optimum:
     """The head of least cost, or the best found in so many seconds."""
-    crew = Crew(space, seconds)
-    try:
-        with crew.interruptible():
-            return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
-    finally:
-        crew.close()
+    with closing(Crew(space, seconds)) as crew, crew.interruptible():
+        return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
 
 
 class _Queue:
