@@ -27,7 +27,7 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons
 from sfumato.microdata.recoding.prediction import classes_of, predict
-from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
+from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, class_recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
@@ -228,16 +228,8 @@ def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecodi
     places = [{label: code for code, label in enumerate(column)} for column in labels]
     codes = [[place[label] for place, label in zip(places, row, strict=True)] for row, _ in classes]
     sizes = np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64)
-    return ClassRecoding(
-        table.columns,
-        table.codings,
-        table.codes,
-        owners,
-        labels,
-        np.array(codes, np.int32).reshape(-1, len(table.columns)),
-        np.array([hidden for _, hidden in classes], bool),
-        sizes,
-    )
+    rows = np.array(codes, np.int32).reshape(-1, len(table.columns))
+    return class_recoding(table, owners, labels, rows, sizes, np.array([hidden for _, hidden in classes], bool))
 
 
 def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.methods.search import rehearse, search
+from sfumato.microdata.methods.rehearsal import rehearse
+from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table

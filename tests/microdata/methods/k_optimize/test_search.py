@@ -13,9 +13,9 @@ import pytest
 from sfumato.datasets import stroke
 from sfumato.engines.frames.engine import FrameEngine
 from sfumato.errors import PlanError, UnattainableError
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
 from sfumato.microdata.methods.k_optimize.features import space_of
-from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT
 from sfumato.microdata.methods.k_optimize.labels import joined, published
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
@@ -135,10 +135,10 @@ def test_labels_are_intervals_names_and_sets() -> None:
     space = space_of(plan, plan.method, table)
     state = space.empty()
     assert published(space, state) == (("*",), ("*",))
-    state[[3, 14]] = HEAD
+    state[[3, 14]] = at.HEAD
     assert published(space, state)[0] == ("15-34", "35-89")
     assert published(space, state)[1] == ("Bonn", "{Köln, Ulm, Aalen}")
-    state[14], state[15] = OUT, HEAD
+    state[14], state[15] = at.OUT, at.HEAD
     assert published(space, state)[1] == ("NRW", "BW")
 
 
