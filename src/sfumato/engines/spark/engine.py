@@ -133,12 +133,12 @@ class SparkEngine(CountsPersons):
             if self.path is None or target is None:
                 return self._handed_over(frame)
             if handling.person is None:
-                return self._written(frame, target, application.columns)
+                return self._written(frame, target, application.columns, self.source.separator)
             # Rows and keys are written one after the other: kept, both come in the same order.
             both = frame.persist()
             try:
                 write(both.select(PERSON), target.with_name(PERSONS_FILE), "")
-                engine = self._written(both.drop(PERSON), target, application.columns)
+                engine = self._written(both.drop(PERSON), target, application.columns, self.source.separator)
             finally:
                 both.unpersist()
         engine._persons_file = target.with_name(PERSONS_FILE)
@@ -151,10 +151,9 @@ class SparkEngine(CountsPersons):
         engine._kept = frame
         return engine
 
-    def _written(self, frame: Any, target: Path, columns: Sequence[str]) -> "SparkEngine":
-        write(frame, target, self.source.separator)
-        source = of_published(frame.sparkSession, target, columns, self.source.separator)
-        return SparkEngine(source, path=target)
+    def _written(self, frame: Any, target: Path, columns: Sequence[str], separator: str) -> "SparkEngine":
+        write(frame, target, separator)
+        return SparkEngine(of_published(frame.sparkSession, target, columns, separator), path=target)
 
     def write(self, target: Path, separator: str) -> "SparkEngine":
         """Write the rows to a CSV file or a folder of Parquet files; the answer reads what was written."""
@@ -163,8 +162,7 @@ class SparkEngine(CountsPersons):
             if self.source.hidden:
                 write(frame.select(PERSON), target.with_name(PERSONS_FILE), "")
                 frame = frame.drop(PERSON)
-            write(frame, target, separator)
-            return SparkEngine(of_published(frame.sparkSession, target, self.columns, separator), path=target)
+            return self._written(frame, target, self.columns, separator)
 
     def data(self) -> Any:
         if self.path is not None:
