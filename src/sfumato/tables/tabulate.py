@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.shapes.shapes import MapOf, read
+from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale, step_of
 from sfumato.tables.plan.plan import DIMENSION, Dimension
 
@@ -67,21 +67,13 @@ class _Axis:
 def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
     columns = dimension.levels or (dimension.column or "",)
     codes: list[Code] = list(zip(*(base.codes[column] for column in columns), strict=True))
-    tree = _tree(name, dimension, codes)
+    tree = tree_of(name, dimension, codes)
     _check_codes(codes, tree, columns)
     chains = {code: _chain(tree, code) for code in set(codes)}
     _check_inner(chains, columns)
     depth = max((len(chain) for chain in chains.values()), default=1)
     by_depth = (tuple((*chains[code], *[None] * depth)[place] for code in codes) for place in range(depth))
     return _Axis(tuple(columns), tuple(by_depth))
-
-
-def _tree(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
-    if dimension.levels:
-        return level_tree(name, codes, dimension.levels, dimension.total)
-    if dimension.hierarchy is None:
-        return flat_tree(name, [code[0] for code in codes], dimension.total)
-    return file_tree(name, Path(dimension.hierarchy), dimension.total, [code[0] for code in codes])
 
 
 def _check_codes(codes: Sequence[Code], tree: Tree, columns: Sequence[str]) -> None:

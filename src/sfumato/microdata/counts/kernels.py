@@ -104,9 +104,7 @@ def rare_rows(codes, counts, first, second, first_levels, second_levels, k):
         first_levels, second_levels: (levels, values) the label of each value at each level.
     """
     sizes = first_levels.shape[1], second_levels.shape[1]
-    pairs = np.zeros(sizes, np.int64)
-    for row in range(len(counts)):
-        pairs[codes[row, first], codes[row, second]] += counts[row]
+    pairs = pair_rows(codes, counts, first, second, sizes[0], sizes[1])
     rare = np.zeros((len(first_levels), len(second_levels)), np.int64)
     for low in range(len(first_levels)):
         half = np.zeros((first_levels[low].max() + 1, sizes[1]), np.int64)

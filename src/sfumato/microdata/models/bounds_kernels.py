@@ -19,11 +19,9 @@ def capped(starts, values, counts, caps, failing, enough, out):
     The sum less m is concave in m and zero at m = 0, so halving finds the last m. caps: (values,).
     """
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         low, high = 0, 0
         for entry in range(starts[one], starts[one + 1]):
             high += counts[entry]
@@ -44,11 +42,9 @@ def capped(starts, values, counts, caps, failing, enough, out):
 def recursive(starts, counts, least, c, failing, enough, out):
     """The largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by halving."""
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         sorted_counts = np.sort(counts[starts[one] : starts[one + 1]])[::-1]
         low, high = 0, sorted_counts[0] if len(sorted_counts) else 0
         while low < high:
@@ -72,12 +68,10 @@ def entropy(starts, counts, least, failing, enough, out):
     """The largest part whose entropy is at least log(least): counts cut off at some height, found by halving."""
     wanted = np.log(least) - 1e-9
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         begin, end = starts[one], starts[one + 1]
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         if end - begin < least - 1e-9:
             lost += out[one]
             out[one] = 0
@@ -114,14 +108,7 @@ def _cut_entropy(counts, begin, end, height):
 def entropies(starts, counts, out):
     """The entropy of each class in nats."""
     for one in range(len(starts) - 1):
-        total = 0.0
-        for entry in range(starts[one], starts[one + 1]):
-            total += counts[entry]
-        found = 0.0
-        for entry in range(starts[one], starts[one + 1]):
-            share = counts[entry] / total
-            found -= share * np.log(share)
-        out[one] = found
+        out[one] = _cut_entropy(counts, starts[one], starts[one + 1], np.inf)
 
 
 @njit(cache=True, nogil=True)

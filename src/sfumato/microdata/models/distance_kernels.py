@@ -58,11 +58,9 @@ def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, enou
     tally = np.zeros(shares.shape[1])
     rows, parts = np.empty(labels.size), np.empty(labels.size)
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         held = 0
         for level in range(levels):
             held = _gather(
@@ -164,11 +162,9 @@ def order_kept(starts, values, counts, sizes, ranks, below, most, failing, enoug
     steps = len(below) - 1
     running = np.zeros(len(below))
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         running[:] = 0.0
         for entry in range(starts[one], starts[one + 1]):
             running[ranks[values[entry]]] += counts[entry]

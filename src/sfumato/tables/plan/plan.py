@@ -329,6 +329,8 @@ RULES: dict[str, Record[Any]] = {
     **{kind.name: record_of(kind) for kind in (rules.Holdings, rules.Request, rules.StatusColumn, rules.Waiver)},
 }
 TABLE = record_of(TableSource)
+# Keys of a table that name files, or columns of the microdata.
+FILE_KEYS = ("source", "microdata", "weight", "holding", "cells", "relations")
 CROSSING = record_of(Crossing)
 _OPTIONS = record_of(MethodChoice).keys
 # `funktion` is the original's word for `prefer`, `singletons` the field's for `insiders`.

@@ -167,14 +167,8 @@ def load(inst, stack, state):
     """Make the node of a state the first on the stack."""
     # Not written as 0, for which every function that takes it would be compiled once more.
     rows, bottom = len(inst.counts), np.int64(0)
-    for row in range(rows):
-        for word in range(inst.keys.shape[1]):
-            stack.keys[row, word] = inst.keys[row, word]
-        stack.counts[row] = inst.counts[row]
-        for label in range(inst.label_rows.shape[1]):
-            stack.label_rows[row, label] = inst.label_rows[row, label]
-    for feature in range(len(state)):
-        stack.states[0, feature] = state[feature]
+    stack.keys[:rows], stack.counts[:rows], stack.label_rows[:rows] = inst.keys, inst.counts, inst.label_rows
+    stack.states[0] = state
     stack.spans[ROW0, 0], stack.spans[ROW1, 0], stack.ends[0] = 0, rows, rows
     stack.spans[CLASS0, 0], stack.spans[CLASS1, 0], stack.spans[HIDDEN, 0] = 0, 1, 0
     stack.costs[SETTLED, 0] = stack.costs[BOUND, 0] = 0.0
@@ -235,8 +229,7 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
             cost = head_cost(inst, stack, depth, out.penalty)
             if cost < best[0] * (1.0 - TIE):
                 best[0] = cost
-                for feature in range(len(state)):
-                    best_state[feature] = state[feature]
+                best_state[:] = state
         most = best[0] * (1.0 - TIE)
         if bound >= most:
             return False
@@ -299,7 +292,6 @@ def dive(inst, stack, out, state, best, best_state, limit, stop, open_states, op
         stack.spans[TAKEN, depth] = feature
         depth += 1
     for place in range(depth + 1):
-        for feature in range(len(state)):
-            open_states[place, feature] = stack.states[place, feature]
+        open_states[place] = stack.states[place]
         open_bounds[place] = stack.costs[BOUND, place]
     return depth + 1, nodes

@@ -92,10 +92,8 @@ class Company:
 
 def _suppressed_cost(sweep: Sweep, row: int) -> float:
     """What suppressing a row of a combination costs."""
-    total = 0.0
-    for column in range(len(sweep.table.columns)):
-        total += float(sweep.shares[column] * sweep.suppressed(column)[sweep.table.codes[row, column]])
-    return total
+    codes = enumerate(sweep.table.codes[row].tolist())
+    return sum(float(sweep.shares[column] * sweep.suppressed(column)[code]) for column, code in codes)
 
 
 def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
