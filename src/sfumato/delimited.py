@@ -252,13 +252,13 @@ def encoding_of(name: str) -> str:
         PlanError: It is none for texts.
     """
     try:
-        known = codecs.lookup(name)
+        codec = codecs.lookup(name)
         "".encode(name)  # base64 and the like are codecs, but of bytes
     except (LookupError, ValueError):
         raise PlanError(
             f'data.encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
         ) from None
-    return known.name
+    return codec.name
 
 
 def first_record(stream: IO[str], quote: str = '"') -> str:

@@ -106,10 +106,10 @@ def judge(
     visible = published.visible
     if missing_matches:
         visible = Classes(matches_of(counted, quasi_identifiers, missing, star_rows), {})
-    told = replace(published, visible=visible)
+    compared = replace(published, visible=visible)
     if members is not None:
-        told = published_persons(counted, quasi_identifiers, published, members, missing)
-    promises = tuple(_promise(model, told) for model in models)
+        compared = published_persons(counted, quasi_identifiers, published, members, missing)
+    promises = tuple(_promise(model, compared) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,

@@ -135,15 +135,15 @@ _Row = tuple[tuple[str, ...], int, float, list[_Top], int]
 def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Iterator[_Row]:
     """The cells at one combination of depths."""
     keys = [None if None in parts else parts for parts in zip(*levels, strict=True)]
-    known = {key: place for place, key in enumerate(sorted(key for key in set(keys) if key is not None))}
-    group = np.array([known[key] if key is not None else -1 for key in keys], np.int64)
+    places = {key: place for place, key in enumerate(sorted(key for key in set(keys) if key is not None))}
+    group = np.array([places[key] if key is not None else -1 for key in keys], np.int64)
     used = group >= 0
-    counts = np.bincount(group[used], base.counts[used], len(known))
-    sums = np.bincount(group[used], base.sums[used], len(known))
+    counts = np.bincount(group[used], base.counts[used], len(places))
+    sums = np.bincount(group[used], base.sums[used], len(places))
     owners, amounts, names = _contributions(base, group)
-    holders = np.bincount(owners, minlength=len(known))
-    tops = _largest(owners, amounts, names, len(known), top)
-    for key, place in known.items():
+    holders = np.bincount(owners, minlength=len(places))
+    tops = _largest(owners, amounts, names, len(places), top)
+    for key, place in places.items():
         codes = tuple(text for code in key for text in code or ())
         yield codes, int(counts[place]), float(sums[place]), tops[place], int(holders[place])
 

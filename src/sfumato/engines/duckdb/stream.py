@@ -103,7 +103,7 @@ class Stream:
             return rows
         return f"(SELECT *, sfumato_class >= {self.kept} AS sfumato_hidden FROM {rows})"
 
-    def _judged(self) -> str:
+    def _class_columns(self) -> str:
         if self.compares:
             return f", {self._class()} AS sfumato_class"
         if self.recoding.suppressed.any():

@@ -83,13 +83,13 @@ class SparkEngine(CountsPersons):
             keys = [self._key(column).alias(name) for column, name in zip(columns, names, strict=True)]
             values = [] if value is None else [self._told_value(value, reading).alias("v")]
             distinct = rows.select(*keys, *values, self._key(person).alias("p")).distinct()
-            told = [*names, *pair[1:]]
+            identity = [*names, *pair[1:]]
             marked = distinct.withColumn("places", F.count(F.lit(1)).over(Window.partitionBy(*pair)))
-            added = marked.where("places = 1").groupBy(*told).agg(F.count(F.lit(1)).alias("n"))
+            added = marked.where("places = 1").groupBy(*identity).agg(F.count(F.lit(1)).alias("n"))
             nobody = F.lit(None).cast("string").alias("p")
-            added = added.select(*told, nobody, "n")
+            added = added.select(*identity, nobody, "n")
             single = marked.where("places > 1").select(
-                *told, F.col("p").cast("string"), F.lit(1).cast("long").alias("n")
+                *identity, F.col("p").cast("string"), F.lit(1).cast("long").alias("n")
             )
             table = added.unionByName(single).toArrow()
             absent = F.col("p").isNull() | F.col("p").cast("string").isin(*reading.missing)

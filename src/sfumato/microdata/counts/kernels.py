@@ -80,19 +80,19 @@ def pick(open_nodes, ranks, where):
 @njit(cache=True, nogil=True)
 def marginal(codes, counts, column, size):
     """Rows of each of the `size` values of a column. codes: (n, m) raw combinations; counts: (n,) rows of each."""
-    found = np.zeros(size, np.int64)
+    rows = np.zeros(size, np.int64)
     for row in range(len(counts)):
-        found[codes[row, column]] += counts[row]
-    return found
+        rows[codes[row, column]] += counts[row]
+    return rows
 
 
 @njit(cache=True, nogil=True)
 def pair_rows(codes, counts, first, second, height, width):
     """Rows of each pair of codes of two columns, (height, width). codes: (n, m); counts: (n,) rows of each."""
-    found = np.zeros((height, width), np.int64)
+    pairs = np.zeros((height, width), np.int64)
     for row in range(len(counts)):
-        found[codes[row, first], codes[row, second]] += counts[row]
-    return found
+        pairs[codes[row, first], codes[row, second]] += counts[row]
+    return pairs
 
 
 @njit(cache=True, nogil=True)

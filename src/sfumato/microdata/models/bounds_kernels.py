@@ -27,10 +27,10 @@ def capped(starts, values, counts, caps, failing, enough, out):
             high += counts[entry]
         while low < high:
             middle = (low + high + 1) // 2
-            held = 0.0
+            room = 0.0
             for entry in range(starts[one], starts[one + 1]):
-                held += min(float(counts[entry]), caps[values[entry]] * middle)
-            if held >= middle - 1e-6:
+                room += min(float(counts[entry]), caps[values[entry]] * middle)
+            if room >= middle - 1e-6:
                 low = middle
             else:
                 high = middle - 1
@@ -97,11 +97,11 @@ def _cut_entropy(counts, begin, end, height):
     total = 0.0
     for entry in range(begin, end):
         total += min(float(counts[entry]), height)
-    found = 0.0
+    nats = 0.0
     for entry in range(begin, end):
         share = min(float(counts[entry]), height) / total
-        found -= share * np.log(share)
-    return found
+        nats -= share * np.log(share)
+    return nats
 
 
 @njit(cache=True, nogil=True)
@@ -144,10 +144,10 @@ def _insert(top, count):
 def highest_ratio(starts, values, counts, sizes, reference, out):
     """For each class, the greatest of share / reference over the values it holds. reference: (values,) positive."""
     for one in range(len(starts) - 1):
-        found = 0.0
+        highest = 0.0
         for entry in range(starts[one], starts[one + 1]):
-            found = max(found, counts[entry] / sizes[one] / reference[values[entry]])
-        out[one] = found
+            highest = max(highest, counts[entry] / sizes[one] / reference[values[entry]])
+        out[one] = highest
 
 
 @njit(cache=True, nogil=True)
@@ -160,7 +160,7 @@ def lowest_ratio(starts, values, counts, sizes, reference, present, out):
         if starts[one + 1] - starts[one] < present:
             out[one] = 0.0
             continue
-        found = np.inf
+        lowest = np.inf
         for entry in range(starts[one], starts[one + 1]):
-            found = min(found, counts[entry] / sizes[one] / reference[values[entry]])
-        out[one] = found
+            lowest = min(lowest, counts[entry] / sizes[one] / reference[values[entry]])
+        out[one] = lowest

@@ -212,18 +212,18 @@ class TablePlan:
     plain: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = self.table.cells is not None
-        if given and self.dimensions:
+        by_cells = self.table.cells is not None
+        if by_cells and self.dimensions:
             raise ValueError("a table given by cells and relations has no dimensions.")
-        if not given and not self.dimensions and not self.tables:
+        if not by_cells and not self.dimensions and not self.tables:
             raise ValueError("dimensions are missing.")
-        if self.tables and (given or self.dimensions or self.table.source or self.table.group_by):
+        if self.tables and (by_cells or self.dimensions or self.table.source or self.table.group_by):
             raise ValueError("several tables have their sources and dimensions in tables, and no group_by.")
         if len({crossing.name for crossing in self.tables}) < len(self.tables):
             raise ValueError("two tables have the same name.")
-        if (self.previous or self.table.microdata) and (given or self.table.group_by):
+        if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
             raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
-        if not given and not self.primary:
+        if not by_cells and not self.primary:
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
 
     @property

@@ -73,11 +73,11 @@ class Facts:
             return replace(part, own=own)
         stack = np.nan_to_num(np.stack(part.contributions))
         his = np.abs(stack - own).argmin(axis=0)
-        found = np.abs(np.take_along_axis(stack, his[None], 0)[0] - own) <= 1e-6 * np.maximum(1.0, np.abs(own))
+        listed = np.abs(np.take_along_axis(stack, his[None], 0)[0] - own) <= 1e-6 * np.maximum(1.0, np.abs(own))
         columns = np.arange(len(cells))
         # Whoever comes next is no larger than the last of those that are listed, nor than what is left.
         left = np.maximum(np.abs(part.values) - np.abs(stack).sum(axis=0), 0.0)
-        stack[his[found], columns[found]] = np.minimum(np.abs(stack[-1]), left)[found]
+        stack[his[listed], columns[listed]] = np.minimum(np.abs(stack[-1]), left)[listed]
         return replace(part, contributions=tuple(stack), own=own)
 
     def _rows(self, cells: Places) -> "Facts":

@@ -82,12 +82,15 @@ class RowsArea:
         if workspace.loaded is None:
             return ""
         first = workspace.plan.get("privacy", [{}])[0]
-        told = {"data": workspace.words.count(workspace.loaded.rows), "columns": str(len(workspace.loaded.columns))}
-        told |= {
+        summaries = {
+            "data": workspace.words.count(workspace.loaded.rows),
+            "columns": str(len(workspace.loaded.columns)),
+        }
+        summaries |= {
             "goal": f"k {first['k']}" if "k" in first else "",
             "result": f"#{workspace.shown}" if workspace.runs else "",
         }
-        return told.get(step, "")
+        return summaries.get(step, "")
 
     def _enter(self, step: str) -> None:
         self.workspace.step = step

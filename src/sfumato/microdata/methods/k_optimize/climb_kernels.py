@@ -55,7 +55,7 @@ def group(inst, scratch, state):
             base = inst.columns[column, at.BASE]
             mixed += scratch.marks[base + scratch.block[base + scratch.codes[row, column]]]
         place = ((mixed * _MIX) >> np.uint64(20)) & last
-        found = -1
+        match = -1
         while scratch.table[1, place] == scratch.clock[0]:
             other = scratch.table[0, place]
             leader = scratch.rows[LEADER, other]
@@ -69,16 +69,16 @@ def group(inst, scratch, state):
                     same = False
                     break
             if same:
-                found = other
+                match = other
                 break
             place = (place + np.uint64(1)) & last
-        if found < 0:
+        if match < 0:
             scratch.table[0, place], scratch.table[1, place] = count, scratch.clock[0]
             scratch.rows[LEADER, count], scratch.rows[SIZES, count] = row, 0
-            found = count
+            match = count
             count += 1
-        scratch.rows[OWNER, row] = found
-        scratch.rows[SIZES, found] += inst.counts[row]
+        scratch.rows[OWNER, row] = match
+        scratch.rows[SIZES, match] += inst.counts[row]
     return count
 
 

@@ -107,20 +107,20 @@ def merge(keys, counts, label_rows, start, stop, write, table, stamp):
             mixed = (mixed ^ np.uint64(keys[row, word])) * _MIX
             mixed ^= mixed >> np.uint64(29)
         place = mixed & last
-        found = -1
+        match = -1
         while table[1, place] == stamp:
             other = table[0, place]
             same = True
             for word in range(keys.shape[1]):
                 same = same and keys[other, word] == keys[row, word]
             if same:
-                found = other
+                match = other
                 break
             place = (place + np.uint64(1)) & last
-        if found >= begin:
-            counts[found] += counts[row]
+        if match >= begin:
+            counts[match] += counts[row]
             for label in range(label_rows.shape[1]):
-                label_rows[found, label] += label_rows[row, label]
+                label_rows[match, label] += label_rows[row, label]
             continue
         table[0, place], table[1, place] = write, stamp
         move(keys, counts, label_rows, row, write)

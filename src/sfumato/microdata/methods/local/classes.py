@@ -18,15 +18,15 @@ def levels_of(sweep: Sweep, owners: Ints, number: int) -> npt.NDArray[np.int32]:
     order = np.argsort(owners, kind="stable")
     order = order[np.searchsorted(owners[order], 0) :]
     starts = np.searchsorted(owners[order], np.arange(number))
-    found = np.empty((number, len(table.columns)), np.int32)
+    levels = np.empty((number, len(table.columns)), np.int32)
     for column, ladder in enumerate(table.ladders):
         level = np.full(number, ladder.height - 1, np.int32)
         for at in range(ladder.height - 2, sweep.problem.lowest[column] - 1, -1):
             labels = ladder.codes[at][table.codes[order, column]]
             one = np.minimum.reduceat(labels, starts) == np.maximum.reduceat(labels, starts)
             level[one] = at
-        found[:, column] = level
-    return found
+        levels[:, column] = level
+    return levels
 
 
 def firsts_of(owners: Ints, number: int) -> Ints:

@@ -32,16 +32,16 @@ _LESS = 1.0 - 1e-9
 @njit(cache=True, nogil=True)
 def ranked(widths, choice, path, order):
     """The columns in which a class may be cut, in the order in which they are tried; the answer is their number."""
-    found = 0
+    count = 0
     keys = np.empty(len(widths))
     for column in range(len(widths)):
         if widths[column] > 0.0:
             key = widths[column]
             if choice == RANDOM:
                 key = float(mixed(path, column + 2) >> np.uint64(11))
-            insert(keys, order, found, key, column)
-            found += 1
-    return found
+            insert(keys, order, count, key, column)
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -110,20 +110,20 @@ def branches(axes, column, low, high):
 
 
 @njit(cache=True, nogil=True)
-def loss_cut(axes, column, found, rows, k, scratch):
+def loss_cut(axes, column, count, rows, k, scratch):
     """The cut of a spectrum that lowers the column's loss most, both sides having k rows: place, rows left, gain."""
     values, amounts = scratch.values, scratch.amounts
-    whole = width(axes, column, values[0], values[found - 1], found)
+    whole = width(axes, column, values[0], values[count - 1], count)
     best, place, best_left = -1.0, -1, 0
     left = 0
-    for at in range(found - 1):
+    for at in range(count - 1):
         left += amounts[at]
         if left < k:
             continue
         if rows - left < k:
             break
         lost = left * width(axes, column, values[0], values[at], at + 1)
-        lost += (rows - left) * width(axes, column, values[at + 1], values[found - 1], found - at - 1)
+        lost += (rows - left) * width(axes, column, values[at + 1], values[count - 1], count - at - 1)
         gain = (rows * whole - lost) * axes.weights[column]
         if gain > best:
             best, place, best_left = gain, values[at], left
@@ -133,11 +133,11 @@ def loss_cut(axes, column, found, rows, k, scratch):
 @njit(cache=True, nogil=True)
 def ones(mask):
     """How many bits of a word are set."""
-    found = 0
+    bits = 0
     while mask:
         mask &= mask - np.uint64(1)
-        found += 1
-    return found
+        bits += 1
+    return bits
 
 
 @njit(cache=True, nogil=True)
@@ -229,7 +229,7 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
     sides = np.empty((3, 2, columns), np.int64)
     masks = np.empty((2, columns), np.uint64)
     gains = np.empty(columns)
-    found, whole = 0, 0.0
+    count, whole = 0, 0.0
     for column in range(columns):
         whole += rows * widths[column] * axes.weights[column]
     for column in range(columns):
@@ -244,9 +244,9 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
         lost = loss_after(places, counts, begin, end, axes, column, place, scratch, *sets)
         if lost >= whole * _LESS:
             continue
-        insert(gains, order, found, -lost, column)
-        found += 1
-    return found
+        insert(gains, order, count, -lost, column)
+        count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -264,8 +264,10 @@ def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, spare
         return -1, 0, 0, columns
     cuts, lefts = np.empty(columns, np.int64), np.empty(columns, np.int64)
     if choice == LOSS:
-        found = by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, widths, order, cuts, lefts)
-        if tried >= found:
+        count_by_gain = by_gain(
+            places, counts, begin, end, rows, k, axes, scratch, lows, highs, widths, order, cuts, lefts
+        )
+        if tried >= count_by_gain:
             return -1, 0, 0, columns
         return order[tried], cuts[order[tried]], lefts[order[tried]], tried + 1
     candidates = ranked(widths, choice, path, order)

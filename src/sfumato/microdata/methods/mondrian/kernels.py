@@ -98,30 +98,30 @@ def extremes(places, begin, end, lows, highs):
 def spectrum(places, counts, begin, end, column, low, high, scratch):
     """The values of a class in a column, ascending, and the rows of each, into scratch; the answer is their number."""
     values, amounts = scratch.values, scratch.amounts
-    found = 0
+    count = 0
     if high - low <= _SPARSE * (end - begin):
         hist = scratch.hist
         for item in range(begin, end):
             hist[places[item, column]] += counts[item]
         for place in range(low, high + 1):
             if hist[place]:
-                values[found] = place
-                amounts[found] = hist[place]
+                values[count] = place
+                amounts[count] = hist[place]
                 hist[place] = 0
-                found += 1
-        return found
+                count += 1
+        return count
     keys = scratch.keys[: end - begin]
     for item in range(begin, end):
         keys[item - begin] = (np.int64(places[item, column]) << _BITS) | (item - begin)
     keys.sort()
     for key in keys:
         place = key >> _BITS
-        if not found or values[found - 1] != place:
-            values[found] = place
-            amounts[found] = 0
-            found += 1
-        amounts[found - 1] += counts[begin + (key & _LOW)]
-    return found
+        if not count or values[count - 1] != place:
+            values[count] = place
+            amounts[count] = 0
+            count += 1
+        amounts[count - 1] += counts[begin + (key & _LOW)]
+    return count
 
 
 @njit(cache=True, nogil=True)
