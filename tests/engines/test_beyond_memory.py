@@ -29,6 +29,7 @@ def plan(**more) -> dict:
         },
         "privacy": [{"model": "k-anonymity", "k": 3}],
         "method": {"name": "optimal", "suppression": 0.02},
+        "output": {"order": "keep"},
     } | more
 
 
@@ -142,7 +143,7 @@ def test_a_release_is_laid_in_folders(tmp_path) -> None:
     with pytest.raises(PlanError, match="engine duckdb"):
         anonymize(pl.read_parquet(tmp_path / "rows.parquet"), asked)
     with pytest.raises(PlanError, match="no column"):
-        read_plan(plan(output={"format": "parquet", "partition": ["plz"]}))
+        read_plan(plan(output={"format": "parquet", "partition": ["plz"], "order": "keep"}))
 
 
 LIMITED = """

@@ -13,7 +13,7 @@ K = {"model": "k-anonymity", "k": 2}
 
 
 def plan(columns: dict, **more: object) -> dict:
-    return {"version": 1, "columns": columns, "privacy": [K], "output": {"format": "parquet"}} | more
+    return {"version": 1, "columns": columns, "privacy": [K], "output": {"format": "parquet", "order": "keep"}} | more
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
 def walk_features() -> None:
     """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
     method = {"name": "k-optimize", "loss": "discernibility"}
-    plan = read_plan({"version": 1, "columns": FEW, "privacy": [K], "method": method})
+    plan = read_plan({"version": 1, "columns": FEW, "privacy": [K], "method": method, "output": {"order": "keep"}})
     rows = frame(30, 2)
     space = space_of(plan, plan.method, frequency_table(plan, open_engine(rows, plan)))
     state = np.full(len(space.instance.features), at.TAIL, np.int8)

@@ -52,7 +52,7 @@ def test_folders_are_not_named_after_any_column(sfumato, tmp_path, name) -> None
         "version": 1,
         "columns": {name: ANY, "r": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"format": "parquet", "partition": [name]},
+        "output": {"format": "parquet", "partition": [name], "order": "keep"},
     }
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan, allow_unicode=True), encoding="utf-8")
     ran = sfumato("anonymize", tmp_path / "plan.yaml", "--out", tmp_path / "out")
@@ -65,7 +65,7 @@ def test_some_column_is_left_for_the_files(sfumato, tmp_path) -> None:
         "version": 1,
         "columns": {"q": ANY},
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"format": "parquet", "partition": ["q"]},
+        "output": {"format": "parquet", "partition": ["q"], "order": "keep"},
     }
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan))
     ran = sfumato("anonymize", tmp_path / "plan.yaml", "--out", tmp_path / "out")

@@ -38,7 +38,13 @@ def case(rows: int, columns: int, method: dict):
     column = {"role": "quasi-identifier", "type": "integer", "hierarchy": ladder}
     privacy = [{"model": "k-anonymity", "k": 5}]
     plan = read_plan(
-        {"version": 1, "columns": dict.fromkeys(frame.columns, column), "privacy": privacy, "method": method}
+        {
+            "version": 1,
+            "columns": dict.fromkeys(frame.columns, column),
+            "privacy": privacy,
+            "method": method,
+            "output": {"order": "keep"},
+        }
     )
     return plan, frequency_table(plan, open_engine(frame, plan))
 

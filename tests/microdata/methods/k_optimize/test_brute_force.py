@@ -62,7 +62,7 @@ class Case:
         method = {"name": "k-optimize", "features": "ordered" if self.ordered else "isolate", "loss": self.loss}
         method |= {"suppression": {"rows": self.limit}} | ({"class": "label"} if self.loss == LOSSES[1] else {})
         privacy = [{"model": "k-anonymity", "k": self.k}]
-        return {"version": 1, "columns": columns, "privacy": privacy, "method": method}
+        return {"version": 1, "columns": columns, "privacy": privacy, "method": method, "output": {"order": "keep"}}
 
     @property
     def space(self):
