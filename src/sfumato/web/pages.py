@@ -39,6 +39,7 @@ AREAS = {
 def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
     """Put the pages on an application; once a process, since the pages' own application is one."""
     workspaces = Workspaces(pool)
+    pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no name for a screen reader
     for path, area in AREAS.items():
         _add_page(path, area, workspaces, keys)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
