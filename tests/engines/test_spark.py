@@ -329,3 +329,9 @@ def test_what_is_stripped_is_what_duckdb_strips(spark, tmp_path) -> None:
     embedded.close()
     release = anonymize(spark.read.parquet(str(tmp_path / "rows.parquet")), plan)
     assert rows_of(release.data) == Counter(expected)
+
+
+def test_a_decimal_comma_is_read_as_a_point(spark, tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("a;b\n1,5;x,y\n-2,25e1;1.234,5\n")
+    engine = SparkEngine.of_path(tmp_path / "rows.csv", DataPlan(decimal=","))
+    assert tally(engine.count(["a", "b"], Reading())) == {("1.5", "x,y"): 1, ("-2.25e1", "1.234,5"): 1}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Self
 
-from sfumato.delimited import Dialect, read_lines
+from sfumato.delimited import DecimalMark, Dialect, read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.domains import outside
 from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
@@ -27,6 +27,7 @@ class HierarchyFile:
 
     path: Annotated[str, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
     separator: Annotated[str, Note("What stands between the columns, ; unless given.")] = ";"
+    decimal: Annotated[DecimalMark, Note("The decimal mark of its numbers, a point unless given.")] = "."
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in '"\r\n':
@@ -60,7 +61,7 @@ class HierarchyFile:
 
     def _rows(self) -> list[_Row]:
         try:
-            lines = read_lines(Path(self.path), Dialect(self.separator))
+            lines = read_lines(Path(self.path), Dialect(self.separator, decimal=self.decimal))
         except (DataError, EngineError) as error:
             raise self._fault(error.what, error.do, error.code.partition(".")[2]) from None
         rows = [(line.number, line.fields) for line in lines]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import check_separator
+from sfumato.delimited import DecimalMark, check_decimal, check_separator
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
@@ -41,6 +41,7 @@ def risk(
     missing: Sequence[str] = (),
     on_missing: OnMissing = "category",
     separator: str | None = None,
+    decimal: DecimalMark = ".",
     header: bool | None = None,
     subset_limit: int = LIMIT,
     row_numbers: bool = False,
@@ -67,7 +68,8 @@ def risk(
     (1, 0.667)
     """
     check_separator(separator)
-    reading = DataPlan(separator=separator, header=header, missing=tuple(missing), on_missing=on_missing)
+    mark = check_decimal(decimal, separator)
+    reading = DataPlan(separator=separator, decimal=mark, header=header, missing=tuple(missing), on_missing=on_missing)
     resolved = _plan_of(quasi_identifiers, plan, reading)
     _check_numbers(population_size, sampling_fraction, threshold)
     names = () if plan is None else tuple(read_plan(plan).columns)
@@ -97,6 +99,7 @@ def _plan_of(
         missing=reading.missing or resolved.data.missing,
         on_missing=reading.on_missing if reading.on_missing != "category" else resolved.data.on_missing,
         separator=reading.separator or resolved.data.separator,
+        decimal=reading.decimal if reading.decimal != "." else resolved.data.decimal,
         header=resolved.data.header if reading.header is None else reading.header,
     )
     return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)

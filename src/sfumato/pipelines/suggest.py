@@ -143,15 +143,20 @@ def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[st
 
 
 def suggest_for_file(
-    path: Path, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    path: Path,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
 ) -> SuggestedPlan:
     """A plan for the rows of a file; without a header its columns are c1, c2, …."""
-    from sfumato.delimited import check_separator
+    from sfumato.delimited import check_decimal, check_separator
     from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.microdata.data_plan import DataPlan
 
     check_separator(separator)
-    reading = {"separator": separator, "encoding": encoding, "header": header}
+    check_decimal(decimal or ".", separator)
+    reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         suggestion = suggest_plan(engine, str(path), **options)

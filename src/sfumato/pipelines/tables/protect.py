@@ -126,7 +126,7 @@ def _is_plan_file(table: Any) -> bool:
 def columns_from(table: Any, plan: TablePlan) -> Columns:
     """The columns of a frame, or of a CSV file."""
     if isinstance(table, str | Path):
-        return read_columns(Path(table), plan.table.separator)
+        return read_columns(Path(table), plan.table.dialect)
     from sfumato.engines.tabulation import columns_of
 
     return Columns(columns_of(table))

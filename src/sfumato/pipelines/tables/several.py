@@ -128,7 +128,7 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
         raise PlanError(
             f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
         )
-    return read_columns(plan.folder / crossing.source, plan.table.separator)
+    return read_columns(plan.folder / crossing.source, plan.table.dialect)
 
 
 def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
@@ -139,7 +139,7 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     value = None if source.value == COUNT else source.value
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
-    base = base_of(data, names, value, source.weight, source.holding, TOP if value else 0)
+    base = base_of(data, names, value, source.weight, source.holding, TOP if value else 0, source.decimal)
     cells = table_of(base, dimensions, value, TOP, with_holdings=source.holding is not None)
     return Columns(columns_of(frame_of("", cells)))
 

@@ -44,7 +44,7 @@ def read_source(plan: TablePlan) -> Columns:
     name = plan.table.source or plan.table.cells
     if name is None:
         raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
-    return read_columns(plan.folder / name, plan.table.separator)
+    return read_columns(plan.folder / name, plan.table.dialect)
 
 
 def build(plan: TablePlan, columns: Columns) -> list[Part]:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from sfumato.delimited import DecimalMark, Dialect
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
 from sfumato.shapes.records import Note, record_of
@@ -42,6 +43,7 @@ class TableSource:
     value: Annotated[str, Note("column with the values")] = "value"
     group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
     separator: str | None = None
+    decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
     frequency: Annotated[str | None, Note("column with the number of respondents")] = None
     contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
     contributors: Annotated[Texts, Note("columns with who they are of: the same holding everywhere")] = ()
@@ -61,6 +63,11 @@ class TableSource:
             raise ValueError("contributors are who the contributions are of: give one column for each.")
         if self.cells is not None and (self.source is not None or self.group_by):
             raise ValueError("a table given by cells and relations has no source and no group_by.")
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its files are written."""
+        return Dialect(self.separator, decimal=self.decimal)
 
     @property
     def counts(self) -> bool:
