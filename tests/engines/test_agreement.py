@@ -389,7 +389,7 @@ def test_values_of_dropped_rows_alone_do_not_stop_a_release(tmp_path, suffix, cl
         "columns": {"age": column, "x": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 5}],
         "method": {"name": "optimal", "suppression": 0.02},
-        "output": {"class_column": class_column} if class_column else {},
+        "output": {"order": "keep"} | ({"class_column": class_column} if class_column else {}),
     }
     release = anonymize(path, plan)
     release.close()

@@ -10,7 +10,8 @@ ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 
 def released(sfumato, folder: Path, rows: str, **plan: object) -> Path:
     (folder / "rows.csv").write_text(rows)
-    whole = {"version": 1, "data": {"source": "rows.csv"} | plan.pop("data", {})} | plan  # type: ignore[operator]
+    data = {"source": "rows.csv"} | plan.pop("data", {})  # type: ignore[operator]
+    whole = {"version": 1, "data": data, "output": {"order": "keep"}} | plan
     (folder / "plan.yaml").write_text(yaml.safe_dump(whole))
     ran = sfumato("anonymize", folder / "plan.yaml", "--out", folder / "release")
     assert ran.code == 0, ran.err

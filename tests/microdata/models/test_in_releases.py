@@ -40,7 +40,7 @@ def plan(*privacy, suppression=0.1, method="optimal", output=None, **zip_column)
         },
         "privacy": list(privacy),
         "method": {"name": method, **ways},
-        "output": output or {},
+        "output": {"order": "keep"} | (output or {}),
     }
 
 
