@@ -9,19 +9,24 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import combinations
 from typing import Literal
+
+import numpy as np
 
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.counts.persons import PersonCount
+from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.models.classes import Classes
 from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
+from sfumato.microdata.models.k_anonymity import least_sizes
 from sfumato.microdata.models.model import Model, for_readers, of_release
-from sfumato.microdata.models.persons import (
-    failing_by_persons,
-    reached_by_persons,
-)
+from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
+from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.published_classes import Published, classes_of, matches_of, published_persons
+from sfumato.microdata.published import Published, classes_of, matched, published_persons, weighted
 
 # What a promise was really compared with, as the report says it; nothing, where only the unknown raw table would do.
 Compared = Literal["both", "raw", "published", "nothing"]
@@ -88,6 +93,7 @@ def judge(
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
     members: Mapping[str | None, PersonCount] | None = None,
+    weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -100,16 +106,19 @@ def judge(
         star_rows: Whether suppressed rows may be among the published ones, as `*`.
         members: The persons behind the published rows, where promises count these: of each published combination, and
             by the name of a sensitive column those with each of its values.
+        weights: The weights of the rows behind each published combination, in millionths, where they are known.
     """
     columns = {model.column for model in models if model.column}
     published = classes_of(counted, quasi_identifiers, columns, missing, reference, persons, star_rows)
     visible = published.visible
     if missing_matches:
-        visible = Classes(matches_of(counted, quasi_identifiers, missing, star_rows), {})
+        visible = Classes(matched(counted, quasi_identifiers, missing, star_rows), {})
     compared = replace(published, visible=visible)
+    if weights is not None:
+        compared = replace(compared, visible=weighted(counted, quasi_identifiers, compared, weights))
     if members is not None:
         compared = published_persons(counted, quasi_identifiers, published, members, missing)
-    promises = tuple(_promise(model, compared) for model in models)
+    promises = tuple(_with_sets(model, _promise(model, compared), published) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -118,16 +127,49 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
-        tuple(filter(None, (_unchecked(*pair, persons is not None) for pair in zip(models, promises, strict=True)))),
+        tuple(
+            filter(
+                None,
+                (
+                    _unchecked(*pair, persons is not None, weights is not None)
+                    for pair in zip(models, promises, strict=True)
+                ),
+            )
+        ),
     )
 
 
-def _unchecked(model: Model, promise: Promise, known_list: bool) -> str | None:
+def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
+    """A promise about class sizes, held against all sets of fewer columns of which it asks something."""
+    sizes = least_sizes((model,))
+    if not sizes:
+        return promise
+    rows = np.flatnonzero(~published.hidden)
+    codes, counts = published.combinations[rows], published.visible.sizes
+    holds, reached = promise.holds, dict[str, int]()
+    for number, least in sizes:
+        smallest = min(
+            int(np.bincount(numbers_of(codes[:, list(chosen)], most)[0], weights=counts).min())
+            for chosen in combinations(range(codes.shape[1]), min(number, codes.shape[1]))
+            for most in [[int(codes[:, place].max()) + 1 for place in chosen]]
+        )
+        holds, reached = holds and smallest >= least, reached | {str(number): smallest}
+    asked = {str(number): least for number, least in sizes}
+    return replace(
+        promise, holds=holds, parameters={**promise.parameters, "subsets": asked, "subsets_reached": reached}
+    )
+
+
+def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool) -> str | None:
     """That a promise cannot be checked by the rows alone; None where it can."""
     if promise.parameters.get("against") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
     elif isinstance(model, DeltaPresence) and not known_list:
         what = "is about a list of persons"
+    elif isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness) and not (
+        known_weights or model.sampling_fraction is not None or getattr(model, "population_size", None) is not None
+    ):
+        what = "is about the weights of the rows"
     else:
         return None
     return f"{promise.model} {what}, which these rows do not tell: verify the release folder."
@@ -140,6 +182,7 @@ def judge_plan(
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool | None = None,
     members: Mapping[str | None, PersonCount] | None = None,
+    weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
     return judge(
@@ -152,6 +195,7 @@ def judge_plan(
         persons,
         plan.output.suppressed == "star" if star_rows is None else star_rows,
         members,
+        weights,
     )
 
 
@@ -165,7 +209,7 @@ def _promise(model: Model, published: Published) -> Promise:
     holds = bool(wholes)
     for whole in wholes.values():
         if of_release(model):
-            holds &= model.keeps(visible.sizes)
+            holds &= model.keeps(visible)
         elif len(visible.sizes):
             holds &= not failing(visible, whole).any()
         if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):

@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.methods.search import find_recoding
 from sfumato.microdata.models.classes import Histogram
 from sfumato.microdata.plan.model import Plan
@@ -23,7 +24,7 @@ def rehearse(plan: Plan, table: FrequencyTable) -> None:
     if names in _rehearsed:
         return
     try:
-        find_recoding(replace(plan, method=method), _part(table.holding(plan.promise_columns)), None)
+        find_recoding(replace(plan, method=method), _part(weighted_view(table.holding(plan.promise_columns))), None)
     except SfumatoError:
         # So few rows may not keep the promises: loading the loops was the aim.
         return

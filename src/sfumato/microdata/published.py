@@ -1,4 +1,4 @@
-"""Published rows as classes: of equal quasi-identifiers, of persons where a column names them, and what they tell."""
+"""Published rows as a reader sees them: classes of equal quasi-identifiers, and what promises compare them with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,11 +8,13 @@ import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
+from sfumato.microdata.counts.sample import weights_in_order
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
 from sfumato.microdata.models.k_map import POPULATION
 from sfumato.microdata.models.persons import PERSONS, by_persons, persons_with, whole_by_persons
+from sfumato.microdata.models.weights import holding_weights
 from sfumato.microdata.recoding.population import holding_persons
 
 STAR = "*"
@@ -204,7 +206,7 @@ def _histogram(
     return replace(content, texts=tuple(domain))
 
 
-def matches_of(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool) -> Counts:
+def matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool) -> Counts:
     """For each published combination the rows that match it when a missing value matches anything."""
     places = [counted.columns.index(name) for name in quasi_identifiers]
     stars = _stars(counted, places) & star_rows
@@ -215,3 +217,15 @@ def matches_of(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequ
     keep = ~stars if not stars.all() else np.ones(len(stars), bool)
     unknown = np.column_stack(absent)[keep]
     return matching_rows(counted.codes[keep][:, places], unknown, counted.counts[keep])
+
+
+def weighted(
+    counted: Counted,
+    quasi_identifiers: Sequence[str],
+    published: Published,
+    weights: Mapping[tuple[str | None, ...], int],
+) -> Classes:
+    """The visible classes with the weights of their rows."""
+    places = [counted.columns.index(name) for name in quasi_identifiers]
+    labels = _texts_of(counted, places, published.combinations[~published.hidden])
+    return holding_weights(published.visible, weights_in_order(weights, list(labels)))
