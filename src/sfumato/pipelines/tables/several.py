@@ -8,18 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sfumato.errors import PlanError, PromiseError
-from sfumato.folders import staged
-from sfumato.pipelines.tables.folder import fill
+from sfumato.folders import staged, write_text
+from sfumato.pipelines.tables.folder import fill, plan_text
 from sfumato.pipelines.tables.protected_table import ProtectedTable
 from sfumato.report.tables import figures
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.masking import mask_part
-from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan, table_plan_dict
+from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
 from sfumato.tables.published.previous import read_releases
 from sfumato.tables.several import joint_part, section_of
 from sfumato.tables.suppression.installed import check_installed
@@ -71,12 +69,8 @@ class ProtectedTables:
             for name, table in self.tables.items():
                 (stage / name).mkdir()
                 fill(table, self.report, stage / name, target / name)
-            text = json.dumps(self.report, indent=2, ensure_ascii=False)
-            (stage / "report.json").write_text(text + "\n", encoding="utf-8")
-            plan = table_plan_dict(self.joint.plan, target)
-            (stage / "plan.yaml").write_text(
-                yaml.safe_dump(plan, allow_unicode=True, sort_keys=False), encoding="utf-8"
-            )
+            write_text(stage / "report.json", json.dumps(self.report, indent=2, ensure_ascii=False) + "\n")
+            write_text(stage / "plan.yaml", plan_text(self.joint.plan, target))
 
 
 def protect_several(plan: TablePlan, table: Any = None, progress: Progress | None = None) -> ProtectedTables:
