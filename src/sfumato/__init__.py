@@ -30,14 +30,18 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
     from sfumato.microdata.models.delta_presence import DeltaPresence as DeltaPresence
     from sfumato.microdata.models.delta_presence import Subset as Subset
+    from sfumato.microdata.models.global_risk import GlobalRisk as GlobalRisk
+    from sfumato.microdata.models.individual_risk import IndividualRisk as IndividualRisk
     from sfumato.microdata.models.k_anonymity import KAnonymity as KAnonymity
     from sfumato.microdata.models.k_map import KMap as KMap
     from sfumato.microdata.models.l_diversity import LDiversity as LDiversity
+    from sfumato.microdata.models.population_uniqueness import PopulationUniqueness as PopulationUniqueness
     from sfumato.microdata.models.sample_uniqueness import SampleUniqueness as SampleUniqueness
     from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
     from sfumato.microdata.outcome import Report as Report
     from sfumato.microdata.plan.building import Plan as Plan
     from sfumato.microdata.plan.methods import Auto as Auto
+    from sfumato.microdata.plan.methods import CellSuppression as CellSuppression
     from sfumato.microdata.plan.methods import Exhaustive as Exhaustive
     from sfumato.microdata.plan.methods import Greedy as Greedy
     from sfumato.microdata.plan.methods import KOptimize as KOptimize
@@ -109,10 +113,14 @@ _HOMES = {
     "microdata.models.l_diversity": ("LDiversity",),
     "microdata.models.sample_uniqueness": ("SampleUniqueness",),
     "microdata.models.t_closeness": ("TCloseness",),
+    "microdata.models.global_risk": ("GlobalRisk",),
+    "microdata.models.individual_risk": ("IndividualRisk",),
+    "microdata.models.population_uniqueness": ("PopulationUniqueness",),
     "microdata.outcome": ("Report",),
     "microdata.plan.building": ("Plan",),
     "microdata.plan.methods": (
         "Auto",
+        "CellSuppression",
         "Exhaustive",
         "Greedy",
         "KOptimize",

@@ -40,6 +40,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "hierarchy": ("sfumato hierarchy plan.yaml age",),
     "schema": ("sfumato schema --out schemas",),
     "demo": ("sfumato demo --out demo",),
+    "docs": (
+        "sfumato docs",
+        "sfumato docs methods",
+    ),
     "doctor": (
         "sfumato doctor",
         "sfumato doctor --json",

@@ -16,26 +16,13 @@ from sfumato.version import __version__
 if TYPE_CHECKING:
     import typer
 
-# Command -> the module whose function `command` runs it; a command's module loads only when it is asked for.
-COMMANDS: dict[str, str] = {
-    "anonymize": "sfumato.cli.anonymize",
-    "apply": "sfumato.cli.apply",
-    "risk": "sfumato.cli.risk",
-    "verify": "sfumato.cli.verify",
-    "compare": "sfumato.cli.compare",
-    "report": "sfumato.cli.report",
-    "suggest": "sfumato.cli.suggest",
-    "protect": "sfumato.cli.protect",
-    "audit": "sfumato.cli.audit",
-    "attributes": "sfumato.cli.attributes",
-    "serve": "sfumato.cli.serve",
-    "dataset": "sfumato.cli.dataset",
-    "hierarchy": "sfumato.cli.hierarchy",
-    "schema": "sfumato.cli.schema",
-    "import": "sfumato.cli.import_project",
-    "doctor": "sfumato.cli.doctor",
-    "demo": "sfumato.cli.demo",
-}
+# In the order of the help. The module of a command has its name; it loads only when it is asked for.
+COMMANDS = (
+    *("anonymize", "apply", "risk", "verify", "compare", "report", "suggest", "protect", "audit", "attributes"),
+    *("serve", "dataset", "hierarchy", "schema", "import", "docs", "doctor", "demo"),
+)
+# Commands whose name no module can have.
+MODULES = {"import": "import_project"}
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
 LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
@@ -161,10 +148,10 @@ def _application(arguments: Sequence[str]) -> "typer.Typer":
     words = _words_so_far() if COMPLETING in os.environ else arguments
     word = next((word for word in words if not word.startswith("-")), None)
     if COMPLETING in os.environ and word not in COMMANDS:
-        for name in _installed():  # their names are asked for, not their options: nothing needs to load
+        for name in COMMANDS:  # their names are asked for, not their options: nothing needs to load
             app.command(name)(lambda: None)
         return app
-    for name in [word] if word in COMMANDS else _installed():
+    for name in [word] if word in COMMANDS else COMMANDS:
         app.command(name, epilog=epilog(name))(_function(name))
     return app
 
@@ -189,14 +176,8 @@ def _options(typer: Any) -> Callable[[bool], None]:
     return options
 
 
-def _installed() -> list[str]:
-    from importlib.util import find_spec
-
-    return [name for name, module in COMMANDS.items() if find_spec(module)]
-
-
 def _function(name: str) -> Any:
-    return import_module(COMMANDS[name]).command
+    return import_module(f"sfumato.cli.{MODULES.get(name, name)}").command
 
 
 def _complain(error: SfumatoError) -> None:

@@ -13,7 +13,7 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.types import ColumnType
 from sfumato.hierarchies.words import hierarchy_words
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import ClassModel, Model
 from sfumato.microdata.models.registry import MODELS
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.methods import Method, Optimal
@@ -26,6 +26,8 @@ from sfumato.shapes.shapes import kind_of
 CELL = "text-align:left;vertical-align:top;padding-right:1.5em"
 HEAD = ("column", "role", "hierarchy", "reason")
 LONGEST = 72
+# What is promised: one of the models, which checkers of types know by the class that they share.
+AnyModel = ClassModel | Model
 
 
 class Plan(model.Plan):
@@ -43,14 +45,14 @@ class Plan(model.Plan):
     >>> from sfumato.microdata.models.k_anonymity import KAnonymity
     >>> plan = Plan(KAnonymity(5), other="insensitive").identify("name").quasi("sex", zip=digits(5))
     >>> plan
-    Plan(k-anonymity 5; 2 quasi-identifiers, 1 identifier, others insensitive; optimal)
+    Plan(k-anonymity 5; 1 identifier, 2 quasi-identifiers, others insensitive; optimal)
     """
 
     __slots__ = ()
 
     def __init__(
         self,
-        *promises: Model,
+        *promises: AnyModel,
         method: Method | None = None,
         other: OtherRole | None = None,
         columns: Mapping[str, ColumnPlan] | None = None,
@@ -68,13 +70,14 @@ class Plan(model.Plan):
         reasons: Mapping[str, str] | None = None,
     ) -> None:
         parts = (method, data, output, utility, release)
-        faults = [*_promise_faults((*promises, *privacy)), *_column_faults(columns or {}), *_part_faults(parts)]
+        promised: tuple[Any, ...] = (*promises, *privacy)
+        faults = [*_promise_faults(promised), *_column_faults(columns or {}), *_part_faults(parts)]
         if faults:
             raise PlanError(faults, code="faults")
         own = dict(columns or {})
         super().__init__(
-            columns={**own, **_promised(promises, own)},
-            privacy=(*promises, *privacy),
+            columns={**own, **_promised(promised[: len(promises)], own)},
+            privacy=promised,
             version=version,
             data=data or DataPlan(),
             method=method or Optimal(),
@@ -135,21 +138,23 @@ class Plan(model.Plan):
         weight: float = 1.0,
         min_level: int = 0,
         max_level: int | None = None,
-        publish: PublishPlan | Literal["key"] | None = None,
+        importance: float | Literal["never"] = 1.0,
+        publish: PublishPlan | Literal["key", "withheld"] | None = None,
     ) -> Self:
         """The plan with one column and all that can be said of it."""
         try:
-            column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, publish=publish)
+            column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, importance, publish)
         except ValueError as error:
             raise PlanError([Fault(f"columns.{name}", str(error))], code="faults") from None
         return self._having({name: column})
 
-    def promise(self, *promises: Model) -> Self:
+    def promise(self, *promises: AnyModel) -> Self:
         """The plan with these promises instead of its own; `plan.promise(*plan.privacy, …)` adds to them."""
-        faults = _promise_faults(promises)
+        promised: tuple[Any, ...] = promises
+        faults = _promise_faults(promised)
         if faults:
             raise PlanError(faults, code="faults")
-        return self._replaced(privacy=promises, columns={**self.columns, **_promised(promises, self.columns)})
+        return self._replaced(privacy=promised, columns={**self.columns, **_promised(promised, self.columns)})
 
     def by(self, method: Method) -> Self:
         """The plan with another method."""
@@ -196,8 +201,12 @@ class Plan(model.Plan):
         return replace(self, text={}, **parts)
 
     def __repr__(self) -> str:
-        counts = [(role, len(self.named(role))) for role in _ROLES]
-        roles = [f"{count} {role}{'s' if count > 1 and role.endswith('r') else ''}" for role, count in counts if count]
+        counts = [(role, len(self.named(role))) for role in model.ROLES]
+        roles = [
+            f"{count} {role}{'s' if count > 1 and role.endswith('identifier') else ''}"
+            for role, count in counts
+            if count
+        ]
         others = [f"others {self.other}"] if self.other else []
         return f"Plan({self._promises() or 'nothing promised'}; {', '.join(roles + others)}; {self.method.name})"
 
@@ -229,9 +238,6 @@ class Plan(model.Plan):
             for name, column in self.columns.items()
         ]
         return columns + ([("(others)", self.other, "", "")] if self.other else [])
-
-
-_ROLES: tuple[Role, ...] = ("quasi-identifier", "identifier", "person", "sensitive", "insensitive")
 
 
 def _cut(text: str) -> str:
