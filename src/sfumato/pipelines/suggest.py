@@ -182,7 +182,12 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
 
 
 def suggest(
-    data: Any, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    data: Any,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
 ) -> Plan:
     """A plan for some rows: what each column is and why, what is promised, how it is searched.
 
@@ -191,14 +196,16 @@ def suggest(
 
     Args:
         data: A pandas, Polars, Arrow or Spark frame, or the path of a file.
-        separator: Of a CSV file; encoding, header: likewise, found out or UTF-8 by default.
+        separator, encoding, header, decimal: Of a CSV file; found out, UTF-8 or a point by default.
 
     >>> import sfumato.datasets
     >>> suggest(sfumato.datasets.four_rows().to_polars()).columns["illness"].role
     'sensitive'
     """
     of_file = isinstance(data, str | Path)
-    proposal = suggest_for_file(Path(data), separator, encoding, header) if of_file else suggest_for_frame(data)
+    proposal = (
+        suggest_for_file(Path(data), separator, encoding, header, decimal) if of_file else suggest_for_frame(data)
+    )
     return replace(read_plan(proposal.plan), reasons=proposal.reasons)
 
 
