@@ -15,9 +15,9 @@ from numba.core.dispatcher import Dispatcher
 
 import sfumato
 from sfumato.engines.opening import open_engine
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.incumbent import stray, wander
-from sfumato.microdata.methods.k_optimize.kernels import HEAD, TAIL
 from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize, frequency_table
@@ -142,6 +142,7 @@ MODELS = [
     {"model": "t-closeness", "t": 0.4, **ILL},
     {"model": "t-closeness", "t": 0.1, "distance": "ordered", **ILL},
 ]
+OPTIMAL = {"name": "optimal"}
 WIDE = {f"w{at}": DIGIT for at in range(15)}
 
 
@@ -187,6 +188,11 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
             "method": {"name": "local"},
         },
     )
+    weighted = COLUMNS | {"pay": {"role": "weight"}}
+    pay = rows.with_columns(pay=(pl.col("pay").cast(int) + 1).cast(str))
+    yield pay, {"columns": weighted, "privacy": [{"model": "individual-risk", "threshold": 0.01}], "method": OPTIMAL}
+    blank = {f"c{at}": QUASI for at in range(3)} | {"age": QUASI}
+    yield rows.select(*blank), {"columns": blank, "privacy": [K], "method": {"name": "cells"}}
     for name in ("optimal", "local"):
         yield wide_frame(), {"columns": WIDE, "privacy": [K], "method": {"name": name}}
 
@@ -194,11 +200,11 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
 def walk_features() -> None:
     """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
     method = {"name": "k-optimize", "loss": "discernibility"}
-    plan = read_plan({"version": 1, "columns": FEW, "privacy": [K], "method": method})
+    plan = read_plan({"version": 1, "columns": FEW, "privacy": [K], "method": method, "output": {"order": "keep"}})
     rows = frame(30, 2)
     space = space_of(plan, plan.method, frequency_table(plan, open_engine(rows, plan)))
-    state = np.full(len(space.instance.features), TAIL, np.int8)
-    state[0] = HEAD
+    state = np.full(len(space.instance.features), at.TAIL, np.int8)
+    state[0] = at.HEAD
     worker, watch = Worker(space), Watcher()
     worker.look(Open(0.0, state))
     stray(worker.place, wander(worker.place, space.empty(), 1, watch), 2, watch)

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UnattainableError
-from sfumato.pipelines.protect import columns_from, run
+from sfumato.pipelines.tables.protect import columns_from, run
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.plan.plan import read_table_plan
 

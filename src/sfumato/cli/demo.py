@@ -1,5 +1,6 @@
 """`sfumato demo`: releases made-up German patients, to show what comes out."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,16 +25,13 @@ def command(
     with progress_shown(quiet, compiled=True) as progress:
         from sfumato.datasets import patients
         from sfumato.pipelines.release import anonymize
-        from sfumato.report.release import text
+        from sfumato.report.release.report import text
 
         dataset = patients()
         source, plan = out.parent / "demo-patients.csv", out.parent / "demo-plan.yaml"
         _place({source: _rows(dataset), plan: _plan(dataset, source.name)})
-        release = anonymize(None, plan, progress=progress)
-        try:
+        with closing(anonymize(None, plan, progress=progress)) as release:
             release.save(out)
-        finally:
-            release.close()
         progress.say(f"{dataset.rows} made-up patients (name, date of birth, sex, ZIP code, illness): {source}")
         show(text(release.report), release.report.to_dict(), False)
         typer.echo(f"\nRelease: {out.resolve() / 'data.csv'}\nReport:  {out.resolve() / 'report.html'}")
@@ -64,6 +62,6 @@ def _plan(dataset: "Dataset", source: str) -> bytes:
     import yaml
 
     plan = dataset.plan(source, 5)
-    plan["method"] = {"name": "optimal", "loss": "loss-metric", "suppression": 0.05}
+    plan["method"] = {"name": "local", "suppression": 0.02}
     plan["output"] = {"class_column": "class", "order": "shuffle"}
     return str(yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)).encode()

@@ -1,6 +1,5 @@
 """`sfumato protect`: mask the cells of a table so that nobody can compute them back."""
 
-import json
 import signal
 import sys
 import threading
@@ -12,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.progress import show
 from sfumato.tables.suppression.suppression import Progress
 
 # Seconds between two lines in a pipe.
@@ -26,7 +26,7 @@ def command(
 ) -> int:
     """Mask the cells of a table so that nobody can compute them back."""
     from sfumato.folders import check_free
-    from sfumato.pipelines.protect import run_plan
+    from sfumato.pipelines.tables.protect import run_plan
     from sfumato.report.tables import summary
     from sfumato.tables.plan.plan import read_table_plan
 
@@ -35,10 +35,8 @@ def command(
     with progress(quiet) as tell, interruption() as asked:
         protected = run_plan(made, tell, asked)
     protected.save(out)
-    if as_json:
-        sys.stdout.write(json.dumps(protected.report, indent=2, ensure_ascii=False) + "\n")
-    elif not quiet:
-        sys.stdout.write(summary(protected.report) + "\n")
+    if as_json or not quiet:
+        show(summary(protected.report) + "\n", protected.report, as_json)
     if not protected.holds:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
     return 0 if protected.holds else 1

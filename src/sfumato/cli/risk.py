@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import AsJson, Header, Quiet, Separator, names
+from sfumato.cli.options import AsJson, Decimal, Header, Quiet, Separator, names
 from sfumato.folders import check_free
 
 
@@ -20,10 +20,13 @@ def command(
     plan: Annotated[Path | None, typer.Option(help="A plan with roles and hierarchies.")] = None,
     population_size: Annotated[int | None, typer.Option(help="Persons in the population.")] = None,
     sampling_fraction: Annotated[float | None, typer.Option(help="The share of the population in the file.")] = None,
+    weight: Annotated[str | None, typer.Option(help="The column with the sampling weights.")] = None,
+    household: Annotated[str | None, typer.Option(help="The column that names a row's household.")] = None,
     threshold: Annotated[float, typer.Option(help="Rows at a greater risk than this are counted.")] = 0.2,
     missing: Annotated[list[str] | None, typer.Option(help='A text that means "missing".')] = None,
     on_missing: Annotated[str, typer.Option(help="category, any or drop.")] = "category",
     separator: Separator = None,
+    decimal: Decimal = None,
     header: Header = None,
     html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
     as_json: AsJson = False,
@@ -44,10 +47,13 @@ def command(
         plan=plan,
         population_size=population_size,
         sampling_fraction=sampling_fraction,
+        weight=weight,
+        household=household,
         threshold=threshold,
         missing=missing or (),
         on_missing=on_missing,  # type: ignore[arg-type]
         separator=separator,
+        decimal=decimal or ".",  # type: ignore[arg-type]
         header=header,
     )
     _tell(report, html, as_json, quiet)

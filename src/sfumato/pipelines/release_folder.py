@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
 
-from sfumato.engines.engine import Engine
-from sfumato.engines.frames.engine import FrameEngine
-from sfumato.engines.frames.writing import write_frame, write_keys
+from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.folders import Scratch, link, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
@@ -34,7 +33,7 @@ class ReleaseReport(Report):
     """The outcome of a release, as a notebook shows it."""
 
     def _repr_html_(self) -> str:
-        from sfumato.report.release import fragment
+        from sfumato.report.release.report import fragment
 
         return fragment(self)
 
@@ -97,9 +96,9 @@ class Release:
         Args:
             seals: What ties the other files of the folder to the report.
         """
-        from sfumato.report.before_after import gather
-        from sfumato.report.dossier import Dossier
-        from sfumato.report.release import files
+        from sfumato.report.release.before_after import gather
+        from sfumato.report.release.dossier import Dossier
+        from sfumato.report.release.report import files
 
         report, others = self._with_trade_off()
         evidence = gather(self.plan, self.table, self.recoding)
@@ -132,14 +131,9 @@ class Release:
                 link(self.data.with_name(PERSONS_FILE), stage / PERSONS_FILE)
             return
         # What holds no file holds a frame.
-        frame = cast("FrameEngine", self.published)
-        engine = write_frame(frame, target, self.plan.data.separator or ",")
-        if self.plan.person is not None:
-            write_keys(frame.person_keys, stage / PERSONS_FILE)
-        try:
+        published = cast("FrameHolder", self.published)
+        with closing(published.write(target, self.plan.data.separator or ",")) as engine:
             recount(engine, self.prediction)
-        finally:
-            engine.close()
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()

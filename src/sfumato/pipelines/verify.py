@@ -1,6 +1,7 @@
 """Verifying a release: reads a published file or frame and judges it against a plan, against k, or both."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
 from sfumato.pipelines import sealing
-from sfumato.pipelines.counting import published_persons
+from sfumato.pipelines.counting import published_persons, published_weights
 
 STAR = "*"
 NO_PERSONS = "persons not checked: the file does not name them."
@@ -49,11 +50,8 @@ def verify(
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
         return _folder(path, plan, k, quasi_identifiers, separator, persons)
-    engine = _opened(path if path is not None else release, separator, persons)
-    try:
+    with closing(_opened(path if path is not None else release, separator, persons)) as engine:
         return _judge(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
-    finally:
-        engine.close()
 
 
 def _folder(
@@ -67,12 +65,9 @@ def _folder(
     """The verdict on a release folder."""
     plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
-    engine = _opened(sealing.data_of(folder), separator, persons or own)
-    try:
+    with closing(_opened(sealing.data_of(folder), separator, persons or own)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
-    finally:
-        engine.close()
     faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
@@ -143,11 +138,12 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     counted, _ = typed(engine.count(names, Reading()), plan)
     named = plan.publishes_keys or getattr(engine, "person_column", None) is not None
     members = published_persons(plan, engine) if named else None
+    weights = published_weights(plan, engine) or (None if reference is None else reference.weights)
     if reference is None or (reference.whole.counts_persons and members is None):
-        verdict = judge_plan(counted, plan, star_rows=star_rows, members=members)
+        verdict = judge_plan(counted, plan, star_rows=star_rows, members=members, weights=weights)
     else:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows, members)
+        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows, members, weights)
     removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
     changed = [
         _changed(engine, name, column.operations, plan)

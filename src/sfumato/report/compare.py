@@ -1,13 +1,12 @@
 """The report of a comparison: a page that says at once which method to choose, a table, and files."""
 
-import csv
-import io
 from collections import Counter
 from html import escape
 
+from sfumato.delimited import delimited_text
 from sfumato.errors import EngineError
 from sfumato.microdata.comparison import COLUMNS, Cell, Runs
-from sfumato.report.html_parts import page, paragraph, raw_table, section, table, tiles
+from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table, tiles
 
 TITLES = {
     "loss_by_k": ("Loss against k", "Lower is better: what a row loses of a column, on average, for each k."),
@@ -31,17 +30,14 @@ KINDS = {
     "mondrian": "Classes cut at medians: ranges and sets fitted to the data. Labels overlap from class to class.",
     "mondrian-relaxed": "As mondrian, rows of one value divided between classes.",
     "mondrian-loss": "As mondrian, each cut chosen by what it saves.",
+    "cells": "Single cells published as missing, as few as possible.",
     "k-optimize": "The best set of cuts for each column.",
 }
 
 
 def as_csv(comparison: Runs) -> str:
     """The runs as CSV."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(cell.to_dict() for cell in comparison.cells)
-    return stream.getvalue()
+    return delimited_text([COLUMNS, *(cell.to_dict().values() for cell in comparison.cells)])
 
 
 def text(comparison: Runs) -> str:

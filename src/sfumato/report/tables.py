@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.report.html_parts import page, paragraph, section, table
+from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
@@ -127,10 +127,10 @@ def _saving(report: Mapping[str, Any]) -> str:
 
 def audit_line(counts: dict[str, int]) -> str:
     """The audit in one sentence."""
-    found = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
+    counted = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
     if counts.get("contradictory"):
-        found.append(f"{counts['contradictory']:,} false or contradicted by their own table")
-    return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(found) + "."
+        counted.append(f"{counts['contradictory']:,} false or contradicted by their own table")
+    return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(counted) + "."
 
 
 def review_lines(review: Audit) -> list[str]:

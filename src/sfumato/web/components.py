@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from nicegui import Client, events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.html_parts import style
+from sfumato.report.page.html_parts import style
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
 from sfumato.texts.words import Words
@@ -77,14 +77,6 @@ def code(text: str, words: Words) -> None:
 
     ui.html(f'<pre class="sf-code" tabindex="0">{escape(text)}</pre>', sanitize=False).classes("w-full")
     button(words["copy"], copy).props("flat dense").classes("self-start")
-
-
-def explain(text: str, meaning: str) -> None:
-    """A word with its explanation on hover and focus."""
-    label = ui.label(text).classes("sf-help").props('tabindex="0"')
-    with label:
-        ui.tooltip(meaning).classes("text-sm")
-    label.props["aria-description"] = meaning
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> None:

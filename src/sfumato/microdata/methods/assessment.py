@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.errors import UnattainableError
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import Model, ReleaseModel, of_release
 from sfumato.microdata.models.readers_view import without_skew
@@ -56,26 +57,32 @@ def assess(
                 if enough < ALL and int(lost.sum()) > enough:
                     return Assessment(failing, lost)
     while True:
-        assessment = _together(models, classes.sizes, failing, lost)
+        assessment = _together(models, classes, failing, lost)
         failing = without_skew(classes, whole, models, assessment.failing)
         if (failing == assessment.failing).all():
             return assessment
 
 
-def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: Counts) -> Assessment:
+def beyond_limits(models: Sequence[Model], whole: Classes) -> UnattainableError | None:
+    """The error for a promise that these data cannot keep, whatever is published; None where each can be kept."""
+    reasons = ((model.name, model.limits(whole)) for model in models)
+    return next((UnattainableError(why, "Ask for less, or add rows.", name) for name, why in reasons if why), None)
+
+
+def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Counts) -> Assessment:
     """Judge the classes that are left by the promises about the release as a whole."""
     together = 0
     for model in models:
         if of_release(model):
-            together = max(together, model.lost_together(sizes))
-            failing = _without_short(model, sizes, failing)
+            together = max(together, model.lost_together(classes))
+            failing = _without_short(model, classes, failing)
     return Assessment(failing, lost, together)
 
 
-def _without_short(model: ReleaseModel, sizes: Counts, failing: Mask) -> Mask:
+def _without_short(model: ReleaseModel, classes: Classes, failing: Mask) -> Mask:
     """Suppress further classes until those left keep a promise about the release as a whole."""
     left = np.flatnonzero(~failing)
-    short = model.short(sizes[left])
+    short = model.short(classes.kept(~failing))
     if not short.any():
         return failing
     more = failing.copy()

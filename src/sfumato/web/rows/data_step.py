@@ -9,7 +9,7 @@ from nicegui import events, ui
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
-from sfumato.web.loaded_data import KINDS, Loaded, is_text, load
+from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.project_card import ProjectCard
 
@@ -18,12 +18,9 @@ EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "strok
 ENCODINGS = ("cp1252", "latin-1", "cp1250")
 
 
-def build(area: Area) -> None:
-    """The step, for an area."""
-    _DataStep(area).build()
+class DataStep:
+    """Data are dropped, chosen or looked at."""
 
-
-class _DataStep:
     def __init__(self, area: Area) -> None:
         self.area, self.workspace = area, area.workspace
 

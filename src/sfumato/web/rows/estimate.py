@@ -5,6 +5,7 @@ estimate: the method of the plan may lose less, never the promises more.
 """
 
 from collections.abc import Mapping
+from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
-from sfumato.web.workspace import Workspace
+from sfumato.web.projects.workspace import Workspace
 
 # Tables of more combinations than this are not searched while somebody waits.
 MOST_COMBINATIONS = 200_000
@@ -79,11 +80,8 @@ class Estimates:
         key = repr((plan["columns"], [entry.get("column") for entry in plan["privacy"]], plan.get("data")))
         if key != self._key:
             assert self.workspace.loaded is not None
-            engine = DuckDBEngine(self.workspace.loaded.path, resolved.data)
-            try:
+            with closing(DuckDBEngine(self.workspace.loaded.path, resolved.data)) as engine:
                 self._table = frequency_table(resolved, engine)
-            finally:
-                engine.close()
             self._key = key
         table = self._table
         return None if table is None or len(table.counts) > MOST_COMBINATIONS else table

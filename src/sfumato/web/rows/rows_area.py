@@ -7,16 +7,20 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.web import components
-from sfumato.web.rows import columns_step, data_step, goal_step, release_step, result_step
-from sfumato.web.rows.area import Area
+from sfumato.web.rows.area import Area, Step
+from sfumato.web.rows.columns.columns_step import ColumnsStep
+from sfumato.web.rows.data_step import DataStep
+from sfumato.web.rows.goal_step import GoalStep
+from sfumato.web.rows.release_step import ReleaseStep
+from sfumato.web.rows.result_step import ResultStep
 from sfumato.web.shell import Shell
 
-STEPS: dict[str, Callable[[Area], None]] = {
-    "data": data_step.build,
-    "columns": columns_step.build,
-    "goal": goal_step.build,
-    "result": result_step.build,
-    "release": release_step.build,
+STEPS: dict[str, Callable[[Area], Step]] = {
+    "data": DataStep,
+    "columns": ColumnsStep,
+    "goal": GoalStep,
+    "result": ResultStep,
+    "release": ReleaseStep,
 }
 
 
@@ -40,14 +44,14 @@ class RowsArea:
 
     def refresh(self) -> None:
         """Build the step at hand anew."""
-        self._enter(self.workspace.step)
+        self._enter(self._step)
 
     def tell_steps(self) -> None:
         """The steps to the left: which is at hand, which are done, and what was decided in each."""
         for place, (step, (button, mark, summary)) in enumerate(self._steps.items(), 1):
             done = self._done(step)
             button.classes(add="done") if done else button.classes(remove="done")
-            button.props('aria-current="step"') if step == self.workspace.step else button.props(remove="aria-current")
+            button.props('aria-current="step"') if step == self._step else button.props(remove="aria-current")
             mark.set_content("✓" if done else str(place))
             summary.set_content(escape(self._summary(step)))
         loaded = self.workspace.loaded
@@ -58,11 +62,16 @@ class RowsArea:
         self._steps: dict[str, tuple[Any, Any, Any]] = {}
         with self.shell.steps:
             for step in STEPS:
-                button = ui.element("button").classes("sf-step").on("click", lambda step=step: self.go(step))
+                button = ui.element("button").classes("sf-step").on("click", lambda step=step: self._choose(step))
                 with button:
                     mark = ui.html("", sanitize=False, tag="b").props('aria-hidden="true"')
                     ui.html(escape(self.workspace.words[step]), sanitize=False)
                     self._steps[step] = (button, mark, ui.html("", sanitize=False, tag="span"))
+
+    def _choose(self, step: str) -> None:
+        """The step at hand stays as it is, with what is being typed in it."""
+        if step != self._step:
+            self.go(step)
 
     def _done(self, step: str) -> bool:
         reached = {"data": self.workspace.loaded is not None, "columns": bool(self.workspace.runs)}
@@ -78,26 +87,30 @@ class RowsArea:
         if workspace.loaded is None:
             return ""
         first = workspace.plan.get("privacy", [{}])[0]
-        told = {"data": workspace.words.count(workspace.loaded.rows), "columns": str(len(workspace.loaded.columns))}
-        told |= {
+        summaries = {
+            "data": workspace.words.count(workspace.loaded.rows),
+            "columns": str(len(workspace.loaded.columns)),
+        }
+        summaries |= {
             "goal": f"k {first['k']}" if "k" in first else "",
             "result": f"#{workspace.shown}" if workspace.runs else "",
         }
-        return told.get(step, "")
+        return summaries.get(step, "")
 
     def _enter(self, step: str) -> None:
-        self.workspace.step = step
+        self._step = self.workspace.step = step
         self.workspace.touch()
         self._room.clear()
         with self._room:
-            STEPS[step](self)
+            if step == "data" or not self._lacks_data():
+                STEPS[step](self).build()
         self.tell_steps()
 
     def _back(self, event: events.GenericEventArguments) -> None:
         """The browser's back button."""
         self._enter(str(event.args) if str(event.args) in STEPS else "data")
 
-    def needs_data(self) -> bool:
+    def _lacks_data(self) -> bool:
         """Whether there are no data yet; then the step says so."""
         if self.workspace.loaded is not None:
             return False

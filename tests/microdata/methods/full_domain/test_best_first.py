@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.full_domain import best_first, exhaustive, optimal
-from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
@@ -28,7 +28,15 @@ def frame_problem(frame: pl.DataFrame, k: int, method: dict, **models) -> Proble
     privacy = [{"model": "k-anonymity", "k": k}]
     if models:
         privacy.append({"model": "l-diversity", "variant": "distinct", "column": "ill"} | models)
-    plan = read_plan({"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "optimal"} | method})
+    plan = read_plan(
+        {
+            "version": 1,
+            "columns": columns,
+            "privacy": privacy,
+            "method": {"name": "optimal"} | method,
+            "output": {"order": "keep"},
+        }
+    )
     return problem_of(plan, plan.method, frequency_table(plan, open_engine(frame, plan)))
 
 
@@ -99,6 +107,7 @@ def wide_plan(columns: int, **method) -> dict:
         },
         "privacy": [{"model": "k-anonymity", "k": 5}],
         "method": {"name": "optimal", "suppression": 0.02} | method,
+        "output": {"order": "keep"},
     }
 
 

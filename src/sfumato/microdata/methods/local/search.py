@@ -25,8 +25,8 @@ from sfumato.microdata.methods.class_labels import distinct_classes, distinct_la
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.rare_pairs import screened
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import only_top, unattainable
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
 from sfumato.microdata.methods.local.neighborhoods import neighborhoods
@@ -126,14 +126,14 @@ class Answer:
         if not isinstance(sweep.problem.loss, Marginal):
             return {}
         kept = self.owners >= 0
-        found = {}
+        losses = {}
         for column, name in enumerate(table.columns):
             ladder, codes = table.ladders[column], table.codes[:, column]
             of_class = np.stack([sweep.column_loss.kept(column, at)[ladder.codes[at]] for at in range(ladder.height)])
             lost = sweep.suppressed(column)[codes]
             lost[kept] = of_class[self.levels[self.owners[kept], column], codes[kept]]
-            found[name] = float((lost * table.counts).sum() / table.rows)
-        return found
+            losses[name] = float((lost * table.counts).sum() / table.rows)
+        return losses
 
     @cached_property
     def loss(self) -> float:

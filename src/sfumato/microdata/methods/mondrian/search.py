@@ -22,11 +22,12 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.coverage import aggregated, mean_loss
+from sfumato.microdata.methods.assessment import beyond_limits
 from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
 from sfumato.microdata.methods.full_domain import greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.near_least import near_least
-from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
     NO_SPARE,
@@ -44,6 +45,7 @@ from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.weights import WEIGHTS
 from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
@@ -190,7 +192,7 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
     apart. So rows can be divided by their values of one such column; with several, combinations are not divided.
     """
     combinations = np.arange(len(table.counts))
-    if method.mode == "strict" or len(table.sensitive) > 1 or table.persons:
+    if method.mode == "strict" or len(table.sensitive) > 1 or table.persons or WEIGHTS in table.sensitive:
         mode = STRICT if method.mode == "strict" else UNDIVIDED
         return Items(table, mode, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
     for name, rows in table.sensitive.items():
@@ -232,11 +234,8 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
 
 
 def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:
-    for model in models:
-        why = model.limits(table.whole)
-        if why:
-            return UnattainableError(why, "Ask for less, or add rows.", model.name)
-    return UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
+    together = UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
+    return beyond_limits(models, table.whole) or together
 
 
 def _column_labels(axes: Sequence[Axis], cutting: Cutting) -> list[ColumnLabels]:

@@ -1,0 +1,47 @@
+"""Crossing microdata into the cells of a table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sfumato.delimited import DecimalMark, check_decimal
+from sfumato.tables.tabulate import shaped, table_of
+
+
+def tabulate(
+    data: Any,
+    dimensions: Sequence[str] | Mapping[str, Any],
+    *,
+    value: str | None = None,
+    weight: str | None = None,
+    holding: str | None = None,
+    top: int = 2,
+    decimal: DecimalMark = ".",
+) -> Any:
+    """The table of microdata with every total, ready for `protect`.
+
+    Args:
+        data: A frame, or the path of a CSV, Parquet or JSON file.
+        dimensions: Column names, or dimensions as in a plan (levels, or a column with a hierarchy).
+        value: The column to be summed; a table of counts without it.
+        weight: A column that says how many respondents of its value a record stands for; the count is of records.
+        holding: The column that says which holding a record belongs to.
+        decimal: The decimal mark of a CSV file.
+        top: How many of the contributions that are largest by absolute size are kept beside a sum.
+
+    Returns:
+        A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
+        value's name, `top1`, … and, with a holding, `top1_id`, … (whose they are) and `holdings`.
+
+    Raises:
+        DataError: A code is missing or unknown, or a value is no number.
+
+    >>> import pandas
+    >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
+    [3, 1, 2]
+    """
+    from sfumato.engines.tabulation import base_of, frame_of
+
+    made = shaped(dimensions)
+    names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
+    base = base_of(data, names, value, weight, holding, top if value else 0, check_decimal(decimal))
+    return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None))

@@ -1,0 +1,118 @@
+"""What the pages know of loaded data: first rows, columns, the suggested plan, and how many rows are at risk."""
+
+import codecs
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines.duckdb.engine import DuckDBEngine, Row
+from sfumato.engines.engine import Reading
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.registry import HIERARCHY
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.classes import Counts
+from sfumato.pipelines.suggest import suggest_plan
+from sfumato.shapes.shapes import read as read_shape
+
+PREVIEW_ROWS = 8
+# Endings of files that can be loaded; a DuckDB file may hold views of other files of the server.
+KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", ".jsonl")
+# Marks at the start of a text that tell its encoding; UTF-8 has one, too, but needs none.
+MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+LOOKED_AT_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What is known of a column: its distinct texts with their rows, and how many rows have none."""
+
+    name: str
+    counts: dict[str, int]
+    missing: int
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(self.counts)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Data that were loaded.
+
+    Attributes:
+        suggested: The plan that is suggested; reasons: why each column got its role.
+        read: How the file is read.
+    """
+
+    path: Path
+    rows: int
+    columns: tuple[Column, ...]
+    preview: list[Row]
+    suggested: dict[str, Any]
+    reasons: dict[str, str]
+    read: DataPlan
+    sizes: dict[tuple[str, ...], Counts] = field(default_factory=dict)
+
+    def column(self, name: str) -> Column:
+        """A column by its name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def at_risk(self, names: tuple[str, ...], k: int) -> int:
+        """Rows in groups smaller than k by some columns, whose sizes were counted before."""
+        sizes = self.sizes[names] if names else np.array([self.rows])
+        return int(sizes[sizes < k].sum())
+
+
+def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
+    """The sizes of the groups of rows that agree on some columns."""
+    with closing(DuckDBEngine(path, read)) as engine:
+        return engine.count(tuple(names), Reading()).counts
+
+
+def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None) -> Loaded:
+    """Read a file as far as the pages need it.
+
+    Args:
+        planned: A plan that comes with the data, instead of a suggested one.
+        encoding: Of a text; unless given, what its mark says, or UTF-8.
+
+    Raises:
+        DataError, PlanError: It is no table.
+    """
+    encoding_name = encoding or marked(path)
+    read = DataPlan(encoding=encoding_name) if encoding_name else DataPlan()
+    with closing(DuckDBEngine(path, read)) as engine:
+        suggested = suggest_plan(engine, path.name, **({"encoding": encoding_name} if encoding_name else {}))
+        preview = engine.first_rows(PREVIEW_ROWS)
+    profiles = suggested.profiles
+    columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
+    return Loaded(path, profiles[0].rows, columns, preview, planned or suggested.plan, suggested.reasons, read)
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file looks like a text of some encoding of single bytes; pictures and programs hold zeros."""
+    with path.open("rb") as stream:
+        return b"\0" not in stream.read(LOOKED_AT_BYTES)
+
+
+def marked(path: Path) -> str | None:
+    """The encoding that a text's first bytes tell, or None."""
+    with path.open("rb") as stream:
+        return "utf-16" if stream.read(2) in MARKS else None
+
+
+def ladder_of(column: Column, plan: dict[str, Any], folder: Path) -> tuple[Ladder, int]:
+    """The ladder that a hierarchy gives for a column's values, and how many of them it does not accept.
+
+    Raises:
+        PlanError: It is no hierarchy.
+    """
+    hierarchy = read_shape(HIERARCHY, plan["hierarchy"], "hierarchy").located(folder)
+    forms, wrong = canonical(list(column.values), plan.get("type", "text"))
+    binding = hierarchy.bind(list(dict.fromkeys(form for form in forms if form is not None)))
+    return binding.ladder, len(binding.rejected) + len(wrong)

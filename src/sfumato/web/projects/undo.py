@@ -1,0 +1,45 @@
+"""Undo and redo: the plans that were, and those that were taken back."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+MOST_STEPS = 200
+Plan = dict[str, Any]
+
+
+@dataclass
+class Undo:
+    """The course of a plan.
+
+    >>> undo = Undo()
+    >>> for k in (2, 3, 4): undo.record({"k": k})
+    >>> undo.back({"k": 4}), undo.back({"k": 3}), undo.forth({"k": 2})
+    ({'k': 3}, {'k': 2}, {'k': 3})
+    """
+
+    past: list[Plan] = field(default_factory=list)
+    future: list[Plan] = field(default_factory=list)
+
+    def record(self, plan: Plan) -> None:
+        """Remember a plan where it is another than the last; what was taken back before is gone then."""
+        if plan and (not self.past or self.past[-1] != plan):
+            self.past.append(deepcopy(plan))
+            self.future.clear()
+            del self.past[:-MOST_STEPS]
+
+    def back(self, plan: Plan) -> Plan | None:
+        """The plan before this one, or None."""
+        self.record(plan)
+        if len(self.past) < 2:
+            return None
+        self.future.append(self.past.pop())
+        return deepcopy(self.past[-1])
+
+    def forth(self, plan: Plan) -> Plan | None:
+        """The plan that was taken back last, or None where another was made since."""
+        self.record(plan)
+        if not self.future:
+            return None
+        self.past.append(self.future.pop())
+        return deepcopy(self.past[-1])
