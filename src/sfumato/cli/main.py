@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "audit": "sfumato.cli.audit",
     "attributes": "sfumato.cli.attributes",
     "serve": "sfumato.cli.serve",
+    "keys": "sfumato.cli.keys",
     "dataset": "sfumato.cli.dataset",
     "hierarchy": "sfumato.cli.hierarchy",
     "schema": "sfumato.cli.schema",
