@@ -98,6 +98,8 @@ class ResultStep:
         dossier, report = result_figures.dossier(run.folder, words), result_figures.report_of(run.folder)
         answer = sections.verdict(dossier).replace(escape(words["report.holds"]), escape(words["may_publish"]))
         ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
+        if lost := sections.lost(dossier):
+            ui.html(lost, sanitize=False).classes("w-full").props('role="status"')
         ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
         components.tiles(sections.figures(dossier))
         with ui.element("div").classes("sf-halves"):
