@@ -29,7 +29,7 @@ PAGE = """<!doctype html><html lang="{language}"><head><meta charset="utf-8"><ti
 <meta name="viewport" content="width=device-width"><style>body{{font:1rem/1.5 system-ui,sans-serif;margin:4rem auto;
 max-width:24rem;padding:0 1rem}}label,input,button{{display:block;width:100%;box-sizing:border-box;font:inherit;
 margin:.4rem 0}}input,button{{padding:.5rem}}.fault{{color:#a00}}</style></head><body><h1>Sfumato</h1>{fault}
-<form method="post" action="{path}"><label for="key">{needed}</label>
+<p>{needed}</p><form method="post" action="{path}"><label for="key">{key}</label>
 <input id="key" name="key" type="password" autocomplete="off" autofocus required>
 <input type="hidden" name="next" value="{target}"><button>{enter}</button></form></body></html>"""
 
@@ -64,7 +64,8 @@ async def _form(request: Request, next: str = HOME) -> HTMLResponse:
 def _key_page(request: Request, target: str, fault: bool = False) -> HTMLResponse:
     words: Words = accepted_words(request.headers.get("accept-language", ""))
     told = f'<p class="fault" role="alert">{escape(words["key_wrong"])}</p>' if fault else ""
-    texts = {"needed": words["key_needed"], "enter": words["enter"], "target": own_path(target), "path": PATH}
+    texts = {"needed": words["key_needed"], "key": words["key"], "enter": words["enter"]}
+    texts |= {"target": own_path(target), "path": PATH}
     shown = {name: escape(text, quote=True) for name, text in texts.items()}
     page = PAGE.format(language=words.language, fault=told, **shown)
     return HTMLResponse(page, 401 if fault else 200, {"content-security-policy": POLICY})
