@@ -25,6 +25,8 @@ ATTEMPT_SECONDS = 600
 MOST_BYTES = 4_000
 HOME = "/app"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+# Without a referrer browsers would send the form as from nowhere, and it would be refused.
+HEADERS = {"content-security-policy": POLICY, "referrer-policy": "same-origin"}
 PAGE = """<!doctype html><html lang="{language}"><head><meta charset="utf-8"><title>Sfumato</title>
 <meta name="viewport" content="width=device-width"><style>body{{font:1rem/1.5 system-ui,sans-serif;margin:4rem auto;
 max-width:24rem;padding:0 1rem}}label,input,button{{display:block;width:100%;box-sizing:border-box;font:inherit;
@@ -68,7 +70,7 @@ def _key_page(request: Request, target: str, fault: bool = False) -> HTMLRespons
     texts |= {"target": own_path(target), "path": PATH}
     shown = {name: escape(text, quote=True) for name, text in texts.items()}
     page = PAGE.format(language=words.language, fault=told, **shown)
-    return HTMLResponse(page, 401 if fault else 200, {"content-security-policy": POLICY})
+    return HTMLResponse(page, 401 if fault else 200, HEADERS)
 
 
 def _by_key(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
