@@ -18,7 +18,7 @@ from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS
 from sfumato.pipelines.suggest import SuggestedPlan, suggest_for_file, suggest_for_frame
 
-LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C"}
+LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C", "person": "P"}
 ROWS = 1200
 
 

@@ -85,6 +85,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
+    members = next((len(profiles[name].counts) for name, one in suggestions.items() if one.role == "person"), rows)
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     reading = ({} if source is None else {"source": source}) | data
     reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
@@ -92,7 +93,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
         "version": 1,
         "data": reading,
         "columns": {name: suggestion.plan() for name, suggestion in suggestions.items()},
-        "privacy": [{"model": "k-anonymity", "k": min(K, rows)}, *_diversity(suggestions, profiles)],
+        "privacy": [{"model": "k-anonymity", "k": min(K, members)}, *_diversity(suggestions, profiles)],
         "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }

@@ -28,11 +28,19 @@ def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
         (name for name in candidates if name not in lost),
         key=lambda name: (suggestions[name].rank, -profiles[name].separation),
     )
-    chosen = dict(suggestions)
+    chosen = dict(suggestions) | _second_keys(suggestions, profiles)
     for name in (*lost, *ranked[MAX_QUASI_IDENTIFIERS:]):
         why, count = (reasons.RARE, k) if name in lost else (reasons.LESS, MAX_QUASI_IDENTIFIERS)
         chosen[name] = suggestions[name].withheld(why.format(known=suggestions[name].reason, count=count))
     return chosen if ranked else chosen | _substitute(suggestions, profiles)
+
+
+def _second_keys(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
+    """Columns that could name the persons, too: the promises count those of one column, of the most persons."""
+    keys = [name for name, suggestion in suggestions.items() if suggestion.role == "person"]
+    ranked = sorted(keys, key=lambda name: (suggestions[name].rank, -len(profiles[name].counts)))
+    why = {name: reasons.SECOND_KEY.format(why=suggestions[name].reason, person=ranked[0]) for name in ranked[1:]}
+    return {name: Suggestion("identifier", reason) for name, reason in why.items()}
 
 
 def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
@@ -43,7 +51,7 @@ def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
 
 def _substitute(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
     """Some column as the quasi-identifier that a plan needs."""
-    roles = ("insensitive", "sensitive", "identifier")
+    roles = ("insensitive", "sensitive", "identifier", "person")
     name = min(
         suggestions, key=lambda name: (roles.index(suggestions[name].role), profiles[name].separation), default=None
     )
