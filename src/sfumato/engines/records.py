@@ -49,31 +49,32 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def read_records(path: Path, separator: str | None = None) -> list[dict[str, Any]]:
+def read_records(path: Path, separator: str | None = None, header: bool | None = None) -> list[dict[str, Any]]:
     """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
 
     Args:
         separator: Of a CSV file; found out from its header by default.
+        header: Whether a CSV file has one; without it, attributes are called c1, c2, ….
 
     Raises:
-        PlanError: The separator is none.
+        PlanError: The separator is none, or the first line looks like data.
         DataError: The file cannot be read or is not what its ending says.
     """
     check_separator(separator)
     try:
-        return _read(path, separator)
+        return _read(path, Dialect(separator, header=header))
     except OSError as error:
         raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
     except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not a valid {path.suffix[1:]} file.", "Check the file.", "format") from None
 
 
-def _read(path: Path, separator: str | None) -> list[dict[str, Any]]:
+def _read(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
     ending = path.suffix.lower()
     if ending == ".parquet":
         return _read_parquet(path)
     if ending == ".csv":
-        return _read_csv(path, separator)
+        return _read_csv(path, dialect)
     text = path.read_text(encoding="utf-8-sig")
     if ending in (".jsonl", ".ndjson"):
         return _checked([json.loads(line) for line in text.splitlines() if line.strip()], path)
@@ -83,13 +84,14 @@ def _read(path: Path, separator: str | None) -> list[dict[str, Any]]:
     raise DataError(f"{path.name} has an unknown ending.", "Known: .csv, .json, .jsonl, .parquet.", "format")
 
 
-def _read_csv(path: Path, separator: str | None) -> list[dict[str, Any]]:
-    lines = read_lines(path, Dialect(separator))
+def _read_csv(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
+    lines = read_lines(path, dialect)
     if not lines:
         raise empty(path.name)
     sample = [line.fields for line in lines[1:SAMPLED_RECORDS]]
-    head, _ = header_of(lines[0].fields, sample, Dialect())
-    return [{name: value or None for name, value in zip(head, line.fields, strict=True)} for line in lines[1:]]
+    head, _ = header_of(lines[0].fields, sample, dialect)
+    records = lines if dialect.header is False else lines[1:]
+    return [{name: value or None for name, value in zip(head, line.fields, strict=True)} for line in records]
 
 
 def _checked(records: Any, path: Path) -> list[dict[str, Any]]:

@@ -96,6 +96,20 @@ def suggest(profile: Profile) -> Suggestion:
     return next(suggestion for judge in _JUDGES if (suggestion := judge(evidence)))
 
 
+def may_name_persons(profile: Profile) -> bool:
+    """Whether the values of a column that is withheld repeat as keys of persons do; names repeat by chance.
+
+    >>> may_name_persons(Profile("who", {f"p{place}": 3 for place in range(9)}, rows=27))
+    True
+    >>> may_name_persons(Profile("name", {"Anna Becker": 2, "Max Becker": 1, "Ida Kern": 1}, rows=4))
+    False
+    """
+    if not profile.counts or profile.present < _REPEATED * len(profile.counts):
+        return False
+    coded = profile.share_of(_LETTERS_AND_DIGITS) >= _UNIQUE_SHARE
+    return suggest(profile).role == "person" or (coded and not profile.few and _evidence(profile).content.kind != "dates")
+
+
 def _evidence(profile: Profile) -> _Evidence:
     concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])

@@ -102,7 +102,7 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, str]]:
     """The concepts that words are those of, in the order of the list."""
     exact = {*words, *(first + second for first, second in pairwise(words))}
-    exact |= {word.removesuffix("s") for word in exact}
+    exact |= {word.removesuffix("s") for word in exact if word not in _keys_of()}
     counts = bool(WORDS["counts"] & exact) or [*words[:2]] == ["number", "of"]
     thing = _names_a_thing(words)
     for concept in CONCEPTS:
