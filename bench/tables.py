@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.pipelines.protect import run
+from sfumato.pipelines.tables.protect import run
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.attack.publication import Publication

@@ -12,7 +12,7 @@ from sfumato.engines.records import read_records
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.pipelines.risk import risk
-from sfumato.pipelines.tabulate import tabulate
+from sfumato.pipelines.tables.tabulate import tabulate
 from sfumato.tables.cells.columns import read_columns
 
 READERS = {

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.model import Plan
     from sfumato.microdata.plan.read import read_plan
     from sfumato.pipelines.attributes import anonymize_attributes
-    from sfumato.pipelines.audit import audit
     from sfumato.pipelines.compare import Comparison, compare
-    from sfumato.pipelines.protect import protect
     from sfumato.pipelines.release import anonymize
     from sfumato.pipelines.release_folder import Release
     from sfumato.pipelines.risk import risk
-    from sfumato.pipelines.suppress import suppress
-    from sfumato.pipelines.tabulate import tabulate
+    from sfumato.pipelines.tables.audit import audit
+    from sfumato.pipelines.tables.protect import protect
+    from sfumato.pipelines.tables.suppress import suppress
+    from sfumato.pipelines.tables.tabulate import tabulate
     from sfumato.pipelines.verify import verify
     from sfumato.service.client import Client
 
@@ -45,15 +45,15 @@ _HOMES = {
     "UnattainableError": "sfumato.errors",
     "anonymize": "sfumato.pipelines.release",
     "anonymize_attributes": "sfumato.pipelines.attributes",
-    "audit": "sfumato.pipelines.audit",
+    "audit": "sfumato.pipelines.tables.audit",
     "Client": "sfumato.service.client",
     "Comparison": "sfumato.pipelines.compare",
     "compare": "sfumato.pipelines.compare",
-    "protect": "sfumato.pipelines.protect",
+    "protect": "sfumato.pipelines.tables.protect",
     "read_plan": "sfumato.microdata.plan.read",
     "risk": "sfumato.pipelines.risk",
-    "suppress": "sfumato.pipelines.suppress",
-    "tabulate": "sfumato.pipelines.tabulate",
+    "suppress": "sfumato.pipelines.tables.suppress",
+    "tabulate": "sfumato.pipelines.tables.tabulate",
     "verify": "sfumato.pipelines.verify",
 }
 

@@ -38,7 +38,9 @@ def test_curl(client):
     import json
 
     (body,) = re.findall(r"-d '(.*?)'", blocks("service.md", "sh")[1], re.S)
-    answer = client.put("/api/anonymise", json=json.loads(body)).json()
+    response = client.put("/api/anonymise", json=json.loads(body))
+    assert response.status_code == 202, response.text
+    answer = response.json()
     assert [record["pay"] for record in answer["anonymisedData"]] == ["<= 26000.0"] * 2 + [">= 26000.0"] * 2
 
 

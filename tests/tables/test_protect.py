@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError, PromiseError, SfumatoError
-from sfumato.pipelines.audit import audit
-from sfumato.pipelines.protect import protect, run
+from sfumato.pipelines.tables.audit import audit
+from sfumato.pipelines.tables.protect import protect, run
 from sfumato.report.tables import html, summary
 from sfumato.tables import masking
 from sfumato.tables.cells.cells import Reach
@@ -91,7 +91,7 @@ def test_nothing_is_left_when_writing_fails(known, make_plan, tmp_path, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sfumato.pipelines.protect_folder.html", full)
+    monkeypatch.setattr("sfumato.pipelines.tables.folder.html", full)
     with pytest.raises(SfumatoError, match="No space left"):
         protected.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.errors import UnattainableError
-from sfumato.pipelines.protect import run
+from sfumato.pipelines.tables.protect import run
 from sfumato.tables.plan.plan import read_table_plan
 
 RANGES = [(1, 3), (1, 2), (1, 5), (2, 4), (1, 4)]

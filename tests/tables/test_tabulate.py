@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.pipelines.protect import protect
-from sfumato.pipelines.tabulate import tabulate
+from sfumato.pipelines.tables.protect import protect
+from sfumato.pipelines.tables.tabulate import tabulate
 
 PEOPLE = {
     "Kreis": ["1", "1", "1", "2", "2", "2"],

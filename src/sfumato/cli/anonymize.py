@@ -56,7 +56,7 @@ def command(
     with progress_shown(quiet, compiled=True) as progress:
         limited = _limited(plan, memory_limit, temp_folder, header)
         report = _release(limited, data, engine, out, to_table, progress)
-        from sfumato.report.release import text
+        from sfumato.report.release.report import text
 
         show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
         progress.say(f"Release: {out}   report: {out / 'report.html'}")

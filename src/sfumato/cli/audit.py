@@ -22,7 +22,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
 ) -> int:
     """Attack a published table as anyone could; exit 1 when a masked cell gives way."""
-    from sfumato.pipelines.audit import audit
+    from sfumato.pipelines.tables.audit import audit
     from sfumato.report.tables import review_figures, review_lines
 
     plans = plan[0] if len(plan) == 1 else plan

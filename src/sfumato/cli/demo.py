@@ -24,7 +24,7 @@ def command(
     with progress_shown(quiet, compiled=True) as progress:
         from sfumato.datasets import patients
         from sfumato.pipelines.release import anonymize
-        from sfumato.report.release import text
+        from sfumato.report.release.report import text
 
         dataset = patients()
         source, plan = out.parent / "demo-patients.csv", out.parent / "demo-plan.yaml"

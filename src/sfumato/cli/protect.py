@@ -20,7 +20,7 @@ def command(
 ) -> int:
     """Mask the cells of a table so that nobody can compute them back."""
     from sfumato.folders import check_free
-    from sfumato.pipelines.protect import run_plan
+    from sfumato.pipelines.tables.protect import run_plan
     from sfumato.report.tables import summary
     from sfumato.tables.plan.plan import read_table_plan
 

@@ -23,7 +23,7 @@ def command(
 ) -> None:
     """Print what a release folder's report says, its pages as PDF, or an annex for an impact assessment."""
     from sfumato.pipelines.report_folder import print_page, read_dossier
-    from sfumato.report.annex import document, markdown
+    from sfumato.report.release.annex import document, markdown
 
     dossier = read_dossier(release)
     written = [path for path in [annex] if path is not None]

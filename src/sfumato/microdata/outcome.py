@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.microdata.measures.disclosure import Disclosure
-from sfumato.microdata.methods.full_domain.problem import Judgment
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
 from sfumato.microdata.verdict import Promise
 
 

@@ -34,7 +34,7 @@ class ReleaseReport(Report):
     """The outcome of a release, as a notebook shows it."""
 
     def _repr_html_(self) -> str:
-        from sfumato.report.release import fragment
+        from sfumato.report.release.report import fragment
 
         return fragment(self)
 
@@ -97,9 +97,9 @@ class Release:
         Args:
             seals: What ties the other files of the folder to the report.
         """
-        from sfumato.report.before_after import gather
-        from sfumato.report.dossier import Dossier
-        from sfumato.report.release import files
+        from sfumato.report.release.before_after import gather
+        from sfumato.report.release.dossier import Dossier
+        from sfumato.report.release.report import files
 
         report, others = self._with_trade_off()
         evidence = gather(self.plan, self.table, self.recoding)

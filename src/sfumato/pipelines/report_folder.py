@@ -15,7 +15,7 @@ from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, 
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Promise
-from sfumato.report.dossier import Dossier
+from sfumato.report.release.dossier import Dossier
 
 # Names under which a browser that prints is installed, the likeliest first.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")

@@ -7,7 +7,7 @@ from html import escape
 
 from sfumato.errors import EngineError
 from sfumato.microdata.comparison import COLUMNS, Cell, Runs
-from sfumato.report.html_parts import page, paragraph, raw_table, section, table, tiles
+from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table, tiles
 
 TITLES = {
     "loss_by_k": ("Loss against k", "Lower is better: what a row loses of a column, on average, for each k."),

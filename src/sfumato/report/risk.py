@@ -4,7 +4,7 @@ from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
 from sfumato.microdata.measures.subsets import Telling
 from sfumato.microdata.measures.survey import RiskSurvey
-from sfumato.report.html_parts import page, paragraph, section, table
+from sfumato.report.page.html_parts import page, paragraph, section, table
 
 SHOWN = 10
 MISSING = {

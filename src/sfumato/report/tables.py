@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.report.html_parts import page, paragraph, section, table
+from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.protected import MaskedTable

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from nicegui import Client, events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.html_parts import style
+from sfumato.report.page.html_parts import style
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.request_log import log_error
 from sfumato.texts.words import Words

@@ -13,14 +13,14 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.texts.words import accepted_words, languages, words_in
 from sfumato.web import components
 from sfumato.web.attributes import attribute_area
-from sfumato.web.browser_key import BrowserKeys
 from sfumato.web.help import help_area
+from sfumato.web.projects.browser_key import BrowserKeys
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.projects.workspaces import Workspaces
 from sfumato.web.rows import rows_area
 from sfumato.web.shell import Shell
 from sfumato.web.tables import table_area
 from sfumato.web.upload_limit import UploadLimit
-from sfumato.web.workspace import Workspace
-from sfumato.web.workspaces import Workspaces
 
 PATH = "/app"
 LOOKING_SECONDS = 5.0
@@ -39,6 +39,7 @@ AREAS = {
 def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
     """Put the pages on an application; once a process, since the pages' own application is one."""
     workspaces = Workspaces(pool)
+    pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no name for a screen reader
     for path, area in AREAS.items():
         _add_page(path, area, workspaces, keys)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)

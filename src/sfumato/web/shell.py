@@ -8,7 +8,7 @@ from nicegui import ui
 
 from sfumato.texts.words import languages
 from sfumato.web import components
-from sfumato.web.workspace import Workspace
+from sfumato.web.projects.workspace import Workspace
 
 AREAS = (("/", "rows_area"), ("/tables", "tables_area"), ("/attributes", "attributes_area"), ("/help", "help_area"))
 LOOKING_SECONDS = 2.0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.pipelines import disclosure as pipeline
 from sfumato.pipelines.release import anonymize
-from sfumato.report.release import text
+from sfumato.report.release.report import text
 
 QI = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 

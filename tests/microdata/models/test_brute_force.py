@@ -17,7 +17,7 @@ from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, optimal, samarati
-from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.beta_likeness import BetaLikeness

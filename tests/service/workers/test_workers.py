@@ -119,7 +119,8 @@ def test_a_workbook_of_two_cells_ends_its_own_worker_at_most(tmp_path):
     workbook(path, ("A1", "XFD1048576"))
     assert path.stat().st_size < 2_000
     with pytest.raises((RefusedError, DataError)):
-        run_once(Call("sfumato.web.loaded_data:load", (path,)), WorkerLimits(600_000_000, watched=True), 60, tmp_path)
+        call = Call("sfumato.web.projects.loaded_data:load", (path,))
+        run_once(call, WorkerLimits(600_000_000, watched=True), 60, tmp_path)
     assert run_once(Call("sfumato.errors:did_you_mean", ("a", ["b"])), LIMITS, 60) == "Valid: b."
 
 

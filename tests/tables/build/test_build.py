@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError, UnattainableError
-from sfumato.pipelines.protect import run
+from sfumato.pipelines.tables.protect import run
 from sfumato.tables.build.build import build
 from sfumato.tables.cells.cells import Status
 from sfumato.tables.cells.columns import Columns, read_columns

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.pipelines.protect import protect
+from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.build.sums import is_no_accident, parts_of
 
 pandas = pytest.importorskip("pandas")

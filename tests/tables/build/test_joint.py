@@ -5,8 +5,8 @@ import random
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.pipelines.audit import audit
-from sfumato.pipelines.protect import protect
+from sfumato.pipelines.tables.audit import audit
+from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.plan.plan import read_table_plan
 
 RULES = [{"rule": "p-percent", "p": 10}, {"rule": "frequency", "min": 3}]

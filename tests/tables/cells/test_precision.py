@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.pipelines.audit import audit
+from sfumato.pipelines.tables.audit import audit
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import Verdict
 from sfumato.tables.attack.publication import Publication

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import DataError, PlanError
-from sfumato.pipelines.suppress import suppress
+from sfumato.pipelines.tables.suppress import suppress
 from sfumato.tables.crosstabs.policies import POLICIES
 
 pandas = pytest.importorskip("pandas")

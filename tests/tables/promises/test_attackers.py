@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.pipelines.protect import columns_from, protect
-from sfumato.pipelines.tabulate import tabulate
+from sfumato.pipelines.tables.protect import columns_from, protect
+from sfumato.pipelines.tables.tabulate import tabulate
 from sfumato.tables.build.build import build
 from sfumato.tables.cells.knowledge import Kind
 from sfumato.tables.plan.plan import read_table_plan

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError, UnattainableError
-from sfumato.pipelines.protect import protect, run
+from sfumato.pipelines.tables.protect import protect, run
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import Verdict
 from sfumato.tables.attack.publication import Publication

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sfumato.pipelines.audit import audit
-from sfumato.pipelines.protect import protect
+from sfumato.pipelines.tables.audit import audit
+from sfumato.pipelines.tables.protect import protect
 
 pandas = pytest.importorskip("pandas")
 SIGNED = {"area": ["Total", *"abcd"], "n": [60, -50, 25, 45, 40], "f": [30, 1, 9, 10, 10]}

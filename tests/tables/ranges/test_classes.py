@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.pipelines.protect import protect
+from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.cells.cells import make_relations
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.promises.resolution import terms_of

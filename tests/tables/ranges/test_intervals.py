@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.pipelines.protect import run
+from sfumato.pipelines.tables.protect import run
 from sfumato.tables.cells.columns import Columns
 
 ANSWER = [

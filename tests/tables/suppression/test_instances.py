@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.pipelines.protect import protect
+from sfumato.pipelines.tables.protect import protect
 
 INSTANCES = Path(__file__).resolve().parents[4] / "shared" / "data" / "tables"
 PROVED = {

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.datasets import patients
 from sfumato.pipelines.release import anonymize
-from sfumato.web.loaded_data import class_sizes, load
+from sfumato.web.projects.loaded_data import class_sizes, load
 from sfumato.web.rows import result_figures
 
 

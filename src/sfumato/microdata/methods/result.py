@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.microdata.methods.full_domain.problem import Judgment
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
 from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.recoding.recoding import Recoding
 

@@ -30,6 +30,7 @@ class Lanes:
         self._waiting = 0
         self._workers: set[Worker] = set()
         self._warming: asyncio.Task[None] | None = None
+        self._warm_enough = asyncio.Event()
 
     async def start(self) -> None:
         """Begin to start the workers, ahead of the first request."""
@@ -42,6 +43,7 @@ class Lanes:
             except EngineError:
                 worker = None  # the request that gets its place tries again
             self._idle.put_nowait(worker)
+            self._warm_enough.set()
 
     async def run(self, call: Call, size: int) -> Any:
         """The value of a call.
@@ -51,6 +53,7 @@ class Lanes:
         """
         try:
             with self._place():
+                await self._warm_enough.wait()  # the start of a service is no work of its first caller
                 async with asyncio.timeout(self._limits.seconds), self._lane(size), self._worker() as worker:
                     return result(await _answer(worker.connection, call))
         except TimeoutError:
@@ -65,6 +68,7 @@ class Lanes:
             self._warming.cancel()
             with suppress(asyncio.CancelledError):
                 await self._warming
+        self._warm_enough.set()
         for worker in self._workers:
             worker.close()
         self._workers.clear()
@@ -89,6 +93,9 @@ class Lanes:
         """A worker that nobody else uses; one that did not answer is ended, and another takes its place."""
         worker = await self._idle.get()
         try:
+            if worker is not None and (worker.ended.is_set() or _gone(worker.connection)):
+                self._drop(worker)  # something ended it while it waited: no fault of this request
+                worker = None
             if worker is None:
                 worker = await asyncio.to_thread(self._new)
             yield worker
@@ -111,6 +118,16 @@ class Lanes:
             worker.kill()
             worker.close()
             self._workers.discard(worker)
+
+
+def _gone(connection: socket.socket) -> bool:
+    """Whether nobody is left at the other end."""
+    try:
+        return connection.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 async def _answer(connection: socket.socket, call: Call) -> Any:

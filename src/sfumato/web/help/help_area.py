@@ -5,8 +5,8 @@ from pathlib import Path
 
 from nicegui import ui
 
-from sfumato.report.html_parts import definitions
-from sfumato.report.sign_off import glossary_entries
+from sfumato.report.page.html_parts import definitions
+from sfumato.report.release.sign_off import glossary_entries
 from sfumato.web import components
 from sfumato.web.shell import Shell
 

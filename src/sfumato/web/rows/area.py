@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
+from sfumato.web.projects.workspace import Workspace
 from sfumato.web.shell import Shell
-from sfumato.web.workspace import Workspace
 
 
 class Area(Protocol):

@@ -10,7 +10,7 @@ from sfumato.errors import SfumatoError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
-from sfumato.web.loaded_data import KINDS, Loaded, is_text, load
+from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.project_card import ProjectCard
 

@@ -10,7 +10,7 @@ from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
-from sfumato.web.loaded_data import Loaded, class_sizes
+from sfumato.web.projects.loaded_data import Loaded, class_sizes
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.estimate import Estimate, Estimates
 from sfumato.web.rows.method_choice import MethodChoice

@@ -8,7 +8,7 @@ from nicegui import ui
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.shapes.shapes import Faults, Key, Refused, read
 from sfumato.web.forms import Form, Values
-from sfumato.web.workspace import Workspace
+from sfumato.web.projects.workspace import Workspace
 
 # In the order in which they are offered: what suits most people first.
 METHODS = ("auto", "optimal", "local", "mondrian", "k-optimize", "samarati", "greedy", "exhaustive")

@@ -7,15 +7,15 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.delimited import read_lines
-from sfumato.service.jobs.store import Job
+from sfumato.service.store.jobs import Job
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.job_progress import run_job
+from sfumato.web.projects.workspace import Run
 from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.method_choice import shared_options
 from sfumato.web.rows.result_figures import Point
-from sfumato.web.workspace import Run
 
 LEVELED = ("optimal", "samarati", "greedy", "exhaustive", "auto")
 # Colors that can be read on light and on dark ground.

@@ -12,9 +12,9 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.web import components
-from sfumato.web.loaded_data import load
+from sfumato.web.projects.loaded_data import load
+from sfumato.web.projects.sealed_projects import pack, unpack
 from sfumato.web.rows.area import Area
-from sfumato.web.sealed_projects import pack, unpack
 
 MOST_PLAN_BYTES = 1_000_000
 

@@ -11,8 +11,8 @@ from sfumato.microdata.models.registry import SHAPES
 from sfumato.web import components
 from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
-from sfumato.web.loaded_data import KINDS
-from sfumato.web.workspace import Workspace
+from sfumato.web.projects.loaded_data import KINDS
+from sfumato.web.projects.workspace import Workspace
 
 # What a promise asks for when it is added; the sensitive column comes from the data.
 STARTS: dict[str, Values] = {

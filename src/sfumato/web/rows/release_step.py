@@ -5,12 +5,12 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.report.annex import markdown
+from sfumato.report.release.annex import markdown
 from sfumato.shapes.files import written
 from sfumato.web import components
+from sfumato.web.projects.workspace import Run
 from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
-from sfumato.web.workspace import Run
 
 PYTHON = """import sfumato as sf
 

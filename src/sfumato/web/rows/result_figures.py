@@ -11,9 +11,9 @@ from sfumato.engines.duckdb.engine import Row
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
-from sfumato.report.dossier import Dossier
-from sfumato.report.measure_sections import forcing_sentences
-from sfumato.report.plots import Pair
+from sfumato.report.page.plots import Pair
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.measure_sections import forcing_sentences
 from sfumato.texts.words import Words
 
 MOST_POINTS = 3_000

@@ -6,16 +6,16 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.report import release_sections
-from sfumato.report.plots import legend, meter, meters
-from sfumato.service.jobs.store import Job
+from sfumato.report.page.plots import legend, meter, meters
+from sfumato.report.release import sections
+from sfumato.service.store.jobs import Job
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
+from sfumato.web.projects.workspace import Run
 from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.other_choices import OtherChoices
 from sfumato.web.rows.result_figures import KeptColumn
-from sfumato.web.workspace import Run
 
 
 def build(area: Area) -> None:
@@ -96,10 +96,12 @@ class ResultStep:
             components.notice(words["run_gone"], good=None)
             return
         dossier, report = result_figures.dossier(run.folder, words), result_figures.report_of(run.folder)
-        answer = release_sections.verdict(dossier).replace(escape(words["report.holds"]), escape(words["may_publish"]))
+        answer = sections.verdict(dossier).replace(escape(words["report.holds"]), escape(words["may_publish"]))
         ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
-        ui.html(release_sections.limits(dossier), sanitize=False).classes("w-full")
-        components.tiles(release_sections.figures(dossier))
+        if lost := sections.lost(dossier):
+            ui.html(lost, sanitize=False).classes("w-full").props('role="status"')
+        ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
+        components.tiles(sections.figures(dossier))
         with ui.element("div").classes("sf-halves"):
             self._kept(result_figures.kept_columns(report))
             with components.card(words["other_choices"]) as card:
@@ -107,7 +109,7 @@ class ResultStep:
         self._compare_runs()
         with ui.element("div").classes("sf-halves"):
             with components.card(words["report.risk"]):
-                ui.html(release_sections.risk_table(dossier), sanitize=False).classes("sf-table").props('tabindex="0"')
+                ui.html(sections.risk_table(dossier), sanitize=False).classes("sf-table").props('tabindex="0"')
             self._reasons(run)
         self._rows(run)
 

@@ -10,16 +10,16 @@ from nicegui import events, ui
 
 from sfumato.delimited import likely_separator, parse_lines, read_lines
 from sfumato.errors import DataError
-from sfumato.service.jobs.store import Job
+from sfumato.service.store.jobs import Job
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
-from sfumato.web.loaded_data import MARKS
+from sfumato.web.projects.loaded_data import MARKS
+from sfumato.web.projects.workspace import Workspace
 from sfumato.web.shell import Shell
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, crosswise, delimited_text
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
-from sfumato.web.workspace import Workspace
 
 EXAMPLE = """area,sex,count
 Total,Total,104

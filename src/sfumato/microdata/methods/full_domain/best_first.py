@@ -22,8 +22,8 @@ import numpy as np
 
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.rare_pairs import rare_pairs
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.rare_pairs import rare_pairs
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from sfumato.microdata.counts.grouping import Grouped, Node
 from sfumato.microdata.losses.loss import Sweepable, Swept, Terms
 from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Sizes, Solution
-from sfumato.microdata.methods.full_domain.sweep import by_height, sweep
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Sizes, Solution
+from sfumato.microdata.methods.full_domain.lattice.sweep import by_height, sweep
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 # Larger lattices are not listed: their nodes are judged in order as long as there is time.

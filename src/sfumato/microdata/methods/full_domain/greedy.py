@@ -10,7 +10,7 @@ with most values instead). Both stop at a node that no single step improves; a b
 from collections.abc import Iterator, Sequence
 
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.problem import Judgment, Judgments, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Judgments, Problem, Solution
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 REMARK = "Greedy search: no single step improves this result, but a better one may exist; method optimal proves."

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.problem import Judgments, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, Problem, Solution
 
 # So many nodes are drawn from, the least among them.
 CANDIDATES = 8

@@ -20,8 +20,8 @@ from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.full_domain import best_first
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.rare_pairs import screened
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.models.classes import Floats, Mask
 

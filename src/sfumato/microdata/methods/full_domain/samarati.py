@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.problem import Judgment, Judgments, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Judgments, Problem, Solution
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 

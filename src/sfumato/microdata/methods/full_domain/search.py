@@ -8,8 +8,8 @@ from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, greedy, optimal, samarati
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.near_least import near_least
-from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Mask

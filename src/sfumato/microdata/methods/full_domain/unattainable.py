@@ -4,7 +4,7 @@ import math
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.grouping import Node
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.model import Model
 

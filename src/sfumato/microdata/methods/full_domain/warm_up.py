@@ -9,7 +9,7 @@ from sfumato.hierarchies.any import AnyValue
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.recoding.recoding import at_node
 

@@ -25,8 +25,8 @@ from sfumato.microdata.methods.class_labels import distinct_classes, distinct_la
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.greedy import Walk
-from sfumato.microdata.methods.full_domain.problem import Judgment, Problem, Solution
-from sfumato.microdata.methods.full_domain.rare_pairs import screened
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import only_top, unattainable
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
 from sfumato.microdata.methods.local.neighborhoods import neighborhoods

@@ -17,7 +17,7 @@ from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.loss_metric import LossMetric
 from sfumato.microdata.losses.marginal import ColumnLoss, Marginal
 from sfumato.microdata.losses.steps import Steps
-from sfumato.microdata.methods.full_domain.problem import Problem
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.methods.local import kernels as local_kernels
 from sfumato.microdata.methods.local.kernels import Cells, Prices
 from sfumato.microdata.methods.time_limit import Flag

@@ -25,8 +25,8 @@ from sfumato.microdata.losses.coverage import aggregated, mean_loss
 from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
 from sfumato.microdata.methods.full_domain import greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.near_least import near_least
-from sfumato.microdata.methods.full_domain.problem import Problem, Solution
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
     NO_SPARE,

@@ -1,0 +1,61 @@
+"""Screening: nodes that two columns alone already make unattainable.
+
+Rows that are rare in two columns are at least as rare in all of them. So when, at some levels of two columns, more rows
+than the budget lie in pairs rarer than k, no node with these levels can be released, whatever the other columns do.
+(The idea of pruning by subsets: LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164.)
+The tables of pairs are tiny beside the frequency table, and they cut most of a lattice when little may be suppressed.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import numpy as np
+
+from sfumato.microdata.counts import kernels
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem
+from sfumato.microdata.models.classes import Counts, Mask
+
+MAX_PAIR_CELLS = 200_000
+# From so many combinations on, threads are worth starting.
+MANY = 200_000
+# Pairs between two looks at the clock.
+BATCH = 8
+
+
+def screened(problem: Problem) -> Mask:
+    """Which nodes two columns do not rule out, one axis a column."""
+    window = problem.window()
+    alive = np.ones(problem.shape, bool)
+    for first, second, rare in rare_pairs(problem):
+        shape = [1] * alive.ndim
+        seen = rare[window[first], window[second]]
+        shape[first], shape[second] = seen.shape
+        alive &= (seen <= problem.limit).reshape(shape)
+    return alive
+
+
+def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
+    """For two columns each, the rows that are rare at each pair of their levels; large tables on both cores."""
+    # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
+    if problem.k <= 1 or problem.missing_matches:
+        return
+    ladders, table = problem.table.ladders, problem.table
+    levels = [np.array(ladder.codes) for ladder in ladders]
+    pairs = [
+        (first, second)
+        for first, second in combinations(range(len(ladders)), 2)
+        if ladders[first].size * ladders[second].size <= MAX_PAIR_CELLS
+    ]
+
+    def rare(pair: tuple[int, int]) -> tuple[int, int, Counts]:
+        first, second = pair
+        rows = kernels.rare_rows(table.codes, table.counts, first, second, levels[first], levels[second], problem.k)
+        return first, second, np.asarray(rows)
+
+    with ThreadPoolExecutor(None if len(table.counts) >= MANY else 1) as pool:
+        for begin in range(0, len(pairs), BATCH):
+            # What is not known in time rules nothing out.
+            if problem.deadline.over:
+                return
+            yield from pool.map(rare, pairs[begin : begin + BATCH])

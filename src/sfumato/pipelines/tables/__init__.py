@@ -1,0 +1,1 @@
+"""Whole jobs on tables: crossing rows, protecting, masking by a policy, auditing."""

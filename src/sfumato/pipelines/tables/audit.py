@@ -1,0 +1,86 @@
+"""Audit a published table as a stranger would."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import PlanError
+from sfumato.pipelines.tables.protect import columns_from
+from sfumato.pipelines.tables.protected_table import ProtectedTable
+from sfumato.pipelines.tables.several import ProtectedTables
+from sfumato.tables.attack.findings import Audit
+from sfumato.tables.build.joint import Sheet
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.plan import Attackers, Crossing, TablePlan, read_table_plan
+from sfumato.tables.published.reading import read_published
+from sfumato.tables.published.review import review
+from sfumato.tables.published.review_several import review_several
+from sfumato.tables.suppression.installed import check_installed
+
+
+def audit(
+    table: Any,
+    plan: str | Path | Mapping[str, Any] | TablePlan | Sequence[Any] | None = None,
+    *,
+    integer: bool | None = None,
+    own_contribution: bool | None = None,
+) -> Audit:
+    """Attack a published table.
+
+    Args:
+        table: What `protect` returned, or a frame or the path of a CSV file, with the plan's dimensions and what was
+            published: columns `<value>_published`, `_lower`, `_upper` (or the original's), or the value column itself
+            with masks in it.
+            A list of tables is attacked together.
+        plan: The plan with the dimensions and rules; not needed for what `protect` returned. For several tables one
+            with `tables`, in the same order, or a list of plans.
+        integer: Whether the attacker knows that values are whole; as the plan says by default.
+        own_contribution: Whether single respondents attack with their own value; as the plan says by default.
+
+    Raises:
+        PlanError: The plan is not one, or a column is missing.
+        DataError: A cell is unreadable, or the published totals do not add up.
+        EngineError: A part of the installation is missing.
+    """
+    check_installed()
+    if isinstance(table, ProtectedTables):
+        table, plan = [one.columns for one in table.tables.values()], plan or table.joint.plan
+    if isinstance(table, list | tuple):
+        return _several(table, plan, integer, own_contribution)
+    if isinstance(table, ProtectedTable):
+        table, plan = table.columns, plan or table.plan
+    if plan is None:
+        raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
+    attacked = _attacked_by(read_table_plan(plan), integer, own_contribution)  # type: ignore[arg-type]
+    columns = table if isinstance(table, Columns) else columns_from(table, attacked)
+    return review(columns, attacked, read_published(columns, attacked))
+
+
+def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contribution: bool | None) -> Audit:
+    """Attack several tables together; the plan has a table for each of them, or there is a plan for each."""
+    if plan is None:
+        raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
+    plans = [read_table_plan(one) for one in plan] if isinstance(plan, list | tuple) else [read_table_plan(plan)]
+    attacked = _attacked_by(plans[0], integer, own_contribution)
+    crossings = [*attacked.tables] or [Crossing(f"table {place}", one.dimensions) for place, one in enumerate(plans, 1)]
+    folders = [attacked.folder] * len(crossings) if attacked.tables else [one.folder for one in plans]
+    if len(crossings) != len(tables):
+        raise PlanError(
+            f"{len(tables)} tables are to be audited, and the plan has {len(crossings)}.",
+            "Give a plan with a table for each, in the same order, or a plan for each.",
+            "tables-and-plans",
+        )
+    columns = [one if isinstance(one, Columns) else columns_from(one, attacked) for one in tables]
+    sheets = [
+        Sheet(crossing.name, {key: part.placed(folder) for key, part in crossing.dimensions.items()}, own)
+        for crossing, folder, own in zip(crossings, folders, columns, strict=True)
+    ]
+    return review_several(attacked, sheets, [read_published(own, attacked) for own in columns])
+
+
+def _attacked_by(plan: TablePlan, integer: bool | None, own_contribution: bool | None) -> TablePlan:
+    attacker = plan.attacker if integer is None else replace(plan.attacker, integer=integer)
+    own = own_contribution
+    attackers = plan.attackers if own is None else Attackers(respondents=own, holdings=own, persons=own)
+    return replace(plan, attacker=attacker, attackers=attackers)

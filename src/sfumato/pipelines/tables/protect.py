@@ -1,0 +1,141 @@
+"""The pipeline: read, check, find unsafe cells, mask, attack the answer, and only then publish."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.pipelines.tables.protected_table import ProtectedTable
+from sfumato.pipelines.tables.several import ProtectedTables, protect_several
+from sfumato.tables.build.build import build, read_source
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.suppression.optimal import Progress
+from sfumato.tables.words import NAMES
+
+
+def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Any:
+    """Mask the cells of a table, or of several, so that nobody can compute them back.
+
+    Args:
+        table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source. Microdata
+            where the plan has several tables.
+        plan: A plan, a mapping, or the path of a plan file.
+        **parts: Parts of a plan by name (`value`, `group_by`, `dimensions`, `primary`, `method`, …) instead of one.
+
+    Returns:
+        The protected table; the protected tables where the plan has `tables`, `previous` or microdata.
+
+    Raises:
+        PlanError: The plan is not one, or does not fit the table.
+        DataError: The table is not what the plan says.
+        UnattainableError: An unsafe cell cannot be protected.
+        PromiseError: The attacker still narrows a cell; nothing may be published.
+
+    >>> cells = {"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]}
+    >>> import pandas
+    >>> done = protect(pandas.DataFrame(cells), value="n", dimensions={"area": {"column": "area"}},
+    ...     primary=[{"rule": "range", "min": 1, "max": 3}])
+    >>> done.data["n_published"].tolist()
+    ['24', '*', '*', '13']
+    """
+    chosen = _plan(plan, parts, table)
+    source = None if _is_plan_file(table) else table
+    if not chosen.alone:
+        one = not chosen.tables and chosen.table.microdata is None and source is not None
+        return protect_several(chosen, columns_from(source, chosen) if one else source)
+    return run(chosen, read_source(chosen) if source is None else columns_from(source, chosen), like=table)
+
+
+def run_plan(plan: TablePlan, progress: Progress | None = None) -> ProtectedTable | ProtectedTables:
+    """Protect what a plan names: one table, or several together."""
+    return run(plan, read_source(plan), progress=progress) if plan.alone else protect_several(plan, None, progress)
+
+
+def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress | None = None) -> ProtectedTable:
+    """Protect columns that were read already.
+
+    Raises:
+        EngineError: A part of the installation is missing.
+        PromiseError: The attacker still narrows a cell; with `repair: false` the answer is returned all the same.
+    """
+    check_installed()
+    start = time.perf_counter()
+    _refuse_taken_names(plan, columns)
+    parts = build(plan, columns)
+    built = time.perf_counter()
+    done = _masked(parts, plan, progress)
+    seconds = {"check": built - start, "mask": time.perf_counter() - built}
+    protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
+    if not protected.holds and not plan.method.faithful:
+        raise PromiseError(
+            f"the attacker still narrows {len(protected.leaks)} masked cells below what is promised.",
+            "Widen the protection, or let more cells be masked.",
+            "audit",
+        )
+    return protected
+
+
+def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:
+    prefix = plan.output.prefix or plan.table.value
+    taken = [prefix + ending for ending in NAMES[plan.output.columns] if prefix + ending in columns]
+    if taken:
+        raise DataError(
+            f'the table has a column "{taken[0]}" already, which would be written over.',
+            "Rename it, or name another prefix in output.prefix.",
+            "column-taken",
+            column=taken[0],
+        )
+
+
+def _masked(parts: Sequence[Part], plan: TablePlan, progress: Progress | None) -> list[Masked]:
+    """Every group gets its share of the time limit, by its cells."""
+    end = time.monotonic() + plan.method.time_limit
+    left = sum(len(part.table) for part in parts)
+    done = []
+    for part in parts:
+        share = max(end - time.monotonic(), 0.1) * len(part.table) / left
+        left -= len(part.table)
+        done.append(mask_part(part, plan.method, plan.output.language, share, progress))
+    return done
+
+
+def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
+    if plan is None and not parts and _is_plan_file(table):
+        return read_table_plan(table)
+    if plan is None:
+        inner = {key: parts.pop(key) for key in _TABLE_KEYS if key in parts}
+        plan = {"version": 1, "table": inner, **parts}
+    elif parts:
+        raise PlanError("give either a plan or its parts.", code="plan-and-parts")
+    return read_table_plan(plan)
+
+
+_TABLE_KEYS = (
+    "value",
+    "group_by",
+    "separator",
+    "frequency",
+    "contributions",
+    "contributors",
+    "holdings",
+    "tolerance",
+    "step",
+)
+
+
+def _is_plan_file(table: Any) -> bool:
+    return isinstance(table, str | Path) and Path(table).suffix in (".yaml", ".yml", ".json")
+
+
+def columns_from(table: Any, plan: TablePlan) -> Columns:
+    """The columns of a frame, or of a CSV file."""
+    if isinstance(table, str | Path):
+        return read_columns(Path(table), plan.table.separator)
+    from sfumato.engines.tabulation import columns_of
+
+    return Columns(columns_of(table))

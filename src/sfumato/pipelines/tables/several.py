@@ -1,0 +1,175 @@
+"""Several tables protected together: read or cross, join, mask, attack, and publish each."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sfumato.errors import PlanError, PromiseError
+from sfumato.folders import staged
+from sfumato.pipelines.tables.folder import fill
+from sfumato.pipelines.tables.protected_table import ProtectedTable
+from sfumato.report.tables import figures
+from sfumato.tables.attack.findings import Audit
+from sfumato.tables.build.joint import Sheet
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.masking import mask_part
+from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan, table_plan_dict
+from sfumato.tables.published.previous import read_releases
+from sfumato.tables.several import joint_part, section_of
+from sfumato.tables.suppression.installed import check_installed
+from sfumato.tables.suppression.optimal import Progress
+
+# How many of the largest contributions are kept of microdata.
+TOP = 10
+
+
+@dataclass(frozen=True)
+class ProtectedTables:
+    """Several tables that were protected together.
+
+    Attributes:
+        joint: All of them as one, with releases of before.
+        tables: Each of them, by its name.
+    """
+
+    joint: ProtectedTable
+    tables: Mapping[str, ProtectedTable]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no attacker got through, with all tables at hand."""
+        return self.joint.holds
+
+    @property
+    def audit(self) -> Audit:
+        """What the attackers found with all tables at hand."""
+        return self.joint.audit
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """The figures of report.json."""
+        own = {
+            name: {"cells": len(table.source), "masked": int(table.parts[0].mask.sum())}
+            for name, table in self.tables.items()
+        }
+        return figures(self.joint) | {"tables": own}
+
+    def save(self, folder: str | Path) -> None:
+        """Write the release folder, one folder in it for each table, whole or not at all.
+
+        Raises:
+            PlanError: The folder is there already.
+        """
+        target = Path(folder)
+        with staged(target) as stage:
+            for name, table in self.tables.items():
+                (stage / name).mkdir()
+                fill(table, self.report, stage / name, target / name)
+            text = json.dumps(self.report, indent=2, ensure_ascii=False)
+            (stage / "report.json").write_text(text + "\n", encoding="utf-8")
+            plan = table_plan_dict(self.joint.plan, target)
+            (stage / "plan.yaml").write_text(
+                yaml.safe_dump(plan, allow_unicode=True, sort_keys=False), encoding="utf-8"
+            )
+
+
+def protect_several(plan: TablePlan, table: Any = None, progress: Progress | None = None) -> ProtectedTables:
+    """Protect the tables of a plan together, and with what was published before.
+
+    Args:
+        plan: A plan with `tables`, `previous` or microdata.
+        table: The microdata as a frame, or the columns of the one table, where the plan does not name the file.
+        progress: Told how far the search is.
+
+    Raises:
+        PromiseError: An attacker still gets through; nothing may be published.
+    """
+    check_installed()
+    start = time.perf_counter()
+    crossings = plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
+    if plan.table.microdata is not None or (table is not None and plan.tables):
+        columns = [
+            _crossed(plan, crossing, plan.folder / plan.table.microdata if plan.table.microdata else table)
+            for crossing in crossings
+        ]
+        plan = _of_microdata(plan)
+    else:
+        columns = [_read(plan, crossing, table) for crossing in crossings]
+    placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
+    sheets = [Sheet(crossing.name, own, cells) for crossing, own, cells in zip(crossings, placed, columns, strict=True)]
+    part, joint = joint_part(plan, sheets, read_releases(plan))
+    built = time.perf_counter()
+    masked = mask_part(part, plan.method, plan.output.language, plan.method.time_limit, progress)
+    seconds = {"check": built - start, "mask": time.perf_counter() - built}
+    whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
+    if not whole.holds:
+        raise PromiseError(
+            f"attackers still narrow {len(whole.leaks)} masked cells below what is promised.",
+            "Widen the protection, or let more cells be masked.",
+            "audit",
+        )
+    tables = {
+        crossing.name: ProtectedTable(_plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
+        for place, (crossing, section) in enumerate(zip(crossings, joint.sections, strict=False))
+    }
+    return ProtectedTables(whole, tables)
+
+
+def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
+    if isinstance(table, Columns):
+        return table
+    if crossing.source is None:
+        raise PlanError(
+            f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
+        )
+    return read_columns(plan.folder / crossing.source, plan.table.separator)
+
+
+def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
+    from sfumato.engines.tabulation import base_of, columns_of, frame_of
+    from sfumato.tables.tabulate import table_of
+
+    source = plan.table
+    value = None if source.value == COUNT else source.value
+    dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
+    names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
+    base = base_of(data, names, value, source.weight, source.holding, TOP if value else 0)
+    cells = table_of(base, dimensions, value, TOP, with_holdings=source.holding is not None)
+    return Columns(columns_of(frame_of("", cells)))
+
+
+COUNT = "count"
+
+
+def _of_microdata(plan: TablePlan) -> TablePlan:
+    """The plan for tables that were crossed from microdata: it names the columns that crossing writes."""
+    if plan.table.value == COUNT:
+        return plan
+    tops = tuple(f"top{place + 1}" for place in range(TOP))
+    more = {"contributors": tuple(f"{top}_id" for top in tops), "holdings": "holdings"} if plan.table.holding else {}
+    table = {"frequency": COUNT, "contributions": tops, **more}
+    plain = dict(plan.plain) | {
+        "table": {**plan.plain["table"], **{key: _plain(value) for key, value in table.items()}}
+    }
+    return replace(plan, table=replace(plan.table, **table), plain=plain)  # type: ignore[arg-type]
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _plan_of(plan: TablePlan, place: int) -> TablePlan:
+    """The plan of one of several tables, as its own release folder has it."""
+    plain = {key: part for key, part in plan.plain.items() if key not in ("tables", "previous")}
+    table = {key: part for key, part in plain["table"].items() if key not in ("microdata", "weight", "holding")}
+    if plan.tables:
+        own = plan.plain["tables"][place]
+        table |= {"source": own["source"]} if "source" in own else {}
+        plain["dimensions"] = own["dimensions"]
+    return read_table_plan(plain | {"table": table}, plan.folder)

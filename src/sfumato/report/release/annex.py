@@ -1,0 +1,103 @@
+"""The annex for a data protection impact assessment: the facts of a release in an order that an officer can paste."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.errors import missing_extra
+from sfumato.report.release import sentences
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.sign_off import SIGNERS, decision_rows, document_rows, residual_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A chapter: its heading, paragraphs, points, and tables (the first row of each is its head)."""
+
+    title: str
+    paragraphs: Sequence[str] = ()
+    points: Sequence[str] = ()
+    tables: Sequence[Sequence[Sequence[str]]] = ()
+
+
+def parts(dossier: Dossier) -> list[Part]:
+    """The chapters of the annex."""
+    words, report = dossier.words, dossier.report
+    models = tuple(promise.model for promise in report.models)
+    promises = [sentences.promised(words, one, dossier.plan, dossier.star_rows) for one in report.models]
+    decisions = [[words[f"sign.{key}"] for key in ("decision", "choice", "reason")], *decision_rows(dossier)]
+    blanks = [["", *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]]
+    signers = blanks + [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]
+    return [
+        Part(words["annex.processing"], tables=[[["", ""], *document_rows(dossier)]]),
+        Part(words["annex.necessity"], [_necessity(dossier)], tables=[decisions]),
+        Part(
+            words["annex.risks"], points=[words[f"sign.attacker.{name}"] for name in ("prosecutor", "marketer", "not")]
+        ),
+        Part(words["annex.measures"], [words["report.checked"]], promises),
+        Part(words["annex.residual"], points=[*residual_sentences(dossier), *sentences.limits(words, models)]),
+        Part(words["annex.evidence"], tables=[[["", "SHA-256"], *_seals(dossier)]]),
+        Part(words["annex.sign"], [words["annex.sign_hint"]], tables=[signers]),
+    ]
+
+
+def _necessity(dossier: Dossier) -> str:
+    words, report, plan = dossier.words, dossier.report, dossier.plan
+    roles = [column.role for column in plan.columns.values()] if plan else []
+    counts = {"columns": len(roles), "removed": roles.count("identifier"), "coarser": roles.count("quasi-identifier")}
+    counts["kept"] = counts["columns"] - counts["removed"] - counts["coarser"]
+    rows = {"suppressed": words.count(report.suppressed_rows), "rows": words.count(report.rows)}
+    return words["annex.necessity_text"].format(**counts, **rows)
+
+
+def _seals(dossier: Dossier) -> Iterator[tuple[str, str]]:
+    words = dossier.words
+    yield words["report.sha_input"], dossier.report.input_sha256
+    for key, seal in dossier.seals.items():
+        yield words[f"report.sha_{key.removesuffix('_sha256')}"], seal
+
+
+def markdown(dossier: Dossier) -> str:
+    """The annex as Markdown."""
+    blocks = [f"# {dossier.words['annex.title']}"]
+    for part in parts(dossier):
+        blocks += [f"## {part.title}", *part.paragraphs]
+        blocks += ["\n".join(f"- {point}" for point in part.points)] if part.points else []
+        blocks += [_markdown_table(rows) for rows in part.tables]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
+
+
+def document(dossier: Dossier) -> Any:
+    """The annex as a document of Word, to be saved.
+
+    Raises:
+        EngineError: The part that writes it is not installed.
+    """
+    try:
+        import docx
+    except ImportError:
+        raise missing_extra("python-docx", "word") from None
+    made = docx.Document()
+    made.add_heading(dossier.words["annex.title"], 0)
+    for part in parts(dossier):
+        made.add_heading(part.title, 1)
+        for text in part.paragraphs:
+            made.add_paragraph(text)
+        for point in part.points:
+            made.add_paragraph(point, style="List Bullet")
+        for rows in part.tables:
+            _add_table(made, rows)
+    return made
+
+
+def _add_table(made: Any, rows: Sequence[Sequence[str]]) -> None:
+    table = made.add_table(rows=len(rows), cols=len(rows[0]))
+    table.style = "Table Grid"
+    for line, row in zip(table.rows, rows, strict=True):
+        for cell, text in zip(line.cells, row, strict=True):
+            cell.text = text

@@ -1,0 +1,183 @@
+"""Evidence: what a report shows of a release besides its figures, taken from the frequency table and the recoding."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Counts, Floats, Mask
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+from sfumato.report.page.plots import Pair
+from sfumato.report.release.labels import Meaning, meanings
+from sfumato.texts.words import Words, words_in
+
+# Lower ends of the bins in which class sizes are shown.
+BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
+MOST_EXAMPLES, MOST_LABELS = 3, 8
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnEvidence:
+    """What happened to one quasi-identifier.
+
+    Attributes:
+        level, top: Its level and the highest one, where the method chooses levels.
+        before, after: Distinct values before and after.
+        examples: Raw values and what they are published as, the most frequent first.
+        shares: Shares of the published labels before and after; empty where labels do not compare.
+    """
+
+    name: str
+    level: int | None
+    top: int
+    before: int
+    after: int
+    examples: tuple[tuple[str, str], ...]
+    shares: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a report shows of a release besides its figures.
+
+    Attributes:
+        sizes: Rows by the size of their class, before and after, as shares.
+        columns: By quasi-identifier; sensitive: shares of the values of columns under a promise.
+        meanings: What published labels stand for, by quasi-identifier.
+    """
+
+    sizes: tuple[Pair, ...]
+    columns: Mapping[str, ColumnEvidence]
+    sensitive: Mapping[str, tuple[Pair, ...]]
+    meanings: Mapping[str, tuple[Meaning, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """In plain values, as in report.json."""
+        return {
+            "class_sizes": [{"rows": pair.name, "before": pair.before, "after": pair.after} for pair in self.sizes],
+            "columns": {
+                name: {
+                    "level": column.level,
+                    "top": column.top,
+                    "distinct_before": column.before,
+                    "distinct_after": column.after,
+                    "shares": [[pair.name, pair.before, pair.after] for pair in column.shares],
+                }
+                for name, column in self.columns.items()
+            },
+        }
+
+
+def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Evidence:
+    """The evidence for a release."""
+    words, kept = words_in(plan.language), ~recoding.suppressed
+    return Evidence(
+        class_sizes(table.counts, recoding.sizes[kept]),
+        {name: _column(words, table, recoding, place, kept) for place, name in enumerate(table.columns)},
+        {
+            name: _sensitive(words, table, recoding, name, kept)
+            for name in plan.named("sensitive")
+            if name in table.sensitive
+        },
+        meanings(words, plan, recoding),
+    )
+
+
+def class_sizes(before: Counts, after: Counts) -> tuple[Pair, ...]:
+    """The share of rows in classes of each size, empty bins at the end left out."""
+    shares = [_binned(sizes) for sizes in (before, after)]
+    last = max((place for place in range(len(BINS)) if shares[0][place] or shares[1][place]), default=0)
+    return tuple(Pair(_bin_name(place), float(shares[0][place]), float(shares[1][place])) for place in range(last + 1))
+
+
+def _binned(sizes: Counts) -> Floats:
+    places = np.searchsorted(np.array(BINS), sizes, side="right") - 1
+    rows = np.bincount(places, weights=sizes, minlength=len(BINS))
+    return rows / max(float(rows.sum()), 1.0)
+
+
+def _bin_name(place: int) -> str:
+    low = BINS[place]
+    if place == len(BINS) - 1:
+        return f"{low}+"
+    high = BINS[place + 1] - 1
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _column(words: Words, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask) -> ColumnEvidence:
+    marginal = table.marginal(place)
+    labels = recoding.labels[place]
+    rows = _rows(recoding.classes[kept, place], recoding.sizes[kept], len(labels))
+    level = recoding.node[place] if isinstance(recoding, LevelRecoding) else None
+    return ColumnEvidence(
+        table.columns[place],
+        level,
+        table.ladders[place].height - 1,
+        int((marginal > 0).sum()),
+        int((rows > 0).sum()),
+        tuple(_examples(words, table, recoding, place, kept)),
+        _shares(words, labels, _before(recoding, place, marginal), rows) if isinstance(recoding, LevelRecoding) else (),
+    )
+
+
+def _before(recoding: LevelRecoding, place: int, marginal: Counts) -> Floats:
+    """Raw rows behind each published label."""
+    size = len(recoding.labels[place])
+    return _rows(recoding.label_codes(place), marginal, size)
+
+
+def _rows(codes: npt.NDArray[np.int32], counts: Counts, size: int) -> Floats:
+    """Rows of each code."""
+    return np.bincount(codes, weights=counts, minlength=size).astype(np.float64)
+
+
+def _shares(words: Words, labels: tuple[str | None, ...], before: Floats, after: Floats) -> tuple[Pair, ...]:
+    """The most frequent labels with their shares, and the others as one."""
+    shares = [rows / max(float(rows.sum()), 1.0) for rows in (before, after)]
+    order = [int(code) for code in np.argsort(-shares[0], kind="stable") if shares[0][code] or shares[1][code]]
+    shown = order if len(order) <= MOST_LABELS + 1 else order[:MOST_LABELS]
+    pairs = [Pair(shown_as(words, labels[code]), float(shares[0][code]), float(shares[1][code])) for code in shown]
+    if len(shown) < len(order):
+        rest = order[len(shown) :]
+        pairs.append(
+            Pair(
+                words["report.others"].format(count=words.count(len(rest))),
+                float(shares[0][rest].sum()),
+                float(shares[1][rest].sum()),
+            )
+        )
+    return tuple(pairs)
+
+
+def _examples(
+    words: Words, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask
+) -> Iterator[tuple[str, str]]:
+    """Frequent raw values with what they are published as, no value twice."""
+    visible = np.flatnonzero(kept[recoding.owners])
+    order = visible[np.argsort(-table.counts[visible], kind="stable")][:2000]
+    seen: set[int] = set()
+    for combination in order.tolist():
+        code = int(table.codes[combination, place])
+        if code in seen:
+            continue
+        seen.add(code)
+        label = recoding.labels[place][recoding.classes[recoding.owners[combination], place]]
+        yield shown_as(words, table.ladders[place].values[code]), shown_as(words, label)
+        if len(seen) == MOST_EXAMPLES:
+            return
+
+
+def _sensitive(words: Words, table: FrequencyTable, recoding: Recoding, name: str, kept: Mask) -> tuple[Pair, ...]:
+    values = table.sensitive[name]
+    published = kept[recoding.owners][values.owners]
+    after = _rows(values.values[published], values.counts[published], values.size)
+    return _shares(words, table.sensitive_values[name], values.totals().astype(np.float64), after)
+
+
+def shown_as(words: Words, label: str | None) -> str:
+    """A value as a report shows it."""
+    return words["report.missing"] if label is None else label

@@ -1,0 +1,51 @@
+"""The dossier of a release: everything that a report on it is made of."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from sfumato.microdata.methods.full_domain.alternatives import Alternative
+from sfumato.microdata.outcome import Report
+from sfumato.microdata.plan.model import Plan
+from sfumato.report.release.before_after import Evidence
+from sfumato.texts.words import Words, words_in
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """What is known of a release; the more, the more a report tells.
+
+    Attributes:
+        plan: What was asked; evidence: what was seen of the rows; others: releases that were not chosen.
+        seals: SHA-256 of the other files of the folder, by the report's key for each.
+        day: When it was released; language: of the report, where it is not the plan's.
+    """
+
+    report: Report
+    plan: Plan | None = None
+    evidence: Evidence | None = None
+    others: tuple[Alternative, ...] = ()
+    seals: Mapping[str, str] = field(default_factory=dict)
+    day: date | None = None
+    language: str | None = None
+
+    @property
+    def words(self) -> Words:
+        """The words of the language that is asked for, or else the plan's."""
+        return words_in(self.language or (self.plan.language if self.plan else "en"))
+
+    @property
+    def star_rows(self) -> bool:
+        """Whether there are rows with `*` in every quasi-identifier because they were suppressed."""
+        return self.report.star_rows and self.report.suppressed_rows > 0
+
+    def under_promise(self, column: str) -> bool:
+        """Whether a promise is made about a column."""
+        return any(promise.column == column for promise in self.report.models)
+
+    def about(self) -> dict[str, str]:
+        """Who released for what, as the plan says it, by the plan's keys; only what it says."""
+        if self.plan is None:
+            return {}
+        said = {key: getattr(self.plan.release, key) for key in ("by", "purpose", "recipient", "basis")}
+        return {key: text for key, text in said.items() if text}

@@ -1,0 +1,143 @@
+"""The report to hand out with a release: it holds nothing that weakens the protection.
+
+Left out on purpose: raw values and their counts, sizes of single classes beyond what is promised, exact numbers of
+suppressed rows, the seed (it would undo a shuffled order), the hash of the raw data (it would confirm a guess), the
+exact loss and whether it is the least (who knows that a release is minimal can rule out what it might have come from:
+Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing, VLDB), levels and the plan itself. What
+a published value stands for is told, since nobody can use it otherwise; of groups, all values that the hierarchy lists,
+whether or not the data hold them.
+"""
+
+from html import escape
+from typing import Any
+
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.verdict import Promise
+from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table
+from sfumato.report.release import optimality, sections, sentences
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.sign_off import document_rows
+
+# What the document says of itself outside the house: the name of the raw file stays inside.
+OUTSIDE = ("report.date", "report.software", "report.by", "report.purpose", "report.recipient", "report.basis")
+
+
+def html(dossier: Dossier) -> str:
+    """The report to hand out, as one page."""
+    words, report = dossier.words, dossier.report
+    head = [words["external.model"], words["report.column"], words["external.asked"]]
+    promises = [(one.model, one.column or "", words.figure(f"{one.asked:g}")) for one in report.models]
+    body = [
+        f"<h1>{escape(words['external.title'])}</h1>",
+        paragraph(words["external.subtitle"].format(version=report.version), True),
+        _document(dossier),
+        sections.verdict(dossier, outside=True),
+        sections.limits(dossier, outside=True),
+        section(words["report.columns"], _columns(dossier)),
+        _meanings(dossier),
+        section(words["external.rows"], paragraph(_suppressed(dossier))),
+        section(words["external.promises"], table(head, promises, words)),
+    ]
+    return page(f"Sfumato: {words['external.title']}", [part for part in body if part], words.language)
+
+
+def figures(dossier: Dossier) -> dict[str, Any]:
+    """The same in plain values: what report-external.json holds."""
+    words, report, plan = dossier.words, dossier.report, _plan(dossier)
+    return {
+        "version": report.version,
+        "edition": "external",
+        "language": words.language,
+        **({"date": dossier.day.isoformat()} if dossier.day else {}),
+        "release": dossier.about(),
+        "holds": report.holds,
+        "checked": words["report.checked"],
+        "models": [_model(dossier, promise) for promise in report.models],
+        "columns": {name: _column(dossier, name) for name in plan.columns},
+        "suppressed_at_most": _bound(dossier),
+        "limits": sentences.limits(words, tuple(promise.model for promise in report.models)),
+    }
+
+
+def _plan(dossier: Dossier) -> Plan:
+    if dossier.plan is None:
+        raise ValueError("a report to hand out needs the plan of the release")
+    return dossier.plan
+
+
+def _document(dossier: Dossier) -> str:
+    titles = [dossier.words[key] for key in OUTSIDE]
+    about = [*dossier.about().values(), f"Sfumato {dossier.report.version}"]
+    about += [dossier.words.day(dossier.day)] if dossier.day else []
+    rows = [row for row in document_rows(dossier) if row[0] in titles and row[1] in about]
+    return table(["", ""], rows, dossier.words)
+
+
+def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
+    column = {"column": promise.column} if promise.column else {}
+    says = sentences.promised(dossier.words, promise, dossier.plan, dossier.star_rows, outside=True)
+    return {"model": promise.model, "asked": promise.asked, "holds": promise.holds} | column | {"says": says}
+
+
+def _column(dossier: Dossier, name: str) -> dict[str, Any]:
+    told = dossier.evidence.meanings.get(name, ()) if dossier.evidence else ()
+    values = [{"value": label, "stands_for": meaning} for label, meaning in told]
+    return {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
+
+
+def _columns(dossier: Dossier) -> str:
+    words = dossier.words
+    rows = [
+        (
+            f"<td><b>{escape(name)}</b></td>",
+            f"<td>{escape(_role(dossier, name))}</td>",
+            f"<td>{escape(_what(dossier, name))}</td>",
+        )
+        for name in _plan(dossier).columns
+    ]
+    return raw_table([words["report.column"], words["external.role"], words["report.what"]], rows)
+
+
+def _role(dossier: Dossier, name: str) -> str:
+    return dossier.words[_plan(dossier).columns[name].role].partition(":")[0]
+
+
+def _meanings(dossier: Dossier) -> str:
+    """What published values stand for."""
+    words = dossier.words
+    told = dossier.evidence.meanings if dossier.evidence else {}
+    rows = [(name, label, meaning) for name, entries in told.items() for label, meaning in entries]
+    head = [words["report.column"], words["external.label"], words["external.stands_for"]]
+    return section(words["external.read"], table(head, rows, words)) if rows else ""
+
+
+def _what(dossier: Dossier, name: str) -> str:
+    """What was done to a column, in words."""
+    told = sentences.untouched(dossier.words, _plan(dossier), name, dossier.under_promise(name))
+    return told or _fate(dossier, name)
+
+
+def _fate(dossier: Dossier, name: str) -> str:
+    words, report = dossier.words, dossier.report
+    if name in optimality.published(report):
+        return words["report.alike"]
+    if name not in report.levels:
+        return words["report.by_class"]
+    if report.levels[name] == 0:
+        return words["fate.raw"]
+    evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
+    return words["fate.withheld" if evidence and report.levels[name] == evidence.top else "external.coarser"]
+
+
+def _suppressed(dossier: Dossier) -> str:
+    words, report = dossier.words, dossier.report
+    if not report.suppressed_rows:
+        return words["external.no_rows"]
+    key = "external.rows_starred" if report.star_rows else "external.rows_dropped"
+    return words[key].format(share=f"{100 * _bound(dossier):.0f} %")
+
+
+def _bound(dossier: Dossier) -> float:
+    """A round share that the suppressed rows do not exceed: their number itself would tell of them."""
+    share = dossier.report.suppressed_rows / max(dossier.report.rows, 1)
+    return next((bound for bound in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if share <= bound), 1.0)

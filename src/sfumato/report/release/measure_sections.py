@@ -1,0 +1,106 @@
+"""What was measured of a release beside its promises, in words: utility, and where the risk comes from."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from sfumato.report.page.html_parts import listing, paragraph, table
+from sfumato.texts.words import Words
+
+MOST_PAIRS = 10
+
+
+def _head(words: Words, key: str) -> str:
+    return f"<h3>{escape(words[key])}</h3>"
+
+
+def utility(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+    """Losses, drift of distributions and associations, and the error of counts; what was not measured is not told."""
+    yield from _distances(words, measures.get("distributions") or {})
+    yield from _association(words, measures.get("association") or {}, measures.get("association_pairs") or ())
+    yield from _queries(words, measures.get("range_counts") or {})
+    yield from _classification(words, measures.get("classification") or {})
+    yield from _losses(words, measures.get("losses") or {})
+
+
+def _distances(words: Words, distances: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    if not distances:
+        return
+    yield _head(words, "measure.moved") + paragraph(words["measure.moved_hint"], True)
+    rows = [(name, entry.get("total_variation"), entry.get("earth_mover")) for name, entry in distances.items()]
+    head = [words["report.column"], words["measure.total_variation"], words["measure.earth_mover"]]
+    yield table(head, rows, words)
+
+
+def _association(words: Words, summary: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not pairs:
+        return
+    yield _head(words, "measure.drift")
+    mean = summary.get("mean_drift")
+    if mean is not None:
+        yield paragraph(words["measure.drift_text"].format(mean=words.figure(f"{mean:.2f}")))
+    order = sorted(pairs, key=lambda pair: -abs((pair.get("cramers_v_before") or 0) - (pair.get("cramers_v") or 0)))
+    rows = [
+        (f"{pair['first']} × {pair['second']}", pair.get("cramers_v_before"), pair.get("cramers_v"))
+        for pair in order[:MOST_PAIRS]
+    ]
+    yield table([words["measure.columns"], words["measure.cramers_v_before"], words["report.after"]], rows, words)
+
+
+def _queries(words: Words, errors: Mapping[str, Any]) -> Iterator[str]:
+    if errors:
+        shares = {"mean": words.percent(errors["mean_error"]), "median": words.percent(errors["median_error"])}
+        text = words["measure.counts_text"].format(queries=words.count(errors["queries"]), **shares)
+        yield _head(words, "measure.counts") + paragraph(text)
+
+
+def _classification(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
+    plain = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, int | float | str)]
+    if plain:
+        yield _head(words, "measure.learned") + table(["", words["measure.value"]], plain, words)
+
+
+def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    if losses:
+        rows = [(name, loss["value"]) for name, loss in losses.items()]
+        yield _head(words, "measure.all_losses") + table([words["report.loss"], words["measure.value"]], rows, words)
+
+
+def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+    """Where the risk comes from: columns, steps of generalization, and outliers."""
+    contribution = risk.get("contribution") or {}
+    lines = [*_without(words, contribution), *_steps(words, contribution, levels)]
+    if lines:
+        yield _head(words, "measure.origins") + listing(lines)
+    outliers = [*_outliers(words, risk.get("outliers") or {}), *forcing_sentences(words, risk, levels)]
+    if outliers:
+        yield _head(words, "measure.outliers") + listing(outliers)
+
+
+def _without(words: Words, contribution: Mapping[str, Any]) -> Iterator[str]:
+    uniques = contribution.get("uniques")
+    for name, left in (contribution.get("without") or {}).items():
+        if uniques is not None and left != uniques:
+            yield words["measure.without"].format(column=name, before=words.count(uniques), after=words.count(left))
+
+
+def _steps(words: Words, contribution: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+    """What the levels that were chosen do, each by itself."""
+    for step in contribution.get("steps") or ():
+        if levels.get(step["column"]) == step["level"] and step["uniques"] != step["uniques_before"]:
+            counts = {"before": words.count(step["uniques_before"]), "after": words.count(step["uniques"])}
+            yield words["measure.step"].format(column=step["column"], level=step["level"], **counts)
+
+
+def _outliers(words: Words, outliers: Mapping[str, Any]) -> Iterator[str]:
+    for name, rows in (outliers.get("singled_out_alone_by") or {}).items():
+        if rows:
+            yield words["measure.alone"].format(column=name, rows=words.count(rows))
+
+
+def forcing_sentences(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
+    """Which rows keep each column from being a level finer."""
+    for name, entry in (risk.get("forcing") or {}).items():
+        if name in levels:
+            counts = {"rows": words.count(entry["rows"]), "level": levels[name], "finer": entry["level"]}
+            yield words["said.forcing"].format(column=name, **counts)

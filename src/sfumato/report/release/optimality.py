@@ -1,0 +1,73 @@
+"""What is proved of a release: how far its loss may be from the least, and what a search over sets publishes."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from sfumato.microdata.outcome import Report
+from sfumato.report.page.html_parts import paragraph, section, table
+from sfumato.report.release.before_after import shown_as
+from sfumato.report.release.dossier import Dossier
+from sfumato.texts.words import Words
+
+MOST_LABELS = 30
+Labels = Sequence[str | None]
+
+
+def published(report: Report) -> Mapping[str, Labels]:
+    """The labels of each column, for a method that chooses them for all rows alike."""
+    labels: Mapping[str, Labels] = report.details.get("published") or {}
+    return labels
+
+
+def fate(words: Words, labels: Labels, values: int | None) -> str:
+    """What labels that hold for all rows do to a column of so many different values."""
+    if list(labels) == ["*"]:
+        return words["fate.withheld"]
+    if len(labels) == values:
+        return words["report.as_it_is"]
+    return words["report.one_of"].format(count=words.count(len(labels)))
+
+
+def chips(words: Words, labels: Labels) -> str:
+    """Labels one after the other; of many the first ones."""
+    if list(labels) == ["*"]:
+        return ""
+    shown = [f'<span class="chip">{escape(shown_as(words, label))}</span>' for label in labels[:MOST_LABELS]]
+    rest = len(labels) - MOST_LABELS
+    more = [words["report.more_labels"].format(count=words.count(rest))] if rest > 0 else []
+    return f'<div class="labels">{" ".join([*shown, *more])}</div>' if labels else ""
+
+
+def quality(dossier: Dossier) -> str:
+    """How good the answer of a search with a bound is; nothing for others."""
+    bound = dossier.report.details.get("bound")
+    if bound is None:
+        return ""
+    gap = _gap(dossier.report.loss.value, float(bound))
+    text = paragraph(_quality_text(dossier, gap))
+    return section(dossier.words["report.quality"], text, *_figures(dossier, float(bound), gap))
+
+
+def _quality_text(dossier: Dossier, gap: float) -> str:
+    words, report = dossier.words, dossier.report
+    if report.proved_optimal:
+        return words["report.proved"]
+    why = words["report.interrupted" if report.details.get("interrupted") else "report.time_over"]
+    return words["report.unproved"].format(why=why, gap=words.percent(gap))
+
+
+def _gap(loss: float, bound: float) -> float:
+    """By which share of the loss the least may lie lower."""
+    return 0.0 if loss <= 0 else min(max(0.0, 1.0 - bound / loss), 1.0)
+
+
+def _figures(dossier: Dossier, bound: float, gap: float) -> list[str]:
+    words, loss = dossier.words, dossier.report.loss
+    if dossier.report.proved_optimal:
+        return []
+    rows = [
+        (words["report.loss_here"], words.figure(f"{loss.value:,.6g}")),
+        (words["report.loss_bound"], words.figure(f"{bound:,.6g}")),
+        (words["report.loss_gap"], words.percent(gap)),
+    ]
+    return [table(["", loss.name], rows, words)]

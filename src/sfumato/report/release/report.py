@@ -1,0 +1,128 @@
+"""The report of a release: text for the terminal, the page for the house, a fragment for notebooks, the files."""
+
+import json
+from html import escape
+from typing import Any
+
+from sfumato.microdata.outcome import Report
+from sfumato.report.page.html_parts import page, paragraph
+from sfumato.report.release import optimality, sections, sentences, sign_off
+from sfumato.report.release.dossier import Dossier
+from sfumato.texts.words import words_in
+
+
+def text(report: Report) -> str:
+    """A summary in plain text."""
+    lines = [f"{promise_text(report)}", ""]
+    lines += [f"  method        {report.method}{' (proved optimal)' if report.proved_optimal else ''}"]
+    if report.levels:
+        lines += ["  levels        " + ", ".join(f"{name} {level}" for name, level in report.levels.items())]
+    lines += [
+        f"  loss          {report.loss.value:.6g} ({report.loss.name})",
+        f"  rows          {report.published_rows:,} published, {report.suppressed_rows:,} "
+        + ("of them as * throughout" if report.star_rows else "suppressed")
+        + (f", {report.dropped_rows:,} dropped" if report.dropped_rows else ""),
+        *_withheld(report),
+        f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
+        f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
+        f"{_percent(report.risk['after']['highest'])} after",
+        *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
+        *_nodes(report),
+        *(f"  LOST          {line}" for line in sentences.lost_columns(words_in(), report)),
+        f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
+    ]
+    return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
+
+
+def _withheld(report: Report) -> list[str]:
+    """How many columns are withheld, and which."""
+    columns = report.withheld_columns
+    return [f"  columns       {len(columns)} withheld (* in every row): {', '.join(columns)}"] if columns else []
+
+
+def _nodes(report: Report) -> list[str]:
+    """How many nodes were looked at, for methods that look at nodes."""
+    if not report.nodes["total"]:
+        return []
+    satisfying = report.details.get("satisfying_nodes")
+    more = "" if satisfying is None else f", {satisfying:,} keep the promises"
+    return [f"  nodes         {report.nodes['checked']:,} of {report.nodes['total']:,} checked{more}"]
+
+
+def promise_text(report: Report) -> str:
+    """All promises, and whether they hold, in a line."""
+    promises = ", ".join(_promise(promise.model, promise.asked, promise.column) for promise in report.models)
+    return f"{promises}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
+
+
+def _promise(model: str, asked: float, column: str | None) -> str:
+    return f"{model} {asked:g}" + (f" of {column}" if column else "")
+
+
+def _percent(share: float) -> str:
+    return f"{share:.3%}" if share < 0.01 else f"{share:.1%}"
+
+
+def html(dossier: Dossier) -> str:
+    """The report for the house as one page, to be signed; the more is known of the release, the more it tells."""
+    words = dossier.words
+    body = [
+        f"<h1>{escape(words['report.title'])}</h1>",
+        paragraph(sections.subtitle(dossier), soft=True),
+        sections.verdict(dossier),
+        sections.lost(dossier),
+        sections.limits(dossier),
+        sign_off.document(dossier),
+        sections.key_figures(dossier),
+        optimality.quality(dossier),
+        sign_off.residual_risk(dossier),
+        sections.columns(dossier),
+        sections.risk(dossier),
+        sections.utility(dossier),
+        sections.trade_off(dossier),
+        sign_off.decisions(dossier),
+        sections.notes(dossier),
+        sign_off.signatures(dossier),
+        sections.origin(dossier),
+        sign_off.glossary(words),
+    ]
+    return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
+
+
+def fragment(report: Report) -> str:
+    """A few lines for a notebook: no page of its own, no style that leaks into others."""
+    color = "#1f7a4d" if report.holds else "#b3261e"
+    rows = "".join(
+        f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
+        f'<td style="text-align:left">{escape(value)}</td></tr>'
+        for value, words in sections.figures(Dossier(report))
+    )
+    return (
+        f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
+        f"<p><b>{escape(promise_text(report))}</b></p><table>{rows}</table></div>"
+    )
+
+
+def files(dossier: Dossier) -> dict[str, str]:
+    """The reports of a release folder by their names: for the house and to hand out, with twins for programs."""
+    from sfumato.report.release import external
+
+    return {
+        "report.html": html(dossier),
+        "report-external.html": external.html(dossier),
+        "report.json": _json(figures(dossier) | dict(dossier.seals)),
+        "report-external.json": _json(external.figures(dossier)),
+    }
+
+
+def _json(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def figures(dossier: Dossier) -> dict[str, Any]:
+    """The report in plain values: what report.json holds."""
+    about: dict[str, Any] = {"date": dossier.day.isoformat()} if dossier.day else {}
+    about |= {"release": dossier.about()} if dossier.about() else {}
+    evidence = dossier.evidence.to_dict() if dossier.evidence else {}
+    others = {"alternatives": [entry.to_dict() for entry in dossier.others]} if dossier.others else {}
+    return dossier.report.to_dict() | about | evidence | others

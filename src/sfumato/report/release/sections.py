@@ -1,0 +1,272 @@
+"""The sections of a release report: each a heading with what stands below it, or nothing where nothing is known."""
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from sfumato.microdata.plan.methods import FullDomain
+from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
+from sfumato.report.page.plots import Pair, histogram, legend, meters
+from sfumato.report.release import measure_sections, optimality, sentences
+from sfumato.report.release.before_after import ColumnEvidence
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.trade_off import trade_off_sentences
+from sfumato.texts.words import Words
+
+# Losses whose columns lose between nothing and everything: these can be shown as a share.
+RATES = ("highest", "average", "threshold", "share_above")
+SHARES = ("loss-metric", "precision", "non-uniform-entropy")
+
+
+def subtitle(dossier: Dossier) -> str:
+    """What was released, in a line."""
+    words, plan = dossier.words, dossier.plan
+    name = Path(plan.data.source).name if plan and plan.data.source else ""
+    source = words["report.subtitle_source"].format(name=name) if name else ""
+    rows = words.count(dossier.report.published_rows)
+    return words["report.subtitle"].format(rows=rows, source=source, version=dossier.report.version)
+
+
+def verdict(dossier: Dossier, outside: bool = False) -> str:
+    """What is promised, whether it holds, and how that was checked."""
+    words, report = dossier.words, dossier.report
+    broken = "report.broken_outside" if outside else "report.broken"
+    tone, word = ("verdict", "report.holds") if report.holds else ("verdict bad", broken)
+    lines = [sentences.promised(words, one, dossier.plan, dossier.star_rows, outside) for one in report.models]
+    checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
+    return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
+
+
+def lost(dossier: Dossier) -> str:
+    """The columns of which little is left, as loud as a broken promise: useless data are no release."""
+    words = dossier.words
+    lines = sentences.lost_columns(words, dossier.report)
+    head = f"<strong>{escape(words['lost.head'])}</strong>"
+    return f'<div class="verdict bad">{head}{listing(lines)}</div>' if lines else ""
+
+
+def limits(dossier: Dossier, outside: bool = False) -> str:
+    """What is not promised, as loud as what is; in the house also what these rows tell besides."""
+    words = dossier.words
+    told = [] if outside else sentences.disclosure(words, dossier.report)
+    lines = [*told, *sentences.limits(words, tuple(promise.model for promise in dossier.report.models))]
+    return f'<div class="verdict not"><strong>{escape(words["report.not_promised"])}</strong>{listing(lines)}</div>'
+
+
+def figures(dossier: Dossier) -> list[tuple[str, str]]:
+    """The figures that stand out, each with its words."""
+    words, report = dossier.words, dossier.report
+    before, after = report.risk["before"], report.risk["after"]
+    lost = words.percent(report.suppressed_rows / max(report.rows, 1))
+    suppressed = words[f"report.figures.{'starred' if report.star_rows else 'suppressed'}"].format(share=lost)
+    loss = "report.figures.loss_proved" if report.proved_optimal else "report.figures.loss"
+    highest = f"{words.percent(before['highest'])} → {words.percent(after['highest'])}"
+    return [
+        (words.count(report.published_rows), words["report.figures.published"]),
+        (words.count(report.suppressed_rows), suppressed),
+        (highest, words["report.figures.highest"]),
+        (f"{words.count(before['uniques'])} → {words.count(after['uniques'])}", words["report.figures.uniques"]),
+        (words.amount(report.loss.value), words[loss].format(name=report.loss.name)),
+    ]
+
+
+def key_figures(dossier: Dossier) -> str:
+    """The figures that stand out, as tiles."""
+    return tiles(figures(dossier))
+
+
+def columns(dossier: Dossier) -> str:
+    """What was done to each column."""
+    words, report, plan = dossier.words, dossier.report, dossier.plan
+    title = words["report.columns"]
+    if plan is None:
+        levels = [(name, level, report.loss.per_column.get(name)) for name, level in report.levels.items()]
+        head = [words[f"report.{key}"] for key in ("column", "level", "loss")]
+        return section(title, table(head, levels, words)) if levels else ""
+    examples = [words["report.examples"]] if dossier.evidence else []
+    rows = [_column(dossier, name) for name in plan.columns]
+    return section(title, raw_table([words["report.column"], words["report.what"], *examples], rows))
+
+
+def _column(dossier: Dossier, name: str) -> list[str]:
+    assert dossier.plan is not None
+    words, column = dossier.words, dossier.plan.columns[name]
+    evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
+    labels = optimality.published(dossier.report).get(name, ())
+    told = sentences.untouched(words, dossier.plan, name, dossier.under_promise(name))
+    what = told or _fate(dossier, name, evidence)
+    role = words.get(f"glossary.{column.role}", words[column.role].partition(":")[0])
+    head = f'<td><b>{escape(name)}</b><br><span class="chip {column.role}">{escape(role)}</span></td>'
+    cells = [head, f"<td>{escape(what)}{optimality.chips(words, labels)}</td>"]
+    if not dossier.evidence:
+        return cells
+    return [*cells, f"<td>{''.join(_pair(*example) for example in evidence.examples) if evidence else ''}</td>"]
+
+
+def _pair(before: str, after: str) -> str:
+    arrow = '<span class="arrow">→</span>'
+    return f'<span class="pair">{escape(_cut(before))}{arrow}<b>{escape(_cut(after))}</b></span>'
+
+
+def _cut(value: str, length: int = 40) -> str:
+    return value if len(value) <= length else value[: length - 1] + "…"
+
+
+def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
+    assert dossier.plan is not None
+    words, report = dossier.words, dossier.report
+    changed = evidence is not None and evidence.before != evidence.after
+    counts = (evidence.before, evidence.after) if evidence is not None and changed else None
+    became = (
+        ""
+        if counts is None
+        else words["report.became"].format(before=words.count(counts[0]), after=words.count(counts[1]))
+    )
+    if name in report.levels and evidence is not None:
+        return sentences.fate(words, dossier.plan.columns[name].hierarchy, report.levels[name], evidence.top) + became
+    if name in report.levels:
+        return words["report.at_level"].format(level=report.levels[name])
+    if name in optimality.published(report):
+        return optimality.fate(words, optimality.published(report)[name], evidence.before if evidence else None)
+    return words["report.by_class"] + became
+
+
+def risk(dossier: Dossier) -> str:
+    """Risk before and after, and the rows by the size of their class."""
+    words, report = dossier.words, dossier.report
+    before, after = report.risk["before"], report.risk["after"]
+    rows = max(int(before.get("rows", report.rows)), 1), max(int(after.get("rows", report.rows)), 1)
+    pairs = [
+        Pair(words["risk.highest"], before["highest"], after["highest"]),
+        Pair(words["risk.average"], before["average"], after["average"]),
+        Pair(words["risk.uniques"], before["uniques"] / rows[0], after["uniques"] / rows[1]),
+    ]
+    parts = [paragraph(words["report.risk_why"]), legend(words), meters(words, pairs)]
+    more = [*_sizes(dossier), risk_table(dossier), *measure_sections.origins(words, report.risk, report.levels)]
+    return section(words["report.risk"], *parts, *more)
+
+
+def _sizes(dossier: Dossier) -> Iterator[str]:
+    words = dossier.words
+    if dossier.evidence is None:
+        return
+    small = sum(pair.before or 0.0 for pair in dossier.evidence.sizes[:2])
+    about = words["report.sizes"].format(share=words.percent(small))
+    drawn = histogram(words, dossier.evidence.sizes, words["report.sizes_axis"], about)
+    yield f"<figure>{drawn}{legend(words)}<figcaption>{escape(about)}</figcaption></figure>"
+
+
+def risk_table(dossier: Dossier) -> str:
+    """All single figures of risk, as a table; measures that one side lacks stay empty."""
+    words, sides = dossier.words, (dossier.report.risk["before"], dossier.report.risk["after"])
+    rows = [
+        (words.get(f"risk.{name}", name.replace("_", " ")), *(_risk(words, name, side.get(name)) for side in sides))
+        for name, figure in sides[0].items()
+        if isinstance(figure, int | float) and not isinstance(figure, bool)
+    ]
+    return table([words[f"report.{key}"] for key in ("figure", "before", "after")], rows, words)
+
+
+def _risk(words: Words, name: str, figure: object) -> object:
+    """A figure of risk: chances and shares in percent."""
+    return words.percent(figure) if name in RATES and isinstance(figure, int | float) else figure
+
+
+def utility(dossier: Dossier) -> str:
+    """What the rows lost: per column, their distributions, and whatever else was measured."""
+    words = dossier.words
+    parts = [*_losses(dossier), *_distributions(dossier), *measure_sections.utility(words, dossier.report.utility)]
+    return section(words["report.utility"], *parts) if parts else ""
+
+
+def _losses(dossier: Dossier) -> Iterator[str]:
+    words, loss = dossier.words, dossier.report.loss
+    if not loss.per_column:
+        return
+    left = dossier.report.utility.get("values_left", {})
+    if left:
+        head = [words[f"report.{key}"] for key in ("column", "values_before", "values_after", "share")]
+        rows = [(name, entry["before"], entry["after"], words.percent(entry["share"])) for name, entry in left.items()]
+        yield paragraph(words["report.values_left"]) + table(head, rows, words)
+    if loss.name in SHARES and all(0 <= share <= 1 for share in loss.per_column.values()):
+        yield paragraph(words["report.losses"].format(name=loss.name))
+        yield meters(words, [Pair(name, None, share) for name, share in loss.per_column.items()])
+    else:
+        head = [words["report.column"], words["report.loss_of"].format(name=loss.name)]
+        yield table(head, loss.per_column.items(), words)
+
+
+def _distributions(dossier: Dossier) -> Iterator[str]:
+    words, evidence = dossier.words, dossier.evidence
+    if evidence is None:
+        return
+    shown = {name: column.shares for name, column in evidence.columns.items()} | dict(evidence.sensitive)
+    cards = [
+        f'<div class="card"><h3>{escape(name)}</h3>{meters(words, pairs)}</div>'
+        for name, pairs in shown.items()
+        if len(pairs) > 1
+    ]
+    if cards:
+        yield f"<h3>{escape(words['report.distributions'])}</h3>{legend(words)}"
+        yield f'<div class="columns">{"".join(cards)}</div>'
+
+
+def trade_off(dossier: Dossier) -> str:
+    """What other budgets and neighboring levels would have cost."""
+    words, report, plan = dossier.words, dossier.report, dossier.plan
+    if not dossier.others or plan is None or not isinstance(plan.method, FullDomain):
+        return ""
+    limit = plan.method.suppression.limit(report.rows)
+    lines = trade_off_sentences(words, dossier.others, report.loss.value, report.rows, limit)
+    return section(words["report.trade_off"], paragraph(words["report.trade_off_intro"]), listing(lines))
+
+
+def notes(dossier: Dossier) -> str:
+    """What a reader should know besides."""
+    words, remarks = dossier.words, dossier.report.remarks
+    return section(words["report.notes"], listing(map(words.sentence, remarks))) if remarks else ""
+
+
+def origin(dossier: Dossier) -> str:
+    """How the release was made, so that it can be made again: figures, fingerprints, and the plan in full."""
+    words, plan = dossier.words, dossier.plan
+    shuffled = plan is not None and plan.output.order == "shuffle"
+    keys = ["report.house", *(["report.shuffled"] if shuffled else [])]
+    parts = [*(paragraph(words[key]) for key in keys), table(["", ""], _origin_rows(dossier), words)]
+    return section(words["report.made"], *parts, *(_plan(dossier) if plan else ()))
+
+
+def _origin_rows(dossier: Dossier) -> list[tuple[str, str]]:
+    words, report = dossier.words, dossier.report
+    classes, seconds = report.classes, report.seconds
+    method = words["report.proved_optimal"].format(method=report.method) if report.proved_optimal else report.method
+    sizes = {"smallest": words.count(classes.smallest), "largest": words.count(classes.largest)}
+    return [
+        (words["report.method"], method),
+        (words["report.nodes"], _of(words, report.nodes["checked"], report.nodes["total"])),
+        (words["report.classes"], words["report.classes_text"].format(count=words.count(classes.count), **sizes)),
+        (words["report.dropped"], words.count(report.dropped_rows)),
+        (words["report.engine"], report.engine),
+        (words["report.seed"], words["report.secret"] if report.seed is None else str(report.seed)),
+        (
+            words["report.seconds"],
+            words["report.seconds_text"].format(
+                total=words.figure(f"{seconds.total:.2f}"), search=words.figure(f"{seconds.search:.2f}")
+            ),
+        ),
+        (words["report.sha_input"], report.input_sha256),
+        *((words[f"report.sha_{key.removesuffix('_sha256')}"], seal) for key, seal in dossier.seals.items()),
+        ("Sfumato", report.version),
+    ]
+
+
+def _of(words: Words, part: int, whole: int) -> str:
+    return words["report.of"].format(part=words.count(part), whole=words.count(whole))
+
+
+def _plan(dossier: Dossier) -> Iterator[str]:
+    """The plan as it stands: it is printed with the report."""
+    from sfumato.microdata.plan.write import plan_text
+
+    assert dossier.plan is not None
+    yield f"<h3>{escape(dossier.words['report.plan'])}</h3><pre>{escape(plan_text(dossier.plan))}</pre>"

@@ -1,0 +1,144 @@
+"""What reports say in sentences: about promises, their limits, and what is done to a column."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from sfumato.hierarchies.dates import LEVELS, Dates
+from sfumato.hierarchies.digits import Digits
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.models.named_values import named
+from sfumato.microdata.outcome import Report
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.verdict import Promise
+from sfumato.texts.words import Words
+
+
+def promised(
+    words: Words, promise: Promise, plan: Plan | None = None, star_rows: bool = False, outside: bool = False
+) -> str:
+    """A promise in a sentence, and that it does not hold where it does not.
+
+    Args:
+        plan: What was asked, where it is known.
+        star_rows: Whether suppressed rows are published, too.
+        outside: Whether the sentence is handed out: then it does not tell what was reached.
+    """
+    kind = promise.model if f"promise.{promise.model}.says" in words else "other"
+    says = words[f"promise.{kind}.says"]
+    if star_rows:
+        says = says.replace(words["promise.published"], words["promise.published_save_stars"])
+    reached = "" if outside else words[f"promise.{kind}.reached"]
+    sentence = says.replace("{found}", reached).format(
+        model=promise.model,
+        asked=words.figure(f"{promise.asked:g}"),
+        reached=words.figure(_figure(promise.reached)),
+        column=promise.column or words["promise.that_column"],
+        limited=_limited(words, promise, plan),
+        **{name: promise.parameters.get(name, f"{promise.asked:g}") for name in ("k", "lower")},
+    )
+    if "against" in promise.parameters and not outside:
+        sentence += " " + words[f"promise.against.{promise.parameters['against']}"]
+    return sentence if promise.holds else sentence + words["promise.broken"]
+
+
+def lost_columns(words: Words, report: Report) -> list[str]:
+    """The columns of which little is left, each with the cheapest way to keep it where one is known."""
+    return [
+        " ".join(filter(None, (_loss_of(words, entry), _remedy(words, entry))))
+        for entry in report.details.get("lost_columns", ())
+    ]
+
+
+def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
+    return words["lost.column"].format(
+        column=column["column"],
+        share=words.percent(column["share_lost"]),
+        labels=words.count(column["labels"]),
+        values=words.count(column["values"]),
+    )
+
+
+def _remedy(words: Words, column: Mapping[str, Any]) -> str:
+    rows = column["rows_to_withhold"]
+    if rows is None:
+        return ""
+    return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
+
+
+def disclosure(words: Words, report: Report) -> list[str]:
+    """What the rows tell besides what was promised, each column and the worst one or two columns in a sentence."""
+    lines = []
+    for name, figures in report.disclosure.sensitive.items():
+        key = "disclosure.one_value" if figures.one_value_classes else "disclosure.diverse"
+        lines.append(
+            words[key].format(
+                column=name,
+                alone=words.figure(f"{figures.one_value_classes:,}"),
+                classes=words.figure(f"{figures.classes:,}"),
+                rows=words.figure(f"{figures.one_value_rows:,}"),
+                l=figures.l,
+                t=words.figure(f"{figures.t:.3g}"),
+            )
+        )
+    worst = report.disclosure.most_telling
+    if worst is not None:
+        share = worst.rows / max(report.published_rows, 1)
+        lines.append(
+            words["disclosure.unique"].format(
+                columns=" + ".join(worst.columns),
+                rows=words.figure(f"{worst.rows:,}"),
+                share=words.figure(f"{share:.1%}"),
+            )
+        )
+    return [*lines, *report.disclosure.unmeasured]
+
+
+def _limited(words: Words, promise: Promise, plan: Plan | None) -> str:
+    """Which values of its column a promise limits: all of them, unless the plan names some."""
+    asked = (promise.model, promise.column, promise.asked)
+    alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.asked) == asked]
+    kind = "by_plan" if plan is None else "named" if any(named(model) for model in alike) else "all"
+    return words[f"promise.limited_{kind}"].format(column=promise.column)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def limits(words: Words, models: tuple[str, ...]) -> list[str]:
+    """What the promises do not protect against, and what no promise does."""
+    own = [f"promise.{model}.limit" for model in dict.fromkeys(models)]
+    keys = [*(key for key in own if key in words), "limits.roles", "limits.release", "limits.law"]
+    return [words[key] for key in keys]
+
+
+def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str | None:
+    """What happens to a column that is no quasi-identifier; None for one that is."""
+    column = plan.columns[name]
+    if name in plan.withheld_columns:
+        return words["fate.identifier"]
+    if column.operations is not None:
+        asked = {part.name: getattr(column.operations, part.name) for part in fields(column.operations)}
+        steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
+        return words["fate.changed"].format(steps=steps)
+    role = column.role
+    return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
+
+
+def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str:
+    """What a level does to a column."""
+    if level in (0, top):
+        return words["fate.withheld" if level else "fate.raw"]
+    kind, rung = "groups", ""
+    if isinstance(hierarchy, Dates):
+        kind, rung = "dates", words[f"rung.{rung_of(hierarchy, level)}"]
+    elif isinstance(hierarchy, Digits):
+        kind = f"digit{'s' if level > 1 else ''}_{'last' if hierarchy.side == 'right' else 'first'}"
+    return words[f"fate.{kind}"].format(level=level, top=top, rung=rung)
+
+
+def rung_of(hierarchy: Dates, level: int) -> str:
+    """The period by which dates are told at a level."""
+    rungs = [name for name in hierarchy.levels or LEVELS if name not in ("day", "any")]
+    return rungs[level - 1] if level <= len(rungs) else "coarser"

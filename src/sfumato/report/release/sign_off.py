@@ -1,0 +1,134 @@
+"""What a report to be signed needs: the document's data, residual risk in plain words, decisions, signatures, words."""
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from sfumato.microdata.plan.methods import FullDomain
+from sfumato.microdata.plan.model import ROLES
+from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
+from sfumato.report.release.dossier import Dossier
+from sfumato.texts.words import Words
+
+SIGNERS = ("prepared", "officer", "responsible")
+
+
+def document(dossier: Dossier) -> str:
+    """Date, software, data, and who released for what."""
+    return section(dossier.words["report.document"], table(["", ""], document_rows(dossier), dossier.words))
+
+
+def document_rows(dossier: Dossier) -> list[tuple[str, str]]:
+    """The data of the document, each with its words; what the plan does not say is told as such."""
+    words, about = dossier.words, dossier.about()
+    source = dossier.plan.data.source if dossier.plan else None
+    rows = [
+        (words["report.date"], words.day(dossier.day) if dossier.day else ""),
+        (words["report.software"], f"Sfumato {dossier.report.version}"),
+        (words["report.source"], Path(source).name if source else ""),
+    ]
+    keys = ("by", "purpose", "recipient", "basis")
+    return [row for row in rows if row[1]] + [
+        (words[f"report.{key}"], about.get(key, words["report.not_stated"])) for key in keys
+    ]
+
+
+def residual_risk(dossier: Dossier) -> str:
+    """What an attacker still can do, in plain words, and who was assumed to attack."""
+    words = dossier.words
+    head = f"<h3>{escape(words['sign.attackers'])}</h3>"
+    return section(
+        words["sign.residual"], listing(residual_sentences(dossier)), head, listing(attacker_sentences(words))
+    )
+
+
+def attacker_sentences(words: Words) -> list[str]:
+    """Who was assumed to attack, and who was not."""
+    return [words[f"sign.attacker.{name}"] for name in ("prosecutor", "marketer", "not")]
+
+
+def residual_sentences(dossier: Dossier) -> list[str]:
+    """The residual risk, sentence by sentence."""
+    words, report = dossier.words, dossier.report
+    before, after = report.risk["before"], report.risk["after"]
+    shares = {"highest": words.percent(after["highest"]), "average": words.percent(after["average"])}
+    uniques = {
+        "uniques": words.count(before["uniques"]),
+        "share": words.percent(before["uniques"] / max(report.rows, 1)),
+    }
+    return [
+        words["sign.residual_known"].format(alike=words.count(report.classes.smallest), **shares),
+        words["sign.residual_before"].format(**uniques),
+        *_published_columns(dossier),
+    ]
+
+
+def _published_columns(dossier: Dossier) -> Iterator[str]:
+    """What can be learned of columns that are published as they are."""
+    words, plan = dossier.words, dossier.plan
+    if plan is None:
+        return
+    for name in plan.named("sensitive"):
+        key = "sign.residual_learned" if dossier.under_promise(name) else "sign.residual_open"
+        yield words[key].format(column=name)
+    if plan.named("insensitive"):
+        yield words["sign.residual_other"].format(columns=", ".join(plan.named("insensitive")))
+
+
+def decisions(dossier: Dossier) -> str:
+    """The decisions of the plan, each with its reason."""
+    words = dossier.words
+    head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
+    rows = decision_rows(dossier)
+    return section(words["sign.decisions"], table(head, rows, words)) if rows else ""
+
+
+def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
+    """Decision, choice and reason."""
+    words, plan = dossier.words, dossier.plan
+    if plan is None:
+        return []
+    roles = [
+        (words[f"sign.roles.{role}"], ", ".join(plan.named(role)), words[f"sign.roles.{role}.why"])
+        for role in ROLES
+        if plan.named(role)
+    ]
+    why = "sign.method.why.optimal" if dossier.report.proved_optimal else "sign.method.why.other"
+    missing, order = plan.data.on_missing, plan.output.order
+    return [
+        *roles,
+        (words["report.method"], dossier.report.method, words[why]),
+        *_budget(dossier, words),
+        (words["sign.missing"], words[f"sign.missing.{missing}"], words["sign.missing.why"]),
+        (words["sign.order"], words[f"sign.order.{order}"], words[f"sign.order.{order}.why"]),
+    ]
+
+
+def _budget(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:
+    plan, rows = dossier.plan, dossier.report.rows
+    if plan is not None and isinstance(plan.method, FullDomain):
+        limit = words.count(plan.method.suppression.limit(rows))
+        choice = words["sign.budget_text"].format(limit=limit, rows=words.count(rows))
+        yield words["sign.budget"], choice, words["sign.budget.why"]
+
+
+def signatures(dossier: Dossier) -> str:
+    """A line for each person who signs."""
+    words = dossier.words
+    blanks = "".join(
+        f'<div class="blank">{escape(words[f"sign.{key}"])}</div>' for key in ("name", "place_date", "signature")
+    )
+    lines = "".join(f'<h3>{escape(words[f"sign.{who}"])}</h3><div class="sign">{blanks}</div>' for who in SIGNERS)
+    parts = (paragraph(words["sign.signatures_hint"]), lines)
+    return section(words["sign.signatures"], '<div class="whole">' + "".join(parts) + "</div>")
+
+
+def glossary(words: Words) -> str:
+    """The words of the report, each in a sentence."""
+    return section(words["sign.glossary"], definitions(glossary_entries(words)))
+
+
+def glossary_entries(words: Words) -> list[tuple[str, str]]:
+    """The words of the field, each with its one meaning."""
+    keys = [key for key in words if key.startswith("glossary.") and not key.endswith(".says")]
+    return [(words[key], words[f"{key}.says"]) for key in keys]

@@ -1,0 +1,1 @@
+"""Projects of browsers: the workspace at hand, and the encrypted file between visits."""

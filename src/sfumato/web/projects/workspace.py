@@ -1,0 +1,204 @@
+"""A workspace: what one browser has on the server, a project with its data, plan, earlier plans and runs."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from sfumato.service.jobs.folders import erase
+from sfumato.service.jobs.plans import check_paths
+from sfumato.service.jobs.pool import Pool
+from sfumato.service.jobs.requests import NAME, JobRequest
+from sfumato.service.jobs.routes import submit
+from sfumato.service.store.jobs import Job, Kind, new_id
+from sfumato.service.workers.frames import Call
+from sfumato.service.workers.process import WorkerLimits
+from sfumato.service.workers.template import run_once
+from sfumato.texts.words import Words, words_in
+from sfumato.web.projects.loaded_data import Loaded
+from sfumato.web.projects.undo import Undo
+
+MOST_RUNS = 6
+Plan = dict[str, Any]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A release that was made: its number, the plan that made it, and where it lies."""
+
+    number: int
+    plan: Plan
+    folder: Path
+    job: str
+
+
+@dataclass
+class Workspace:
+    """What one browser has on the server.
+
+    Attributes:
+        plan: The plan as far as it is made, in plain values.
+        loaded: The data and what is known of them.
+        step: The step at hand, to which a page that is opened again returns.
+        extra: Further files that the plan names, by name; none is ever overwritten, so that earlier plans stay true.
+        jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
+        shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
+    """
+
+    pool: Pool
+    words: Words = field(default_factory=words_in)
+    id: str = field(default_factory=new_id)
+    folder: Path | None = None
+    loaded: Loaded | None = None
+    plan: Plan = field(default_factory=dict)
+    step: str = "data"
+    extra: dict[str, Path] = field(default_factory=dict)
+    jobs: list[str] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    shown: int = 0
+    language: str = ""
+    dark: bool | None = None
+    asleep: bool = False
+    undo: Undo = field(default_factory=Undo)
+    pending: tuple[Job, Plan] | None = None
+    seen: float = field(default_factory=time.monotonic)
+
+    def touch(self) -> None:
+        """Somebody did something; what was changed so far can be undone."""
+        self.seen = time.monotonic()
+        self.undo.record(self.plan)
+
+    @property
+    def idle_seconds(self) -> float:
+        return time.monotonic() - self.seen
+
+    def place(self, name: str) -> Path:
+        """Where a file of the project is put; a name that is no plain one is replaced."""
+        if self.folder is None:
+            self.folder = self.pool.folders.private("session")
+        plain = Path(name.replace("\\", "/")).name
+        fits = NAME.fullmatch(plain) and plain not in ("plan.yaml", "project.json")
+        return self.folder / (plain if fits else f"data{Path(plain).suffix.lower()}")
+
+    def keep_text(self, prefix: str, text: str, ending: str = ".csv") -> Path:
+        """Put a text beside the data, under a name that follows from what it says."""
+        path = self.place(f"{prefix}-{sha256(text.encode()).hexdigest()[:10]}{ending}")
+        path.write_text(text, encoding="utf-8")
+        self.extra[path.name] = path
+        return path
+
+    def adopt(self, loaded: Loaded, plan: Plan | None = None) -> None:
+        """Take loaded data, and a plan for them: what is suggested unless one is given."""
+        self.loaded = loaded
+        self.plan = deepcopy(plan or loaded.suggested)
+        self.undo = Undo()
+        self.undo.record(self.plan)
+
+    def change_plan(self, plan: Plan) -> None:
+        """Another plan for the same data; the one at hand can be brought back."""
+        self.undo.record(self.plan)
+        self.plan = plan
+        self.touch()
+
+    def submit(self, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path]) -> Job:
+        """Start a job with the pipeline that the command line runs, too."""
+        check_paths(plan, files)
+        opened = {name: path.open("rb") for name, path in files.items()}
+        try:
+            job = submit(self.pool, JobRequest(kind, plan, opened), f"session:{self.id}")
+        finally:
+            for file in opened.values():
+                file.close()
+        self.jobs.append(job.id)
+        return job
+
+    async def aside(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """The result of a function, worked out in a process of its own: what a visitor sends can end that alone.
+
+        Raises:
+            RefusedError: It took too long or too much memory.
+        """
+        call = Call(f"{function.__module__}:{function.__qualname__}", arguments)
+        settings = self.pool.settings
+        limits = WorkerLimits(settings.page_memory_bytes, watched=True)
+        return cast("Result", await asyncio.to_thread(run_once, call, limits, settings.page_seconds, self.folder))
+
+    def files(self, plan: Plan | None = None) -> dict[str, Path]:
+        """The files that a plan of the rows names."""
+        assert self.loaded is not None
+        text = repr(self.plan if plan is None else plan)
+        return {self.loaded.path.name: self.loaded.path} | {n: p for n, p in self.extra.items() if n in text}
+
+    def output(self, job: Job) -> Path:
+        """Where the result of a job lies."""
+        return self.pool.folders.output(job)
+
+    def add_run(self, plan: Plan, job: Job) -> Run:
+        """A release that was made; of many, the first ones are erased."""
+        number = self.runs[-1].number + 1 if self.runs else 1
+        self.runs.append(Run(number, plan, self.output(job) / "result", job.id))
+        for old in self.runs[:-MOST_RUNS]:
+            self.drop_job(old.job)
+        del self.runs[:-MOST_RUNS]
+        self.shown = number
+        return self.runs[-1]
+
+    @property
+    def run(self) -> Run | None:
+        """The run that is looked at."""
+        return next((run for run in self.runs if run.number == self.shown), self.runs[-1] if self.runs else None)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the run at hand was made by another plan than the one that stands now."""
+        return self.run is not None and self.run.plan != self.plan
+
+    def drop_job(self, name: str) -> None:
+        """Cancel a job, or erase what it made."""
+        job = self.pool.store.find(name)
+        if job is not None:
+            self.pool.cancel(job)
+        self.jobs = [other for other in self.jobs if other != name]
+
+    def drop_jobs(self) -> None:
+        """Cancel and erase what was started."""
+        for name in list(self.jobs):
+            self.drop_job(name)
+        self.runs, self.shown, self.pending = [], 0, None
+
+    def close(self) -> None:
+        """Erase everything of the project from the server."""
+        self.drop_jobs()
+        if self.folder is not None:
+            erase(self.folder)
+        self.folder, self.loaded = None, None
+        self.plan, self.extra, self.step, self.undo = {}, {}, "data", Undo()
+
+    def record(self) -> dict[str, Any]:
+        """What is known of the project besides its files."""
+        data = self.loaded.path.name if self.loaded else None
+        encoding = self.loaded.read.encoding if self.loaded else None
+        return {"version": 1, "plan": self.plan, "data": data, "encoding": encoding, "step": self.step}
+
+    def data_of(self, record: Mapping[str, Any]) -> Path:
+        """Where the data of a project lie, whose files are in the folder already.
+
+        Raises:
+            ValueError: They are not there.
+        """
+        data = record.get("data")
+        if not isinstance(data, str) or self.folder is None or not self.place(data).exists():
+            raise ValueError("no data")
+        return self.place(data)
+
+    def restore(self, record: Mapping[str, Any], loaded: Loaded) -> None:
+        """Take a project, its data loaded."""
+        self.adopt(loaded, dict(record["plan"]))
+        files = [path for path in loaded.path.parent.iterdir() if path.is_file() and path != loaded.path]
+        self.extra = {path.name: path for path in files}
+        self.step = str(record.get("step", "columns"))

@@ -1,0 +1,77 @@
+"""What a column holds, drawn small: histograms of numbers, bars of categories, and one value up its ladder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.web.projects.loaded_data import Column
+
+BINS, BARS, MOST_RUNGS = 12, 8, 4
+NUMERIC = ("integer", "decimal")
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Rows in bins of equal width over the numbers of a column."""
+
+    low: float
+    high: float
+    rows: tuple[int, ...]
+    whole: bool
+
+
+def histogram(column: Column, bins: int = BINS) -> Histogram | None:
+    """The histogram of a column whose values are numbers, or None."""
+    try:
+        numbers = np.array([float(text) for text in column.counts])
+    except ValueError:
+        return None
+    if not len(numbers) or not np.isfinite(numbers).all():
+        return None
+    low, high = float(numbers.min()), float(numbers.max())
+    whole = bool((numbers == np.round(numbers)).all())
+    weights = np.array(list(column.counts.values()))
+    rows, _ = np.histogram(numbers, bins, (low, high if high > low else low + 1), weights=weights)
+    return Histogram(low, high, tuple(int(count) for count in rows), whole)
+
+
+def drawn(column: Column, kind: str) -> str:
+    """A column in a picture of a few bars; empty where its values are too many to tell anything."""
+    shape = histogram(column) if kind in NUMERIC else None
+    if shape is not None:
+        return bars(shape.rows)
+    rows = sorted(column.counts.values(), reverse=True)
+    many = len(rows) > 60 and rows[0] * 50 < sum(rows)
+    return "" if many or not rows else bars(rows[:BARS])
+
+
+def bars(rows: Sequence[int], width: float = 84.0, height: float = 26.0) -> str:
+    """Bars side by side, the highest as high as there is room."""
+    top, step = max(1, *rows), width / max(len(rows), 6)
+    shown = "".join(
+        f'<rect x="{place * step:.1f}" y="{height - _high(count, top, height):.1f}" width="{step * 0.82:.1f}" '
+        f'height="{_high(count, top, height):.1f}" rx="1"/>'
+        for place, count in enumerate(rows)
+    )
+    box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg {box} aria-hidden="true">{shown}</svg>'
+
+
+def _high(count: int, top: int, height: float) -> float:
+    return max(height * count / top, 1.0) if count else 0.0
+
+
+def rungs(column: Column, ladder: Ladder) -> str:
+    """The most frequent value of a column and what it becomes, rung by rung; of many rungs the ends."""
+    known = [value for value in ladder.values if value in column.counts]
+    if not known:
+        return ""
+    value = max(known, key=lambda text: column.counts[text])
+    place = ladder.values.index(value)
+    labels = [ladder.labels[level][ladder.codes[level][place]] or "" for level in range(ladder.height)]
+    steps = [label for at, label in enumerate(labels) if not at or label != labels[at - 1]]
+    shown = steps if len(steps) <= MOST_RUNGS else [*steps[: MOST_RUNGS - 2], "…", steps[-1]]
+    return '<div class="sf-rungs">' + "›".join(f"<u>{escape(label)}</u>" for label in shown) + "</div>"

@@ -1,0 +1,202 @@
+"""The panel of one column: what it holds, what becomes of it, and the ladder of a quasi-identifier, checked at once."""
+
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from html import escape
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.errors import PlanError
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.plans import check_paths, read_plan_text
+from sfumato.shapes.files import written
+from sfumato.web import components
+from sfumato.web.projects.loaded_data import Column, ladder_of
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.rows.columns import ladder_preview
+from sfumato.web.rows.columns.columns_table import short_role
+from sfumato.web.rows.columns.hierarchy_editor import HierarchyEditor
+from sfumato.web.rows.columns.hierarchy_start import KINDS, start
+
+EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
+ECHO_SECONDS = 3.0
+
+
+class ColumnPanel:
+    """The panel; `changed` is called after each change."""
+
+    def __init__(self, workspace: Workspace, name: str, changed: Callable[[], Any]) -> None:
+        self.workspace, self.words, self.name = workspace, workspace.words, name
+        self._changed = changed
+        self._written: dict[str, float] = {}
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        plan: dict[str, Any] = self.workspace.plan["columns"][self.name]
+        return plan
+
+    @property
+    def column(self) -> Column:
+        assert self.workspace.loaded is not None
+        return self.workspace.loaded.column(self.name)
+
+    def build(self) -> None:
+        """The panel, in the container at hand."""
+        words, role = self.words, self.plan["role"]
+        with ui.element("div").classes("sf-head"):
+            ui.html(f"<h3>{escape(self.name)}</h3>", sanitize=False).classes("sf-title")
+            chip = f'<span class="chip {role}">{escape(short_role(words, role))}</span>'
+            ui.html(chip, sanitize=False)
+        ui.label(words[f"columns.says.{role}"]).classes("sf-soft sf-small")
+        if role == "quasi-identifier":
+            self._ladder()
+        else:
+            self._values()
+
+    def _values(self) -> None:
+        """The most frequent values, for a column that has no ladder."""
+        order = sorted(self.column.counts.items(), key=lambda entry: -entry[1])[:SHOWN_VALUES]
+        ui.html(ladder_preview.html([(0, value, rows) for value, rows in order], self.words), sanitize=False)
+        rest = len(self.column.counts) - len(order)
+        if rest > 0:
+            ui.label(self.words["report.others"].format(count=self.words.count(rest))).classes("sf-soft sf-small")
+
+    def _ladder(self) -> None:
+        words = self.words
+        kinds = {kind: words[f"hierarchy.kind.{kind}"] for kind in KINDS}
+        settings = self.plan.setdefault("hierarchy", {"type": "any"})
+        choice = ui.select(
+            kinds,
+            label=words["hierarchy.kind"],
+            value=settings["type"],
+            on_change=lambda event: self._choose(event.value),
+        )
+        choice.classes("w-full").props("dense outlined")
+        self._fields = ui.column().classes("w-full gap-2")
+        self._badge = ui.html("", sanitize=False).props('role="status"')
+        self._preview = ui.html("", sanitize=False).classes("w-full")
+        with ui.row().classes("gap-1"):
+            components.button(words["edit_table"], self._edit).props("flat dense")
+            components.button(words["hierarchy.export"], self._export).props("flat dense")
+        with ui.expansion(words["hierarchy.more"]).classes("w-full"):
+            components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, (".csv", ".txt"))
+            self._text = ui.input(words["settings"], value=written(settings, flow=True)).classes("w-full font-mono")
+            self._text.props("debounce=500").on_value_change(lambda event: self._typed(str(event.value or "")))
+        self._edit_fields()
+        self._check(settings)
+
+    def _edit_fields(self) -> None:
+        self._fields.clear()
+        editor = HierarchyEditor(self.workspace, self.column, deepcopy(self.plan["hierarchy"]), self._take)
+        editor.place_in(self._fields)
+
+    def _choose(self, kind: str) -> None:
+        if kind == self.plan["hierarchy"]["type"]:
+            return
+        if kind == "file":
+            self._edit()
+            return
+        assert self.workspace.loaded is not None
+        suggested = self.workspace.loaded.suggested["columns"][self.name].get("hierarchy", {})
+        self._take(start(kind, self.column, suggested))
+        self._edit_fields()
+
+    def _take(self, settings: Any) -> None:
+        """Other settings: taken where they give a ladder; where not, it is said why."""
+        if self._check(settings):
+            self.plan["hierarchy"] = deepcopy(settings)
+            for key in ("min_level", "max_level"):
+                self.plan.pop(key, None)
+            self._written[written(settings, flow=True)] = time.monotonic()
+            self._text.set_value(written(settings, flow=True))
+            self.workspace.touch()
+            self._changed()
+
+    def _typed(self, text: str) -> None:
+        """Settings in the plan's own notation."""
+        if text == written(self.plan["hierarchy"], flow=True):
+            self._check(self.plan["hierarchy"])
+            return
+        if time.monotonic() - self._written.get(text, -ECHO_SECONDS) < ECHO_SECONDS:
+            return  # what a form wrote here a moment ago comes back from the browser after the next change
+        try:
+            settings = read_plan_text(text)
+        except PlanError:
+            self._tell("invalid", self.words["not_yaml"])
+            return
+        except RefusedError as error:
+            self._tell("invalid", error.what)
+            return
+        if self._check(settings):
+            self.plan["hierarchy"] = settings
+            self.workspace.touch()
+            self._edit_fields()
+            self._changed()
+
+    def _bound(self, settings: Any) -> tuple[Ladder, int]:
+        check_paths({"hierarchy": settings}, self.workspace.extra)
+        return ladder_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
+
+    def _check(self, settings: Any) -> bool:
+        """Show the ladder that settings give, or why they give none."""
+        words = self.words
+        try:
+            ladder, rejected = self._bound(settings)
+        except Exception as error:  # also one that nobody foresaw: what was said of the text before must not stand
+            self._tell("invalid", components.error_text(error, words))
+            return False
+        facts = [words["hierarchy.facts"].format(levels=ladder.height, values=words.count(ladder.size))]
+        facts += [words["not_accepted"].format(count=words.count(rejected))] if rejected else []
+        self._tell("valid", " ".join(facts))
+        self._preview.set_content(ladder_preview.html(ladder_preview.lines(ladder, self.column), words))
+        return True
+
+    def _tell(self, state: str, why: str) -> None:
+        tone, sign = ("good", "✓") if state == "valid" else ("bad", "✗")
+        text = escape(f"{sign} {self.words[state]} {why}".strip())
+        self._badge.set_content(f'<span style="color:var(--{tone})" class="sf-small">{text}</span>')
+
+    def _table(self) -> str | None:
+        """The ladder as a table of text, or None where it is too long to be edited."""
+        ladder, _ = self._bound(self.plan["hierarchy"])
+        if ladder.size > EDITABLE_VALUES:
+            components.alarm(self.words["too_many"])
+            return None
+        rows = [row for row in ladder.rows() if row[0] is not None]
+        return "\n".join(";".join(label or "" for label in row) for row in rows)
+
+    def _edit(self) -> None:
+        """The ladder as a table of text, to be changed by hand."""
+        words, content = self.words, self._table()
+        if content is None:
+            return
+        with ui.dialog() as dialog, ui.card().style("width: 48rem; max-width: 95vw"):
+            ui.label(words["table_hint"]).classes("sf-soft")
+            field = ui.textarea(words["hierarchy"].format(column=self.name), value=content).classes("w-full font-mono")
+            field.props("rows=16 outlined")
+            with ui.row():
+                components.button(words["use"], lambda: self._use(str(field.value), dialog))
+                components.button(words["close"], dialog.close).props("flat")
+        dialog.open()
+
+    def _use(self, content: str, dialog: Any = None) -> None:
+        path = self.workspace.keep_text("hierarchy", content.strip() + "\n")
+        settings = {"type": "file", "path": path.name}
+        if self._check(settings):
+            self.plan["hierarchy"] = settings
+            self.workspace.touch()
+            self._changed()
+            if dialog is not None:
+                dialog.close()
+            self._edit_fields()
+
+    def _export(self) -> None:
+        content = self._table()
+        if content is not None:
+            ui.download.content(content + "\n", f"{self.name}.csv")
+
+    async def _import(self, event: events.UploadEventArguments) -> None:
+        self._use((await event.file.read()).decode("utf-8-sig", "replace"))

@@ -1,0 +1,105 @@
+"""The step of columns: a table with roles, found and changed by many at a time, and a panel for the one at hand."""
+
+import json
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.microdata.plan.model import ROLES
+from sfumato.web import components
+from sfumato.web.rows.area import Area
+from sfumato.web.rows.columns.column_panel import ColumnPanel
+from sfumato.web.rows.columns.columns_table import ColumnsTable, short_role
+
+OF_LADDERS = ("hierarchy", "min_level", "max_level", "weight", "importance")
+
+
+def build(area: Area) -> None:
+    """The step, for an area."""
+    if not area.needs_data():
+        _ColumnsStep(area).build()
+
+
+class _ColumnsStep:
+    def __init__(self, area: Area) -> None:
+        self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
+        self._table = ColumnsTable(self.workspace)
+        self._open: str | None = None
+
+    def build(self) -> None:
+        words = self.words
+        with components.head(words["columns"], words["columns_about"]):
+            self.area.ways("data", "goal")
+        with ui.element("div").classes("sf-head"):
+            find = ui.input(placeholder=words["find"]).props("dense outlined clearable").classes("sf-find")
+            find.props["aria-label"] = words["find"]
+            ui.html(self._filter(), sanitize=False).classes("sf-filter")
+            roles = {role: short_role(words, role) for role in ROLES}
+            ui.select(roles, label=words["bulk"], on_change=self._change_many).props("dense outlined").classes("w-56")
+        with ui.element("div").classes("sf-two"):
+            with components.card(classes="sf-scroll"):
+                ui.html(self._table.html(), sanitize=False).classes("w-full")
+            with components.card(classes="sf-panel") as self._room:
+                ui.label(words["panel_hint"]).classes("sf-soft")
+        self._room.props["aria-label"] = words["panel"]
+        components.listen("sf_open", self._opened)
+        components.listen("sf_role", lambda event: self._change_role(event.args["column"], event.args["role"]))
+        first = next((n for n, c in self.workspace.plan["columns"].items() if c["role"] == "quasi-identifier"), None)
+        if first is not None:
+            self._show(first)
+
+    def _filter(self) -> str:
+        options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)
+        every = f'<option value="">{self.words["all_roles"]}</option>'
+        return f'<select class="sf-select" aria-label="{self.words["filter"]}">{every}{options}</select>'
+
+    def _opened(self, event: events.GenericEventArguments) -> None:
+        if event.args in self.workspace.plan["columns"]:
+            self._show(str(event.args))
+
+    def _show(self, name: str) -> None:
+        self._open = name
+        self._room.clear()
+        with self._room:
+            ColumnPanel(self.workspace, name, lambda: self._redraw(name)).build()
+        ui.run_javascript(f"sfOpened({json.dumps(name)})")
+
+    def _redraw(self, name: str) -> None:
+        """Draw the row of a column anew."""
+        assert self.workspace.loaded is not None
+        row = self._table.row(self.workspace.loaded.column(name))
+        ui.run_javascript(f"sfRow({json.dumps(name)}, {json.dumps(row)})")
+
+    async def _change_many(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        if event.value is None:
+            return
+        role = event.value
+        event.sender.set_value(None)  # type: ignore[attr-defined]
+        names = await ui.run_javascript("sfChecked()", timeout=5.0)
+        for name in names:
+            self._change_role(name, role)
+        if not names:
+            components.alarm(self.words["bulk_none"])
+
+    def _change_role(self, name: str, role: str) -> None:
+        if name not in self.workspace.plan["columns"] or role not in ROLES:
+            return
+        give_role(self.workspace.plan["columns"][name], role, self._suggested(name))
+        self.workspace.touch()
+        self._redraw(name)
+        if name == self._open:
+            self._show(name)
+
+    def _suggested(self, name: str) -> dict[str, Any]:
+        suggested: dict[str, Any] = self.workspace.loaded.suggested["columns"][name] if self.workspace.loaded else {}
+        return suggested
+
+
+def give_role(column: dict[str, Any], role: str, suggested: dict[str, Any]) -> None:
+    """Another role for a column of a plan; a quasi-identifier gets the ladder that is suggested."""
+    if role == "quasi-identifier":
+        column["hierarchy"] = suggested.get("hierarchy", {"type": "any"})
+    else:
+        for key in OF_LADDERS:
+            column.pop(key, None)
+    column["role"] = role

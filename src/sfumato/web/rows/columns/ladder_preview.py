@@ -1,0 +1,62 @@
+"""A ladder as a tree of labels with their rows: the coarse groups, and one of them opened to the bottom."""
+
+from html import escape
+
+import numpy as np
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.texts.words import Words
+from sfumato.web.projects.loaded_data import Column
+
+MOST_GROUPS, MOST_CHILDREN = 7, 4
+Line = tuple[int, str, int]
+
+
+def lines(ladder: Ladder, column: Column) -> list[Line]:
+    """Depth, label and rows of each line, from the coarsest groups down."""
+    counts = np.array([column.counts.get(value or "", 0) for value in ladder.values], np.int64)
+    top = max(ladder.height - 2, 0)
+    rows = _rows(ladder, top, counts)
+    order = [code for code in range(len(rows)) if rows[code]][:MOST_GROUPS]
+    if not order:
+        return []
+    opened = max(order, key=lambda code: rows[code])
+    told: list[Line] = []
+    for code in order:
+        told.append((0, ladder.labels[top][code] or "", int(rows[code])))
+        if code == opened:
+            told += _below(ladder, counts, top, code, 1)
+    return told
+
+
+def _rows(ladder: Ladder, level: int, counts: np.ndarray) -> np.ndarray:
+    return np.bincount(ladder.codes[level], weights=counts, minlength=len(ladder.labels[level])).astype(np.int64)
+
+
+def _below(ladder: Ladder, counts: np.ndarray, level: int, code: int, depth: int) -> list[Line]:
+    """The labels of the next level that differ within a group; the largest of them opened in turn."""
+    if level == 0:
+        return []
+    inside = ladder.codes[level] == code
+    finer = level - 1
+    rows = _rows(ladder, finer, np.where(inside, counts, 0))
+    children = [child for child in np.unique(ladder.codes[finer][inside]).tolist() if rows[child]]
+    if len(children) == 1 and ladder.labels[finer][children[0]] == ladder.labels[level][code]:
+        return _below(ladder, counts, finer, children[0], depth)
+    opened = max(children, key=lambda child: rows[child], default=None)
+    told: list[Line] = []
+    for child in children[:MOST_CHILDREN]:
+        told.append((depth, ladder.labels[finer][child] or "", int(rows[child])))
+        if child == opened:
+            told += _below(ladder, counts, finer, child, depth + 1)
+    return told + ([(depth, "…", 0)] if len(children) > MOST_CHILDREN else [])
+
+
+def html(told: list[Line], words: Words) -> str:
+    """The lines as a list."""
+    entries = "".join(
+        f'<li style="padding-left:{depth * 1.1:.1f}rem"><span>{escape(label) or "–"}</span>'
+        f"<span>{words.count(rows) if rows else ''}</span></li>"
+        for depth, label, rows in told
+    )
+    return f'<ul class="sf-tree">{entries}</ul>'

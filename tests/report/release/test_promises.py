@@ -1,0 +1,102 @@
+"""Promises in words: true of what is judged, with every bound; what was reached is told in the house alone."""
+
+import json
+
+import polars as pl
+import pytest
+
+from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.pipelines.release import anonymize
+from sfumato.report.release.before_after import gather
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.report import files as report_files
+from sfumato.report.release.report import html
+from sfumato.texts.words import languages, words_in
+
+ROWS = pl.DataFrame(
+    {
+        "zip": ["1", "1", "1", "1", "2", "2", "2", "2"],
+        "ill": ["flu", "flu", "flu", "hiv", "flu", "flu", "flu", "cold"],
+    }
+)
+
+
+def dossier_of(release, **more):
+    """What the reports of a release are made of, as its folder has it."""
+    evidence = gather(release.plan, release.table, release.recoding)
+    others = alternatives(release.plan, release.table, release.recoding)
+    return Dossier(release.report, release.plan, evidence, others, **more)
+
+
+def files(release):
+    """The reports of a release by their names, as its folder holds them."""
+    return report_files(dossier_of(release))
+
+
+def released(model):
+    plan = {
+        "version": 1,
+        "columns": {
+            "zip": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "ill": {"role": "sensitive"},
+        },
+        "privacy": [model],
+    }
+    return anonymize(ROWS, plan)
+
+
+def said(model):
+    """What the two pages say, which is also in the figures to hand out."""
+    release = released(model)
+    pages = files(release)
+    [entry] = json.loads(pages["report-external.json"])["models"]
+    assert entry["says"] in pages["report-external.html"]
+    return entry["says"], pages["report.html"], release
+
+
+def test_named_values_are_not_told_as_all():
+    # Three of four rows have the flu: a share of 0.5 holds for the value named alone.
+    model = {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 3, "column": "ill", "values": ["hiv"]}
+    says, page, release = said(model)
+    told = (
+        "Every class has at least 3 rows, and none of the values of ill that the plan names makes up more than a share"
+    )
+    assert says == f"{told} of 0.5 of a class."
+    assert f"{told} of 0.5 of a class (highest: 0.25)." in page
+    assert "no value of ill that the plan limits makes up" in html(Dossier(release.report))
+    assert "hiv" not in says
+
+
+def test_values_that_are_not_named_are_all_limited():
+    says, _, _ = said({"model": "alpha-k-anonymity", "alpha": 0.75, "k": 4, "column": "ill"})
+    assert says == "Every class has at least 4 rows, and no value of ill makes up more than a share of 0.75 of a class."
+
+
+@pytest.mark.parametrize("variant", ["basic", "enhanced"])
+def test_beta_is_how_much_is_added_and_no_factor(variant):
+    # One of four with hiv where one of eight has it overall: twice the share, which β = 1 allows.
+    says, page, _ = said({"model": "beta-likeness", "beta": 1, "column": "ill", "variant": variant})
+    told = "In no class does the share of a value of ill exceed its share overall by more than β = 1 times the latter"
+    assert says == f"{told}."
+    assert f"{told} (reached: 1)." in page
+    assert "factor" not in says
+
+
+def test_both_bounds_of_presence_are_handed_out():
+    subset = {"column": "ill", "value": "flu"}
+    says, page, _ = said({"model": "delta-presence", "lower": 0.125, "upper": 0.875, "subset": subset})
+    shares = "at least a share of 0.125 and at most a share of 0.875"
+    told = f"Of the persons of the list who look like a class {shares} is in it"
+    assert says == f"{told}: with no more certainty can it be told whether a person is in the study."
+    assert f"{told} (highest: 0.75): with no more" in page
+    equal, _, _ = said({"model": "delta-presence", "lower": 0.75, "upper": 0.75, "subset": subset})
+    assert "at least a share of 0.75 and at most a share of 0.75" in equal
+
+
+@pytest.mark.parametrize("language", languages())
+def test_what_was_reached_is_never_in_what_is_handed_out(language):
+    words = words_in(language)
+    models = [key.removesuffix(".limit") for key in words if key.startswith("promise.") and key.endswith(".limit")]
+    assert len(models) == 10
+    assert all("{asked}" in words[f"{key}.says"] and "{reached}" not in words[f"{key}.says"] for key in models)
+    assert all("{found}" in words[f"{key}.says"] and "{reached}" in words[f"{key}.reached"] for key in models)

@@ -1,0 +1,128 @@
+"""A report that can be signed: it says when, who and for what, in the plan's language, and what labels stand for."""
+
+import json
+import re
+from datetime import date
+
+import pytest
+
+from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.report_folder import read_dossier
+from sfumato.report.release.annex import document, markdown
+from sfumato.report.release.before_after import gather
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.report import files
+from sfumato.texts.words import words_in
+
+ABOUT = {"by": "Registry Unit", "purpose": "care in rural districts", "recipient": "Ulm", "basis": "Art. 89 GDPR"}
+ENGLISH = re.compile(r"\b(the|rows|which|because|published|level|before)\b")
+
+
+@pytest.fixture(scope="module", params=["en", "de"])
+def signed(request, patient_plan, tmp_path_factory):
+    """A release in a language, and its folder."""
+    made = anonymize(None, patient_plan | {"language": request.param, "release": ABOUT})
+    yield made, made.save(tmp_path_factory.mktemp("signed") / "out")
+    made.close()
+
+
+def words_of(page):
+    return re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>|<pre>.*?</pre>", "", page, flags=re.S))
+
+
+def test_both_editions_say_when_who_and_for_what(signed) -> None:
+    release, folder = signed
+    words = words_in(release.plan.language)
+    for name in ("report.html", "report-external.html"):
+        page = (folder / name).read_text(encoding="utf-8")
+        assert f'<html lang="{words.language}">' in page
+        assert words.day(date.today()) in page
+        assert f"Sfumato {release.report.version}" in page
+        assert all(text in page for text in ABOUT.values())
+        assert words["report.not_promised"] in page
+    inside = (folder / "report.html").read_text(encoding="utf-8")
+    for key in ("sign.residual", "sign.decisions", "sign.signatures", "sign.glossary", "sign.prepared"):
+        assert words[key] in inside
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert (report["date"], report["release"]) == (date.today().isoformat(), ABOUT)
+    for key in ("input_sha256", "output_sha256", "plan_sha256", "recoding_sha256"):
+        assert report[key] in inside
+
+
+def test_a_german_report_has_no_english_left(signed) -> None:
+    release, folder = signed
+    if release.plan.language == "de":
+        for name in ("report.html", "report-external.html"):
+            assert ENGLISH.findall(words_of((folder / name).read_text(encoding="utf-8"))) == []
+
+
+def test_what_the_plan_does_not_say_is_told_as_such(release) -> None:
+    evidence = gather(release.plan, release.table, release.recoding)
+    page = files(Dossier(release.report, release.plan, evidence))["report.html"]
+    assert page.count("not stated in the plan") == 4
+
+
+def test_the_edition_to_hand_out_explains_labels_without_levels(signed) -> None:
+    release, folder = signed
+    words = words_in(release.plan.language)
+    twin = json.loads((folder / "report-external.json").read_text(encoding="utf-8"))
+    page = words_of((folder / "report-external.html").read_text(encoding="utf-8"))
+    assert words["report.level"] not in page
+    assert "level" not in json.dumps(twin["columns"])
+    told = {entry["value"]: entry["stands_for"] for column in twin["columns"].values() for entry in column["values"]}
+    assert all(value in page and meaning in page for value, meaning in told.items())
+    assert words["external.star"] in told.values()
+
+
+def test_what_a_label_covers_is_true(tmp_path) -> None:
+    """Numbers, groups and codes: each label is explained by the rule that made it, groups by all their values."""
+    rows = tmp_path / "rows.csv"
+    lines = [f"{age},{town},{code}" for age in (21, 25, 33, 38) for town in ("Bonn", "Ulm") for code in ("701", "702")]
+    rows.write_text("age,town,code\n" + "\n".join(lines * 2) + "\n", encoding="utf-8")
+    ladders = {
+        "age": {"type": "intervals", "start": 20, "end": 39, "widths": [10]},
+        "town": {"type": "tree", "parents": {"Bonn": "west", "Köln": "west", "Ulm": "south"}},
+        "code": {"type": "digits", "length": 3},
+    }
+    column = {"role": "quasi-identifier", "min_level": 1, "max_level": 1}
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": {name: column | {"hierarchy": ladder} for name, ladder in ladders.items()},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    release = anonymize(None, plan)
+    try:
+        meanings = gather(release.plan, release.table, release.recoding).meanings
+    finally:
+        release.close()
+    assert dict(meanings["age"])["20-29"] == "all values from 20 to 29, both included"
+    assert dict(meanings["town"]) == {"west": "Bonn, Köln", "south": "Ulm"}
+    assert list(dict(meanings["code"])) == ["70*"]
+
+
+def test_the_annex_is_made_from_the_folder_alone(signed, tmp_path) -> None:
+    pytest.importorskip("docx")
+    release, folder = signed
+    words = words_in(release.plan.language)
+    dossier = read_dossier(folder)
+    text = markdown(dossier)
+    for part in ("annex.processing", "annex.residual", "annex.sign"):
+        assert f"## {words[part]}" in text
+    assert all(entry in text for entry in ABOUT.values())
+    assert "illness" in text
+    document(dossier).save(tmp_path / "annex.docx")
+    import docx
+
+    read = docx.Document(str(tmp_path / "annex.docx"))
+    assert words["annex.title"] in [paragraph.text for paragraph in read.paragraphs]
+    assert len(read.tables) == text.count("| --- |\n") == 4
+
+
+def test_alternatives_are_told_in_the_language(signed) -> None:
+    release, folder = signed
+    assert alternatives(release.plan, release.table, release.recoding)
+    assert words_in(release.plan.language)["report.trade_off_intro"] in (folder / "report.html").read_text(
+        encoding="utf-8"
+    )
