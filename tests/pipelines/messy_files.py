@@ -1,7 +1,8 @@
 """Twelve messy files after real ones, as seeded generators: what people keep in spreadsheets, registers and exports.
 
 A column is a name, the roles that are right for it, and a function that draws a cell. `Q` is a quasi-identifier, `S`
-sensitive, `I` withheld, `P` the person of a row, `C` the same for everybody; `QI` says that nobody can know, and both protect.
+sensitive, `I` withheld, `P` the person of a row, `C` the same for everybody; `QI` says that nobody can know, and both
+protect.
 """
 
 import random

@@ -38,6 +38,7 @@ from sfumato.version import __version__
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
+RISKS_OF_PERSONS = "The risks count persons: that of a row is 1 / persons of its class."
 # A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
 _MOST_UNIQUE = 0.5
 
@@ -210,6 +211,7 @@ class _Run:
                 *result.remarks,
                 *unnamed(self.plan, table),
                 *_matching_remark(measures),
+                *(() if self.plan.person is None else (RISKS_OF_PERSONS,)),
                 *order_remarks(self.plan),
             ),
             details=result.details,

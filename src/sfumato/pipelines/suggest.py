@@ -12,8 +12,8 @@ import numpy as np
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import Suggestion, suggest
 from sfumato.hierarchies.suggest.reasons import ROUNDED
+from sfumato.hierarchies.suggest.roles import Suggestion, suggest
 from sfumato.hierarchies.suggest.selection import select
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts

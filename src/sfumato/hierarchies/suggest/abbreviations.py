@@ -1,12 +1,11 @@
 """Abbreviations in names of columns: the word that one stands for.
 
-The common ones stand in `abbreviations.txt`. Others are the beginning of a word (`disab`) or its consonants (`rtg`); one
-that may stand for words of several roles stands for none. A long word with another
-ending or one wrong letter is the right one.
+The common ones stand in `abbreviations.txt`. Others are the beginning of a word (`disab`) or its consonants (`rtg`); a
+long word with another ending or one wrong letter is the right one. One that may stand for words of several roles stands
+for none.
 """
 
 from functools import cache
-from os.path import commonprefix
 
 from sfumato.hierarchies.suggest.concepts import CONCEPTS, WORDS, read_sections
 
@@ -57,7 +56,8 @@ def _abbreviates(word: str, full: str) -> bool:
 
 def _inflects(word: str, full: str) -> bool:
     """Whether two long words differ in their endings alone: menopause and menopausal."""
-    same = len(commonprefix((word, full)))
+    pairs = enumerate(zip(word, full, strict=False))
+    same = next((place for place, (one, other) in pairs if one != other), min(len(word), len(full)))
     return same >= _STEM and max(len(word), len(full)) - same <= _ENDING
 
 

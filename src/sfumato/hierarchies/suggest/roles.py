@@ -107,7 +107,9 @@ def may_name_persons(profile: Profile) -> bool:
     if not profile.counts or profile.present < _REPEATED * len(profile.counts):
         return False
     coded = profile.share_of(_LETTERS_AND_DIGITS) >= _UNIQUE_SHARE
-    return suggest(profile).role == "person" or (coded and not profile.few and _evidence(profile).content.kind != "dates")
+    return suggest(profile).role == "person" or (
+        coded and not profile.few and _evidence(profile).content.kind != "dates"
+    )
 
 
 def _evidence(profile: Profile) -> _Evidence:
@@ -184,7 +186,7 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
         rows = f"{profile.present / len(profile.counts):.1f}"
         return Suggestion("person", reasons.PERSON_KEYS.format(count=rows))
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
-        return _own_text(profile)
+        return _own_text(profile, known is not None)
     if not known and _counts_rows(profile):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
     if not known and evidence.content.kind == "whole" and _are_keys(profile):
@@ -192,13 +194,13 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     return None
 
 
-def _own_text(profile: Profile) -> Suggestion | None:
+def _own_text(profile: Profile, known: bool) -> Suggestion | None:
     if _is_free_text(profile):
         return Suggestion("identifier", reasons.FREE_TEXT)
     if profile.present >= _FEW_ROWS and profile.distinct_share >= _UNIQUE_SHARE:
         return Suggestion("identifier", reasons.OWN_TEXT)
     coded = profile.share(lambda value: any(map(str.isdigit, value)) and " " not in value.strip())
-    if profile.present >= _FEW_ROWS and coded > 0.9 and profile.distinct_share >= _MANY_NUMBERS:
+    if profile.present >= _FEW_ROWS and coded > 0.9 and profile.distinct_share >= _MANY_NUMBERS and not known:
         return Suggestion("identifier", reasons.by_values(coded, "key"))
     return None
 

@@ -36,7 +36,7 @@ def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
         chosen[name] = suggestions[name].withheld(why.format(known=suggestions[name].reason, count=count))
     for name in telling:
         chosen[name] = suggestions[name].withheld(reasons.TELLING.format(known=suggestions[name].reason))
-    return chosen if ranked else chosen | _substitute(suggestions, profiles)
+    return chosen if ranked else chosen | _substitute(chosen, profiles)
 
 
 def _singles_out(profile: Profile, k: int) -> bool:

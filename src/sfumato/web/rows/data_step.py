@@ -110,7 +110,9 @@ class _DataStep:
             ui.label(words["header.asked"])
             with ui.row():
                 components.button(words["header.data"], lambda: self._load(path, None, encoding, False))
-                components.button(words["header.names"], lambda: self._load(path, None, encoding, True)).props("outline")
+                components.button(words["header.names"], lambda: self._load(path, None, encoding, True)).props(
+                    "outline"
+                )
 
     def _switch(self, loaded: Loaded) -> None:
         """The switch of a table without a header: its first line is data, and its columns are c1, c2, …."""
