@@ -142,6 +142,7 @@ MODELS = [
     {"model": "t-closeness", "t": 0.4, **ILL},
     {"model": "t-closeness", "t": 0.1, "distance": "ordered", **ILL},
 ]
+OPTIMAL = {"name": "optimal"}
 WIDE = {f"w{at}": DIGIT for at in range(15)}
 
 
@@ -187,6 +188,11 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
             "method": {"name": "local"},
         },
     )
+    weighted = COLUMNS | {"pay": {"role": "weight"}}
+    pay = rows.with_columns(pay=(pl.col("pay").cast(int) + 1).cast(str))
+    yield pay, {"columns": weighted, "privacy": [{"model": "individual-risk", "threshold": 0.01}], "method": OPTIMAL}
+    blank = {f"c{at}": QUASI for at in range(3)} | {"age": QUASI}
+    yield rows.select(*blank), {"columns": blank, "privacy": [K], "method": {"name": "cells"}}
     for name in ("optimal", "local"):
         yield wide_frame(), {"columns": WIDE, "privacy": [K], "method": {"name": name}}
 

@@ -20,6 +20,8 @@ def command(
     plan: Annotated[Path | None, typer.Option(help="A plan with roles and hierarchies.")] = None,
     population_size: Annotated[int | None, typer.Option(help="Persons in the population.")] = None,
     sampling_fraction: Annotated[float | None, typer.Option(help="The share of the population in the file.")] = None,
+    weight: Annotated[str | None, typer.Option(help="The column with the sampling weights.")] = None,
+    household: Annotated[str | None, typer.Option(help="The column that names a row's household.")] = None,
     threshold: Annotated[float, typer.Option(help="Rows at a greater risk than this are counted.")] = 0.2,
     missing: Annotated[list[str] | None, typer.Option(help='A text that means "missing".')] = None,
     on_missing: Annotated[str, typer.Option(help="category, any or drop.")] = "category",
@@ -44,6 +46,8 @@ def command(
         plan=plan,
         population_size=population_size,
         sampling_fraction=sampling_fraction,
+        weight=weight,
+        household=household,
         threshold=threshold,
         missing=missing or (),
         on_missing=on_missing,  # type: ignore[arg-type]

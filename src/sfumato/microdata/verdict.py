@@ -9,31 +9,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import Counted, value_of
-from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
+from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.counts.tallies import numbers_of
-from sfumato.microdata.counts.wildcards import matching_rows
-from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
+from sfumato.microdata.models.classes import Classes
 from sfumato.microdata.models.delta_presence import DeltaPresence
-from sfumato.microdata.models.k_map import POPULATION
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
+from sfumato.microdata.models.k_anonymity import least_sizes
 from sfumato.microdata.models.model import Model, for_readers, of_release
-from sfumato.microdata.models.persons import (
-    PERSONS,
-    by_persons,
-    failing_by_persons,
-    persons_with,
-    reached_by_persons,
-    whole_by_persons,
-)
+from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
+from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.population import holding_persons
+from sfumato.microdata.published import Published, classes_of, matched, published_persons, weighted
 
-STAR = "*"
 # What a promise was really compared with, as the report says it; nothing, where only the unknown raw table would do.
 Compared = Literal["both", "raw", "published", "nothing"]
 
@@ -89,25 +83,6 @@ class Verdict:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
-    """Published rows as classes, and what promises compare them with.
-
-    Attributes:
-        visible: Those that tell something; suppressed: the star rows as one class.
-        shown: All rows whose sensitive values are published.
-        raw: The raw table, where it is known.
-        combinations: The codes of the quasi-identifiers of all classes; hidden: which of them are suppressed rows.
-    """
-
-    visible: Classes
-    suppressed: Classes
-    shown: Classes
-    raw: Classes | None
-    combinations: npt.NDArray[np.int32]
-    hidden: Mask
-
-
 def judge(
     counted: Counted,
     quasi_identifiers: Sequence[str],
@@ -118,6 +93,7 @@ def judge(
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool = True,
     members: Mapping[str | None, PersonCount] | None = None,
+    weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises.
 
@@ -130,16 +106,19 @@ def judge(
         star_rows: Whether suppressed rows may be among the published ones, as `*`.
         members: The persons behind the published rows, where promises count these: of each published combination, and
             by the name of a sensitive column those with each of its values.
+        weights: The weights of the rows behind each published combination, in millionths, where they are known.
     """
     columns = {model.column for model in models if model.column}
     published = classes_of(counted, quasi_identifiers, columns, missing, reference, persons, star_rows)
     visible = published.visible
     if missing_matches:
-        visible = Classes(_matched(counted, quasi_identifiers, missing, star_rows), {})
+        visible = Classes(matched(counted, quasi_identifiers, missing, star_rows), {})
     told = replace(published, visible=visible)
+    if weights is not None:
+        told = replace(told, visible=weighted(counted, quasi_identifiers, told, weights))
     if members is not None:
         told = published_persons(counted, quasi_identifiers, published, members, missing)
-    promises = tuple(_promise(model, told) for model in models)
+    promises = tuple(_with_sets(model, _promise(model, told), published) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -148,16 +127,49 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
-        tuple(filter(None, (_unchecked(*pair, persons is not None) for pair in zip(models, promises, strict=True)))),
+        tuple(
+            filter(
+                None,
+                (
+                    _unchecked(*pair, persons is not None, weights is not None)
+                    for pair in zip(models, promises, strict=True)
+                ),
+            )
+        ),
     )
 
 
-def _unchecked(model: Model, promise: Promise, known_list: bool) -> str | None:
+def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
+    """A promise about class sizes, held against all sets of fewer columns of which it asks something."""
+    sizes = least_sizes((model,))
+    if not sizes:
+        return promise
+    rows = np.flatnonzero(~published.hidden)
+    codes, counts = published.combinations[rows], published.visible.sizes
+    holds, reached = promise.holds, dict[str, int]()
+    for number, least in sizes:
+        smallest = min(
+            int(np.bincount(numbers_of(codes[:, list(chosen)], most)[0], weights=counts).min())
+            for chosen in combinations(range(codes.shape[1]), min(number, codes.shape[1]))
+            for most in [[int(codes[:, place].max()) + 1 for place in chosen]]
+        )
+        holds, reached = holds and smallest >= least, reached | {str(number): smallest}
+    asked = {str(number): least for number, least in sizes}
+    return replace(
+        promise, holds=holds, parameters={**promise.parameters, "subsets": asked, "subsets_reached": reached}
+    )
+
+
+def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool) -> str | None:
     """That a promise cannot be checked by the rows alone; None where it can."""
     if promise.parameters.get("against") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
     elif isinstance(model, DeltaPresence) and not known_list:
         what = "is about a list of persons"
+    elif isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness) and not (
+        known_weights or model.sampling_fraction is not None or getattr(model, "population_size", None) is not None
+    ):
+        what = "is about the weights of the rows"
     else:
         return None
     return f"{promise.model} {what}, which these rows do not tell: verify the release folder."
@@ -170,6 +182,7 @@ def judge_plan(
     persons: Mapping[tuple[str | None, ...], int] | None = None,
     star_rows: bool | None = None,
     members: Mapping[str | None, PersonCount] | None = None,
+    weights: Mapping[tuple[str | None, ...], int] | None = None,
 ) -> Verdict:
     """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
     return judge(
@@ -182,6 +195,7 @@ def judge_plan(
         persons,
         plan.output.suppressed == "star" if star_rows is None else star_rows,
         members,
+        weights,
     )
 
 
@@ -195,7 +209,7 @@ def _promise(model: Model, published: Published) -> Promise:
     holds = bool(wholes)
     for whole in wholes.values():
         if of_release(model):
-            holds &= model.keeps(visible.sizes)
+            holds &= model.keeps(visible)
         elif len(visible.sizes):
             holds &= not failing(visible, whole).any()
         if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
@@ -220,183 +234,3 @@ def parameters_of(model: Model) -> dict[str, object]:
         for name, value in values.items()
         if name not in ("column", model.asks) and isinstance(value, str | int | float)
     }
-
-
-def classes_of(
-    counted: Counted,
-    quasi_identifiers: Sequence[str],
-    columns: set[str],
-    missing: Sequence[str],
-    reference: Classes | None = None,
-    persons: Mapping[tuple[str | None, ...], int] | None = None,
-    star_rows: bool = True,
-) -> Published:
-    """Published rows as classes of equal quasi-identifiers."""
-    places = [counted.columns.index(name) for name in quasi_identifiers]
-    codes = counted.codes[:, places]
-    owners, first = numbers_of(codes, [len(counted.values[place]) for place in places])
-    count = len(first)
-    sizes = np.bincount(owners, weights=counted.counts, minlength=count).astype(np.int64)
-    texts = {name: reference.sensitive[name].texts for name in columns} if reference is not None else {}
-    hidden = np.zeros(count, bool)
-    hidden[owners[_stars(counted, places)]] = star_rows
-    if hidden.all():
-        hidden[:] = False
-    veiled = _veiled(counted, columns, hidden[owners])
-    # The veil is no value of the column: who hides behind it adds nothing to what is told.
-    shown = ~hidden[owners] if veiled else np.ones(len(owners), bool)
-    contents = {name: _histogram(counted, name, owners, shown, count, missing, texts.get(name, ())) for name in columns}
-    all_classes = Classes(sizes, contents)
-    visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
-    if veiled:
-        suppressed = Classes(sizes[hidden], {})
-    shown_rows = reference_of(all_classes if suppressed.sensitive else visible, all_classes)
-    raw = None if reference is None else _reference(reference, contents)
-    if persons is not None:
-        combinations = _texts_of(counted, places, codes[first[~hidden]])
-        visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
-    return Published(visible, suppressed, shown_rows, raw, codes[first], hidden)
-
-
-def published_persons(
-    counted: Counted,
-    quasi_identifiers: Sequence[str],
-    published: Published,
-    members: Mapping[str | None, PersonCount],
-    missing: Sequence[str],
-) -> Published:
-    """The published classes with persons in place of rows."""
-    contents = {
-        PERSONS if name is None else persons_with(name): _person_content(
-            name, counted, quasi_identifiers, published, entry, missing
-        )
-        for name, entry in members.items()
-        if name is None or name in published.visible.sensitive
-    }
-    count = len(published.hidden)
-    nothing = Histogram(np.zeros(count + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), 1)
-    names = [name for name in published.visible.sensitive if name != POPULATION]
-    all_classes = Classes(np.zeros(count, np.int64), {**dict.fromkeys(names, nothing), **contents})
-    visible = by_persons(all_classes.kept(~published.hidden), all_classes)
-    suppressed = by_persons(all_classes.kept(published.hidden), all_classes)
-    if not published.suppressed.sensitive:
-        suppressed = Classes(suppressed.sizes, {}, counts_persons=True)
-    if POPULATION in published.visible.sensitive:
-        visible = replace(visible, sensitive={**visible.sensitive, POPULATION: published.visible.sensitive[POPULATION]})
-    rows = all_classes if published.suppressed.sensitive else all_classes.kept(~published.hidden)
-    shown = _in_persons(reference_of(rows, all_classes), published.shown)
-    raw = None if published.raw is None else _in_persons(published.raw, published.raw)
-    return replace(published, visible=visible, suppressed=suppressed, shown=shown, raw=raw)
-
-
-def _in_persons(whole: Classes, coded: Classes) -> Classes:
-    """What promises compare persons with, its values coded as in other classes."""
-    members = whole_by_persons(whole)
-    wider = {
-        name: replace(members.sensitive[name], size=old.size, texts=old.texts, memo={}, order_memo={})
-        for name, old in coded.sensitive.items()
-        if name in members.sensitive and old.texts
-    }
-    return replace(members, sensitive={**members.sensitive, **wider})
-
-
-def _person_content(
-    name: str | None,
-    counted: Counted,
-    quasi_identifiers: Sequence[str],
-    published: Published,
-    entry: PersonCount,
-    missing: Sequence[str],
-) -> Histogram:
-    """What all published classes hold of persons, with their values of a column where one is named."""
-    columns = []
-    for column in quasi_identifiers:
-        places = {text: code for code, text in enumerate(counted.values[counted.columns.index(column)])}
-        at = entry.counted.columns.index(column)
-        codes = np.array([places.get(text, -1) for text in entry.counted.values[at]] or [-1], np.int32)
-        columns.append(codes[entry.counted.codes[:, at]])
-    sizes = [len(counted.values[counted.columns.index(column)]) for column in quasi_identifiers]
-    owners = places_among(np.column_stack(columns), published.combinations, sizes)
-    classes = len(published.hidden)
-    if name is None:
-        content = person_histogram(owners, np.zeros(len(owners), np.int64), entry, classes, 1)
-        return replace(content, texts=(None,))
-    texts = published.shown.sensitive[name].texts
-    codes_of = {text: code for code, text in enumerate(texts)}
-    spelled = entry.counted.values[entry.counted.columns.index(name)]
-    # The veil of suppressed rows is no value: those rows are left out.
-    values = value_codes(entry.counted, name, {text: codes_of.get(value_of(text, missing), -1) for text in spelled})
-    owners = np.where(values < 0, -1, owners)
-    content = person_histogram(owners, np.maximum(values, 0), entry, classes, max(len(texts), 1))
-    return replace(content, texts=texts)
-
-
-def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes:
-    """The raw table, knowing also values that are published though it lacks them."""
-    wider = {
-        name: replace(reference.sensitive[name], size=new.size, texts=new.texts, memo={}, order_memo={})
-        for name, new in contents.items()
-    }
-    return replace(reference, sensitive={**reference.sensitive, **wider})
-
-
-def _texts_of(counted: Counted, places: Sequence[int], codes: npt.NDArray[np.int32]) -> list[tuple[str | None, ...]]:
-    """Published combinations as texts."""
-    texts = [counted.values[place] for place in places]
-    return [tuple(values[code] for values, code in zip(texts, row, strict=True)) for row in codes.tolist()]
-
-
-def _stars(counted: Counted, places: Sequence[int]) -> Mask:
-    """The combinations with `*` in every quasi-identifier."""
-    stars = np.ones(len(counted.counts), bool)
-    for place in places:
-        texts = np.array([text == STAR for text in counted.values[place]], bool)
-        stars &= texts[counted.codes[:, place]]
-    return stars
-
-
-def _veiled(counted: Counted, columns: set[str], hidden: Mask) -> bool:
-    """Whether the sensitive values of all suppressed rows are `*` too."""
-    for name in columns:
-        place = counted.columns.index(name)
-        if any(counted.values[place][code] != STAR for code in np.unique(counted.codes[hidden, place])):
-            return False
-    return True
-
-
-def _histogram(
-    counted: Counted,
-    name: str,
-    owners: Counts,
-    shown: Mask,
-    count: int,
-    missing: Sequence[str],
-    texts: Sequence[str | None],
-) -> Histogram:
-    """What each class holds of a sensitive column, its values coded as in the raw table where that is known.
-
-    Args:
-        shown: Which combinations tell a value; the values of others are not looked at.
-    """
-    codes = counted.codes[shown, counted.columns.index(name)]
-    values = counted.values[counted.columns.index(name)]
-    present = {code: value_of(values[code], missing) for code in np.unique(codes).tolist()}
-    domain = {text: code for code, text in enumerate(dict.fromkeys((*texts, *present.values())))}
-    recode = np.zeros(max(len(values), 1), np.int32)
-    for code, text in present.items():
-        recode[code] = domain[text]
-    content = histogram(owners[shown], recode[codes], counted.counts[shown], count, max(len(domain), 1))
-    return replace(content, texts=tuple(domain))
-
-
-def _matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool) -> Counts:
-    """For each published combination the rows that match it when a missing value matches anything."""
-    places = [counted.columns.index(name) for name in quasi_identifiers]
-    stars = _stars(counted, places) & star_rows
-    absent = [
-        np.array([text is None or text in missing for text in counted.values[place]], bool)[counted.codes[:, place]]
-        for place in places
-    ]
-    keep = ~stars if not stars.all() else np.ones(len(stars), bool)
-    unknown = np.column_stack(absent)[keep]
-    return matching_rows(counted.codes[keep][:, places], unknown, counted.counts[keep])

@@ -19,18 +19,26 @@ from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, table_of, typed
 from sfumato.microdata.counts.persons import person_view
+from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
 from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.recoding.population import holding_persons
+from sfumato.microdata.recoding.population import holding_persons, weights_by_label
 from sfumato.microdata.recoding.prediction import classes_of, predict
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import check_columns, published_persons, reading_of, recount, with_person_counts
+from sfumato.pipelines.counting import (
+    check_columns,
+    published_persons,
+    reading_of,
+    recount,
+    with_person_counts,
+    with_sample,
+)
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.sealing import read_mapping
 from sfumato.report.verdict import text
@@ -146,7 +154,8 @@ def _written(
         members = published_persons(plan, published)
     finally:
         published.close()
-    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members)
+    weights = weights_by_label(table, recoding)
+    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members, weights=weights)
     if not verdict.rows:
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:
@@ -167,7 +176,7 @@ def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: En
     table, invalid = table_of(counted, tuple(codings), plan)
     if invalid:
         raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
-    return with_person_counts(plan, engine, table)
+    return with_sample(plan, engine, with_person_counts(plan, engine, table))
 
 
 def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
@@ -254,7 +263,7 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
         failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
         return failing
-    plan, table = person_view(plan, table)
+    plan, table = person_view(plan, weighted_view(table))
     classes = classes_of(table, recoding)
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]

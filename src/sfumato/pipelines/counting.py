@@ -12,6 +12,8 @@ from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_m
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
+from sfumato.microdata.counts.sample import Labels, weights_of_labels, with_households, with_weights
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import named
@@ -86,7 +88,27 @@ def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
     if not table.rows:
         raise DataError("no row is left.", "Every row has a missing or invalid value that drops it.", "no-rows")
     unnamed(plan, table)
-    return with_person_counts(plan, source, table)
+    return with_sample(plan, source, with_person_counts(plan, source, table))
+
+
+def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
+    """The table with the weights and households of its rows, where columns of the plan are these."""
+    reading = published_reading(plan, source)
+    if plan.weight is not None:
+        counted = source.count((*plan.quasi_identifiers, plan.weight), reading)
+        table = with_weights(table, counted, plan.data.missing)
+    if plan.household is not None:
+        counted = source.count((*plan.quasi_identifiers, plan.household), reading)
+        table = with_households(table, counted, plan.data.missing)
+    return table
+
+
+def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None:
+    """The weights behind published rows; None where they are not published."""
+    if plan.weight is None or plan.weight in plan.withheld_columns or plan.weight not in published.columns:
+        return None
+    counted = published.count((*plan.quasi_identifiers, plan.weight), Reading(plan.data.missing))
+    return weights_of_labels(counted, plan.data.missing)
 
 
 def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
@@ -140,9 +162,12 @@ def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
 
 def _tabulated(plan: Plan, counted: Counted, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table, with the population behind the rows where a model asks for it."""
-    model = next((model for model in plan.privacy if isinstance(model, KMap)), None)
+    model = next((model for model in plan.privacy if isinstance(model, KMap) and model.population), None)
     if model is not None:
-        population, missing = counted_population(model, plan.quasi_identifiers), model.population.missing
+        population, missing = (
+            counted_population(model, plan.quasi_identifiers),
+            (model.population or DataPlan()).missing,
+        )
     elif plan.subset is not None:
         population, missing = source.count(plan.quasi_identifiers, reading_of(plan)), plan.data.missing
     else:
@@ -158,7 +183,8 @@ def _tabulated(plan: Plan, counted: Counted, source: Engine) -> tuple[FrequencyT
 
 def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
     """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
-    engine = DuckDBEngine(Path(model.population.source or ""), model.population)
+    table = model.population or DataPlan()
+    engine = DuckDBEngine(Path(table.source or ""), table)
     try:
         absent = [name for name in columns if name not in engine.columns]
         if absent:

@@ -25,11 +25,18 @@ from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
 from sfumato.microdata.plan.methods import Auto, FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.recoding.population import persons_by_label
+from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import frequency_table, published_persons, published_reading, recount, unnamed
+from sfumato.pipelines.counting import (
+    frequency_table,
+    published_persons,
+    published_reading,
+    published_weights,
+    recount,
+    unnamed,
+)
 from sfumato.pipelines.disclosure import disclosure
 from sfumato.pipelines.fingerprints import check_fingerprints
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
@@ -128,6 +135,7 @@ class _Run:
                     promise_table.whole,
                     persons_by_label(promise_table, result.recoding),
                     members=published_persons(self.plan, published),
+                    weights=published_weights(self.plan, published) or weights_by_label(table, result.recoding),
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
@@ -262,7 +270,7 @@ def _matching_remark(measures: Measures) -> tuple[str, ...]:
     highest = matching["after"]["highest"]
     return (
         "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
-        f"as the plan says, the highest risk after is {highest:.4g}.",
+        f"the highest risk after is {highest:.4g}.",
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.delimited import check_separator
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine
 from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
@@ -16,8 +16,9 @@ from sfumato.microdata.measures.outliers import Outliers
 from sfumato.microdata.measures.risk import THRESHOLD
 from sfumato.microdata.measures.subsets import LIMIT
 from sfumato.microdata.measures.survey import RiskSurvey, survey
-from sfumato.microdata.plan.model import ColumnPlan, Plan
+from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.counting import reading_of, with_sample
 from sfumato.report.risk import html_part
 
 
@@ -36,6 +37,8 @@ def risk(
     plan: Plan | Mapping[str, Any] | str | Path | None = None,
     population_size: int | None = None,
     sampling_fraction: float | None = None,
+    weight: str | None = None,
+    household: str | None = None,
     threshold: float = THRESHOLD,
     missing: Sequence[str] = (),
     on_missing: OnMissing = "category",
@@ -52,6 +55,8 @@ def risk(
         plan: A plan whose hierarchies tell what each generalization step takes off the risk.
         population_size: Persons in the population from which the rows are a sample; or else
         sampling_fraction: The share of it that the rows are.
+        weight: The column with the sampling weights, which tell the population's size; that of the plan by default.
+        household: The column that names the household of a row; that of the plan by default.
         threshold: Rows with a greater risk than this are counted.
         missing: Texts that mean "missing", besides an empty field.
         on_missing: What a missing value is. No row is ever left out silently: `dropped_rows` says how many were.
@@ -67,8 +72,10 @@ def risk(
     """
     check_separator(separator)
     reading = DataPlan(separator=separator, header=header, missing=tuple(missing), on_missing=on_missing)
-    resolved = _plan_of(quasi_identifiers, plan, reading)
+    resolved = _with_sample(_plan_of(quasi_identifiers, plan, reading), weight, household)
     _check_numbers(population_size, sampling_fraction, threshold)
+    if resolved.weight is not None and (population_size is not None or sampling_fraction is not None):
+        raise PlanError([Fault("weight", "says how large the population is.", "Leave its size out.")], code="risk")
     names = () if plan is None else tuple(read_plan(plan).columns)
     source = open_engine(data, resolved, "frames" if row_numbers else None, names)
     try:
@@ -94,6 +101,8 @@ def _plan_of(
         name: resolved.columns.get(name, ColumnPlan("quasi-identifier")) for name in names or resolved.quasi_identifiers
     }
     quasi_identifiers = {name: replace(column, role="quasi-identifier") for name, column in columns.items()}
+    sample = {name: column for name, column in resolved.columns.items() if column.role in ("weight", "household")}
+    quasi_identifiers |= {name: column for name, column in sample.items() if name not in quasi_identifiers}
     data = replace(
         resolved.data,
         missing=reading.missing or resolved.data.missing,
@@ -102,6 +111,20 @@ def _plan_of(
         header=resolved.data.header if reading.header is None else reading.header,
     )
     return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)
+
+
+def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
+    """The plan with the columns that say how the rows were sampled."""
+    columns = dict(plan.columns)
+    roles: dict[str | None, Role] = {weight: "weight", household: "household"}
+    for name, role in roles.items():
+        if name is None:
+            continue
+        if name in plan.quasi_identifiers:
+            raise PlanError([Fault(role, "is among the quasi-identifiers.", "Name another column.")], code="risk")
+        columns = {other: column for other, column in columns.items() if column.role != role}
+        columns[name] = ColumnPlan(role)
+    return replace(plan, columns=columns)
 
 
 def _check_numbers(population_size: int | None, sampling_fraction: float | None, threshold: float) -> None:
@@ -137,8 +160,7 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
             [Fault(name, "the data have no such column.", did_you_mean(name, source.columns)) for name in absent],
             code="columns",
         )
-    required = tuple(plan.columns) if plan.data.on_missing == "drop" else ()
-    counted = source.count(tuple(plan.columns), Reading(plan.data.missing, required))
+    counted = source.count(plan.quasi_identifiers, reading_of(plan))
     table, rejected = tabulate(counted, located(plan))
     if rejected and plan.data.on_invalid == "error":
         raise DataError(
@@ -150,7 +172,7 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
         )
     if not table.rows:
         raise DataError("no row is left.", "Every row was dropped, or there is none.", "no-rows")
-    return table
+    return with_sample(plan, source, table)
 
 
 def _numbers(source: Engine, table: FrequencyTable, outliers: Outliers) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
 from sfumato.pipelines import sealing
-from sfumato.pipelines.counting import published_persons
+from sfumato.pipelines.counting import published_persons, published_weights
 
 STAR = "*"
 NO_PERSONS = "persons not checked: the file does not name them."
@@ -143,11 +143,12 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     counted, _ = typed(engine.count(names, Reading()), plan)
     named = plan.publishes_keys or getattr(engine, "person_column", None) is not None
     members = published_persons(plan, engine) if named else None
+    weights = published_weights(plan, engine) or (None if reference is None else reference.weights)
     if reference is None or (reference.whole.counts_persons and members is None):
-        verdict = judge_plan(counted, plan, star_rows=star_rows, members=members)
+        verdict = judge_plan(counted, plan, star_rows=star_rows, members=members, weights=weights)
     else:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows, members)
+        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows, members, weights)
     removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
     changed = [
         _changed(engine, name, column.operations, plan)

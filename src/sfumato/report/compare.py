@@ -31,6 +31,7 @@ KINDS = {
     "mondrian": "Classes cut at medians: ranges and sets fitted to the data. Labels overlap from class to class.",
     "mondrian-relaxed": "As mondrian, rows of one value divided between classes.",
     "mondrian-loss": "As mondrian, each cut chosen by what it saves.",
+    "cells": "Single cells published as missing, as few as possible.",
     "k-optimize": "The best set of cuts for each column.",
 }
 

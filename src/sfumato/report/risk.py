@@ -2,6 +2,7 @@
 
 from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
+from sfumato.microdata.measures.sample_risk import GlobalFigures
 from sfumato.microdata.measures.subsets import Telling
 from sfumato.microdata.measures.survey import RiskSurvey
 from sfumato.report.page.html_parts import page, paragraph, section, table
@@ -25,10 +26,12 @@ def text(report: RiskSurvey) -> str:
         *_matching_lines(report),
         f"  uniques       {figures.uniques:,} rows ({_percent(figures.uniques / max(figures.rows, 1))})",
         *(f"  {name:<13} {_attacker(attacker, figures.threshold)}" for name, attacker in _attackers(report)),
+        *_sample_lines(report),
         *_population_lines(report),
         *(f"  column        {entry}" for entry in report.columns),
         *(f"  step          {entry}" for entry in report.steps),
         f"  outliers      {_outliers(report)}",
+        *_special_lines(report),
         *_subset_lines(report),
     ]
     return "\n".join(lines) + "\n"
@@ -58,6 +61,31 @@ def _attacker(attacker: Attacker, threshold: float) -> str:
     )
 
 
+def _sample_rows(report: RiskSurvey) -> list[tuple[str, GlobalFigures]]:
+    """The risks of a sample, each with what it is of."""
+    sample = report.sample
+    if sample is None:
+        return []
+    named = [("rows", sample.rows), ("households", sample.households), ("rows, missing matches", sample.matching)]
+    return [(name, figures) for name, figures in named if figures is not None]
+
+
+def _sample_lines(report: RiskSurvey) -> list[str]:
+    """What weights and households say of the risk."""
+    sample = report.sample
+    if sample is None:
+        return []
+    head = f"  sample        {sample.persons:,.0f} persons by the weights; risk in the population:"
+    return [
+        head,
+        *(
+            f"    {name:<22} highest {figures.highest:.4%}, average {figures.average:.4%}, "
+            f"{figures.expected:,.2f} expected to be found, {figures.rows_above:,} above {_percent(sample.threshold)}"
+            for name, figures in _sample_rows(report)
+        ),
+    ]
+
+
 def _population_lines(report: RiskSurvey) -> list[str]:
     if report.uniqueness is None:
         return []
@@ -81,6 +109,23 @@ def _estimate(estimate: Estimate) -> str:
     if estimate.uniques is None or estimate.share is None:
         return f"none: {estimate.reason}"
     return f"{estimate.uniques:,.0f} ({_percent(estimate.share)})" + (f", {estimate.reason}" if estimate.reason else "")
+
+
+def _special_lines(report: RiskSurvey) -> list[str]:
+    """Rows that few columns single out, and what the columns have to do with it."""
+    special = report.special_uniques
+    if special is None:
+        return []
+    sizes = ", ".join(f"{count:,} of {size}" for size, count in enumerate(special.sizes, start=1) if count)
+    scope = "" if special.complete else f" (sets of up to {special.largest} columns)"
+    certain = "; no two rows are alike, so that every match counts as right" if special.certain else ""
+    columns = ", ".join(f"{name} {share:.1%}" for name, share in special.columns.items() if share)
+    return [
+        f"  special       {special.rows:,} rows have minimal uniques{scope}: {sizes or 'none'} columns",
+        f"    DIS         {special.dis:.4%} for a sampling fraction of {special.fraction:.4g}, "
+        f"highest of a row {special.highest_dis:.4%}{certain}",
+        *([f"    columns     {columns}"] if columns else []),
+    ]
 
 
 def _outliers(report: RiskSurvey) -> str:
@@ -136,12 +181,22 @@ def html_part(report: RiskSurvey) -> str:
             "What each column contributes", table(["column", "level", "uniques then", "average then"], contributions)
         ),
         section("Outliers", paragraph(_outliers(report).capitalize() + ".")),
+        *_special_part(report),
         section("Sets of columns", table(["columns", "distinct", "pairs apart"], _subset_rows(report))),
     ]
+    if report.sample is not None:
+        risks = [(name, entry.highest, entry.average, entry.expected) for name, entry in _sample_rows(report)]
+        parts.insert(2, section("Risk in the population", table(["", "highest", "average", "expected"], risks)))
     if report.uniqueness is not None:
         rows = [(name, estimate.uniques, estimate.share, estimate.reason) for name, estimate in _estimates(report)]
         parts.insert(2, section("Unique in the population", table(["estimator", "persons", "share", "note"], rows)))
     return "\n".join(parts)
+
+
+def _special_part(report: RiskSurvey) -> list[str]:
+    """Special uniques as a section."""
+    lines = _special_lines(report)
+    return [section("Special uniques", *(paragraph(" ".join(line.split()[1:]).capitalize() + ".") for line in lines))]
 
 
 def _subset_rows(report: RiskSurvey) -> list[tuple[object, ...]]:

@@ -32,6 +32,11 @@ RISK = _object(
     {"rows": COUNT, "classes": COUNT, "smallest": COUNT, "largest": COUNT}
     | {"highest": NUMBER, "average": NUMBER, "uniques": COUNT}
 )
+SAMPLE = _object(
+    {"before": {"type": "object"}},
+    {"after": {"type": "object"}},
+    "what weights and households say: highest, average and expected number found, of rows and households",
+)
 PROMISE = _object(
     {"model": TEXT, "asked": NUMBER, "reached": {"type": ["number", "null"]}, "holds": {"type": "boolean"}},
     {"column": TEXT, "parameters": {"type": "object"}},
@@ -64,7 +69,7 @@ def _closed(required: dict[str, Schema], more: dict[str, Schema] | None = None, 
 
 def external_schema() -> Schema:
     """The JSON Schema of report-external.json."""
-    role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]}
+    role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]}
     label = _closed({"value": TEXT, "stands_for": TEXT})
     column = _closed({"role": role, "what": TEXT, "values": _list(label, "how published values are to be read")})
     promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
@@ -104,7 +109,9 @@ def report_schema() -> Schema:
             about="published classes; suppressed rows are in none (the loss average-class-size counts them as one)",
         ),
         "models": _list(PROMISE, "each promise, as found in the published rows"),
-        "risk": _object({"before": RISK, "after": RISK}, {"matching": _object({"before": RISK, "after": RISK})}),
+        "risk": _object(
+            {"before": RISK, "after": RISK}, {"matching": _object({"before": RISK, "after": RISK}), "sample": SAMPLE}
+        ),
         "utility": {"type": "object"},
         "nodes": _object({"total": COUNT, "checked": COUNT}),
         "seconds": _map(NUMBER),

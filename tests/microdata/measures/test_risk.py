@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import PlanError
-from sfumato.microdata.measures.risk import expected_risks, prosecutor
+from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.measures.survey import SizeCount
+from sfumato.microdata.models.individual_risk import expected_risks
 from sfumato.pipelines.risk import risk
 
 # Sweeney (2002), the voter example in short: zip, birth, sex.
@@ -157,7 +158,7 @@ def test_the_expected_risk_is_the_integral_it_stands_for(fraction):
     import numpy as np
 
     sizes = np.array([1, 2, 3, 7, 40])
-    found = expected_risks(sizes, fraction)
+    found = expected_risks(sizes, sizes / fraction)
     t = (np.arange(200_000) + 0.5) / 200_000
     for size, value in zip(sizes, found, strict=True):
         inside = t ** (size - 1) * (fraction / (1 - (1 - fraction) * t)) ** size

@@ -169,12 +169,12 @@ def test_delta_presence_bounds_the_share_of_the_study():
 
 
 def test_average_risk_and_uniqueness_of_sizes():
-    sizes = np.array([1, 1, 2, 4])
-    assert AverageRisk(0.5).keeps(sizes)
-    assert AverageRisk(0.4).short(sizes).tolist() == [True, True, False, False]
-    assert AverageRisk(0.2).short(sizes).all()
-    assert SampleUniqueness(0.25).keeps(sizes)
-    assert SampleUniqueness(0.24).short(sizes).tolist() == [True, True, False, False]
+    classes = Classes(np.array([1, 1, 2, 4]))
+    assert AverageRisk(0.5).keeps(classes)
+    assert AverageRisk(0.4).short(classes).tolist() == [True, True, False, False]
+    assert AverageRisk(0.2).short(classes).all()
+    assert SampleUniqueness(0.25).keeps(classes)
+    assert SampleUniqueness(0.24).short(classes).tolist() == [True, True, False, False]
 
 
 # Undefined cases have stated answers.

@@ -28,7 +28,7 @@ HIERARCHIES = {
     "file": [FILE],
 }
 MODELS = {
-    "k-anonymity": [{"k": 3}],
+    "k-anonymity": [{"k": 3}, {"k": 3, "subsets": {"2": 5, "1": 9}}],
     "k-map": [
         {"k": 3, "population": "all.csv"},
         {
@@ -36,6 +36,7 @@ MODELS = {
             "population": {"source": "x/all.csv", "separator": ";", "encoding": "latin-1", "missing": ["?", "no"]},
         },
         {"k": 3, "population": {"source": "all.xlsx", "table": "people"}},
+        {"k": 3, "sampling_fraction": 0.1, "significance": 0.01},
     ],
     "alpha-k-anonymity": [
         {"alpha": 0.5, "k": 2, "column": "s"},
@@ -58,6 +59,12 @@ MODELS = {
     "delta-presence": [{"lower": 0.1, "upper": 0.6, "subset": {"column": "s", "value": "no"}}],
     "average-risk": [{"threshold": 0.1}],
     "sample-uniqueness": [{"threshold": 0.05}],
+    "individual-risk": [{"threshold": 0.01, "sampling_fraction": 0.1}],
+    "global-risk": [{"threshold": 0.01, "sampling_fraction": 0.1}],
+    "population-uniqueness": [
+        {"threshold": 0.01, "sampling_fraction": 0.1},
+        {"threshold": 0.01, "estimator": "snb", "population_size": 900},
+    ],
 }
 FULL = [
     {"loss": "precision", "aggregate": "mean", "suppression": 0.02},
@@ -65,6 +72,7 @@ FULL = [
 ]
 CLASSIFIED = {"loss": "classification", "class": "s"}
 METHODS = {
+    "cells": [{"time_limit": 5}],
     "auto": [{}, {"suppression": 0.02}, {"suppression": {"rows": 7}, "time_limit": 5, "hide_minimality": True}],
     "exhaustive": [*FULL, CLASSIFIED],
     "samarati": [*FULL, CLASSIFIED],
@@ -121,7 +129,9 @@ def with_hierarchy(hierarchy: dict) -> dict:
 PLANS = {
     **{f"hierarchy {name} {at}": with_hierarchy(h) for name, all_ in HIERARCHIES.items() for at, h in enumerate(all_)},
     **{
-        f"model {name} {at}": plan(privacy=[{"model": name} | model])
+        f"model {name} {at}": plan(
+            privacy=[{"model": name} | model], **({"method": {"name": "cells"}} if "subsets" in model else {})
+        )
         for name, all_ in MODELS.items()
         for at, model in enumerate(all_)
     },
@@ -132,6 +142,15 @@ PLANS = {
     },
     **{f"output {at}": plan(output=output) for at, output in enumerate(OUTPUTS)},
     "data": plan(data=DATA),
+    "importance": plan(
+        columns={
+            "a": {"role": "quasi-identifier", "importance": 2.5},
+            "no": {"role": "quasi-identifier", "importance": "never"},
+            "w": {"role": "weight", "publish": "withheld"},
+            "h": {"role": "household"},
+        },
+        method={"name": "cells"},
+    ),
     "utility": plan(utility={"target": "s"}, seed=2**63 - 1),
     "column": plan(
         columns={

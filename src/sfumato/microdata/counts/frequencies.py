@@ -6,6 +6,7 @@ Here, and only here, it is decided what a missing or an invalid value is; every 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.packing import Packing, Words, packing_of
 from sfumato.microdata.data_plan import OnInvalid
-from sfumato.microdata.models.classes import Classes, Counts, Histogram, histogram
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, histogram
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 
 DROPPED = -1
@@ -62,6 +63,20 @@ class Rejected:
     texts: tuple[str, ...]
 
 
+class HouseholdRisks(Protocol):
+    """What tells the risk of households from that of rows (counts/sample.py)."""
+
+    def risks(self, risks: Floats) -> tuple[Floats, Counts]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is known of the rows as a sample: the weights of each combination in millionths, and the households."""
+
+    weights: Counts | None = None
+    households: HouseholdRisks | None = None
+
+
 @dataclass(frozen=True)
 class FrequencyTable:
     """The distinct combinations of quasi-identifiers, sorted by their codes.
@@ -77,6 +92,7 @@ class FrequencyTable:
         dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
         population: The population from which the rows were taken, coded alike, where a model asks for it.
         persons: What combinations hold of the persons behind the rows, where a column names them (models/persons.py).
+        sample: The weights and households of the rows, where columns are these.
     """
 
     columns: tuple[str, ...]
@@ -89,6 +105,7 @@ class FrequencyTable:
     population: "FrequencyTable | None" = None
     spellings: Mapping[str, Mapping[str | None, int]] = field(default_factory=dict)
     persons: Mapping[str, Histogram] = field(default_factory=dict)
+    sample: Sample | None = None
 
     @property
     def ladders(self) -> tuple[Ladder, ...]:

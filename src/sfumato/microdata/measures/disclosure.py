@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.models.t_closeness import TCloseness
-from sfumato.microdata.verdict import STAR, classes_of
+from sfumato.microdata.published import STAR, classes_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, populatio
     failing = np.zeros(len(classes.sizes), bool)
     for model in plan.privacy:
         if of_release(model):
-            failing |= model.short(classes.sizes)
+            failing |= model.short(classes)
         else:
             failing |= model.failing(classes, table.whole)
     return int(classes.sizes[failing].sum())

@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.measures import contribution
 from sfumato.microdata.measures.forcing import forcing
 from sfumato.microdata.measures.outliers import outliers
-from sfumato.microdata.measures.risk import attacker, prosecutor
+from sfumato.microdata.measures.risk import THRESHOLD, attacker, prosecutor
+from sfumato.microdata.measures.sample_risk import published_classes, raw_classes, sample_risk
 from sfumato.microdata.measures.survey import distribution, hiding
+from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.classes import Counts, histogram
 from sfumato.microdata.models.persons import PERSONS, persons_in
+from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.recoding import Recoding, published_labels
@@ -37,6 +41,7 @@ def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
     rare = outliers(table, MAX_WORK)
     return {
         "contribution": _contributions(table),
+        "special_uniques": special_uniques(table, work=MAX_WORK).to_dict(),
         "outliers": {
             "singled_out_by_columns": list(rare.by_columns),
             "singled_out_by_more": rare.more,
@@ -61,11 +66,14 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
         "before": _figures(table.counts, members),
         "after": _figures(sizes, published) | _journalist(table, recoding),
         "contribution": raw["contribution"],
+        "special_uniques": raw["special_uniques"],
         "outliers": raw["outliers"],
-        "forcing": forcing(plan, table, recoding, MAX_WORK),
+        "forcing": forcing(plan, weighted_view(table), recoding, MAX_WORK),
     }
-    if plan.data.on_missing == "any":
-        hidden = hiding(table, plan.data.on_missing)
+    if table.sample is not None:
+        risk["sample"] = _sample(plan, table, recoding)
+    if plan.data.on_missing == "any" or isinstance(plan.method, CellSuppression):
+        hidden = hiding(table, "any")
         risk["matching"] = {"before": _figures(table.counts, hidden), "after": _figures(sizes, matches)}
     return Measures(risk, utility(plan, table, recoding).to_dict())
 
@@ -82,7 +90,7 @@ def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
     """The rows of each published class, and the rows among which they hide."""
     kept = ~recoding.suppressed
     sizes, classes = recoding.sizes[kept], recoding.classes[kept]
-    if plan.data.on_missing != "any":
+    if plan.data.on_missing != "any" and not isinstance(plan.method, CellSuppression):
         return sizes, sizes
     absent = {None, *plan.data.missing}
     columns = zip(recoding.labels, classes.T, strict=True)
@@ -106,6 +114,13 @@ def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
     in_population = np.array([persons.get(published_labels(recoding, place), 0) for place in kept.tolist()], np.int64)
     risks = 1 / np.maximum(np.maximum(in_population, sizes), 1)
     return {"journalist": asdict(attacker(sizes, risks, prosecutor(sizes).threshold))}
+
+
+def _sample(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
+    """What weights and households say of the risk, before and after; not of rows that are divided between classes."""
+    before = sample_risk(table, raw_classes(table), THRESHOLD).to_dict()
+    classes = published_classes(table, recoding, plan.data.missing)
+    return {"before": before} | ({} if classes is None else {"after": sample_risk(table, classes, THRESHOLD).to_dict()})
 
 
 def _contributions(table: FrequencyTable) -> dict[str, Any]:

@@ -16,8 +16,6 @@ Rows that were suppressed are not published and carry no risk; averages are over
 
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from sfumato.microdata.models.classes import Counts, Floats
 
 THRESHOLD = 0.2
@@ -103,51 +101,3 @@ def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = 
         return Attacker(0.0, 0.0, 0, 0.0, estimated)
     above = int(counts[risks > threshold + 1e-12].sum())
     return Attacker(float(risks.max()), float((counts * risks).sum() / rows), above, above / rows, estimated)
-
-
-def expected_risks(sizes: Counts, fraction: float) -> Floats:
-    """The expectation of 1 / (persons of the population) for classes of these sizes in a sample of this fraction.
-
-    With the persons distributed negative-binomially given the size f, r(1) = p/q ln(1/p) and
-    r(f) = p/q (1/(f-1) - r(f-1)) for p the fraction and q = 1 - p; where p > q the recurrence is run downwards, so that
-    errors shrink.
-
-    >>> expected_risks(np.array([1]), 0.5).round(4).tolist()
-    [0.6931]
-    """
-    if fraction >= 1:
-        return 1 / sizes
-    distinct, places = np.unique(sizes, return_inverse=True)
-    most = int(distinct.max(initial=1))
-    odds = fraction / (1 - fraction)
-    risks = _upwards(most, fraction, odds) if odds <= 1 else _downwards(most, fraction, odds)
-    found: Floats = np.clip(risks[distinct], 0.0, 1 / distinct)[places.reshape(-1)]
-    return found
-
-
-# Beyond this size a class's risk is its fraction / size to all digits that matter.
-_LARGE = 5_000
-
-
-def _far(most: int, fraction: float) -> Floats:
-    return fraction / np.maximum(np.arange(most + 1), 1.0)
-
-
-def _upwards(most: int, fraction: float, odds: float) -> Floats:
-    risks = _far(most, fraction)
-    last = odds * np.log(1 / fraction)
-    for size in range(1, min(most, _LARGE) + 1):
-        last = last if size == 1 else odds * (1 / (size - 1) - last)
-        risks[size] = last
-    return risks
-
-
-def _downwards(most: int, fraction: float, odds: float) -> Floats:
-    risks = _far(most, fraction)
-    top = min(most, _LARGE) + 200
-    last = fraction / top
-    for size in range(top - 1, 0, -1):
-        last = 1 / size - last / odds
-        if size <= most:
-            risks[size] = last
-    return risks

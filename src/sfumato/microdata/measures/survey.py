@@ -10,8 +10,10 @@ from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.data_plan import OnMissing
 from sfumato.microdata.measures import contribution, population
 from sfumato.microdata.measures.outliers import Outliers, outliers
-from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, expected_risks, prosecutor
+from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, prosecutor
+from sfumato.microdata.measures.sample_risk import SampleRisk, raw_classes, sample_risk
 from sfumato.microdata.measures.subsets import LIMIT, Subsets, subsets
+from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.models.classes import Counts, Mask
 
 
@@ -37,6 +39,8 @@ class RiskSurvey:
         sizes: How many classes have each size.
         uniqueness: Estimates for the population, where its size is known.
         columns, steps: What each column, and each step of a hierarchy, contributes.
+        sample: What weights and households say, where columns are these.
+        special_uniques: Rows that few columns single out, with their scores.
         outlier_rows: Numbers of the rows that one or two columns single out, from 1 on: for the caller alone, never in
             `to_dict` or a report.
     """
@@ -57,11 +61,14 @@ class RiskSurvey:
     outliers: Outliers
     outlier_rows: tuple[int, ...] = field(default=(), repr=False)
     matching: Risk | None = None
+    sample: SampleRisk | None = None
+    special_uniques: SpecialUniques | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The report in plain values; no row numbers."""
         figures = asdict(self)
         del figures["outlier_rows"]
+        figures["special_uniques"] = None if self.special_uniques is None else self.special_uniques.to_dict()
         del figures["outliers"]["combinations"]
         figures["outliers"]["columns"] = dict(self.outliers.columns)
         return figures
@@ -78,9 +85,11 @@ def survey(
 ) -> RiskSurvey:
     """All measures of a frequency table; those of single steps only where hierarchies were given."""
     matches = table.counts
-    fraction = 1.0 if population_size is None else table.rows / population_size
-    estimated = population_size is not None
-    journalist = attacker(table.counts, expected_risks(matches, fraction), threshold, estimated)
+    weighted = table.sample is not None and table.sample.weights is not None
+    classes = raw_classes(table, 1.0 if population_size is None else table.rows / population_size)
+    if weighted:
+        population_size = max(round(float(classes.persons.sum())), table.rows)
+    journalist = attacker(table.counts, classes.risks(), threshold, population_size is not None)
     return RiskSurvey(
         table.columns,
         on_missing,
@@ -96,6 +105,8 @@ def survey(
         contribution.of_columns(table),
         contribution.of_steps(table) if with_steps else (),
         outliers(table),
+        sample=sample_risk(table, classes, threshold) if table.sample is not None else None,
+        special_uniques=special_uniques(table, None if population_size is None else table.rows / population_size),
         matching=prosecutor(table.counts, threshold, hiding(table, on_missing)) if on_missing == "any" else None,
     )
 

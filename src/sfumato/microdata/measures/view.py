@@ -16,7 +16,7 @@ from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.covers import Domain, Pairs, Places, covers, domain_of
 from sfumato.microdata.models.classes import Counts, Floats, Mask
-from sfumato.microdata.plan.methods import KOptimize
+from sfumato.microdata.plan.methods import CellSuppression, KOptimize
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, LevelRecoding, Recoding
 
@@ -154,6 +154,11 @@ def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domai
         label[table.codes[:, place]] = recoding.classes[recoding.owners, place]
         return label[domain.values], np.arange(len(domain.values))
     owners, covered = covers(recoding.labels[place], domain)
+    if isinstance(plan.method, CellSuppression):
+        # What is published as missing may be any value.
+        every = np.arange(len(domain.values))
+        owners = np.append(owners, np.full(len(every), len(recoding.labels[place]) - 1))
+        covered = np.append(covered, every)
     found, ranks, _ = distinct_pairs(owners, covered, len(domain.values), np.ones(len(owners), np.int64))
     return found, ranks
 

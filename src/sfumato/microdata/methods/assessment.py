@@ -56,26 +56,26 @@ def assess(
                 if enough < ALL and int(lost.sum()) > enough:
                     return Assessment(failing, lost)
     while True:
-        assessment = _together(models, classes.sizes, failing, lost)
+        assessment = _together(models, classes, failing, lost)
         failing = without_skew(classes, whole, models, assessment.failing)
         if (failing == assessment.failing).all():
             return assessment
 
 
-def _together(models: Sequence[Model], sizes: Counts, failing: Mask, lost: Counts) -> Assessment:
+def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Counts) -> Assessment:
     """Judge the classes that are left by the promises about the release as a whole."""
     together = 0
     for model in models:
         if of_release(model):
-            together = max(together, model.lost_together(sizes))
-            failing = _without_short(model, sizes, failing)
+            together = max(together, model.lost_together(classes))
+            failing = _without_short(model, classes, failing)
     return Assessment(failing, lost, together)
 
 
-def _without_short(model: ReleaseModel, sizes: Counts, failing: Mask) -> Mask:
+def _without_short(model: ReleaseModel, classes: Classes, failing: Mask) -> Mask:
     """Suppress further classes until those left keep a promise about the release as a whole."""
     left = np.flatnonzero(~failing)
-    short = model.short(sizes[left])
+    short = model.short(classes.kept(~failing))
     if not short.any():
         return failing
     more = failing.copy()

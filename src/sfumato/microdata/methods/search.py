@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
+from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.methods.lost_columns import lost_columns
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.top_classes import with_top_classes
@@ -20,7 +21,13 @@ from sfumato.microdata.recoding.prediction import classes_of, veils
 from sfumato.microdata.recoding.recoding import Recoding
 
 # Methods that do not choose one level a column; each has a folder of its own, whose loops are loaded when it is used.
-FOLDERS = {"mondrian": "mondrian.search", "local": "local.search", "k-optimize": "k_optimize.search", "auto": "auto"}
+FOLDERS = {
+    "mondrian": "mondrian.search",
+    "local": "local.search",
+    "k-optimize": "k_optimize.search",
+    "auto": "auto",
+    "cells": "cells.search",
+}
 # A rehearsal searches so many combinations for so long.
 REHEARSED = 24
 REHEARSAL_SECONDS = 0.2
@@ -29,7 +36,7 @@ _rehearsed: set[tuple[str, ...]] = set()
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for; what is only measured must not steer it."""
-    plan, steering = person_view(plan, table.holding(plan.promise_columns))
+    plan, steering = person_view(plan, weighted_view(table.holding(plan.promise_columns)))
     result = _search(plan, steering, progress)
     if table.persons:
         result = with_persons_kept(plan, steering, result)
@@ -111,7 +118,7 @@ def rehearse(plan: Plan, table: FrequencyTable) -> None:
     if names in _rehearsed:
         return
     try:
-        _search(replace(plan, method=method), _part(table.holding(plan.promise_columns)), None)
+        _search(replace(plan, method=method), _part(weighted_view(table.holding(plan.promise_columns))), None)
     except SfumatoError:
         # So few rows may not keep the promises: loading the loops was the aim.
         return

@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.microdata.models.classes import Classes, Counts, Mask
+from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel
 from sfumato.shapes.records import Note
 
@@ -27,7 +27,7 @@ from sfumato.shapes.records import Note
 class AverageRisk(ClassModel):
     """Classes / rows is at most `threshold`.
 
-    >>> AverageRisk(0.25).short(np.array([1, 3, 5])).tolist()
+    >>> AverageRisk(0.25).short(Classes(np.array([1, 3, 5]))).tolist()
     [True, False, False]
     """
 
@@ -44,26 +44,29 @@ class AverageRisk(ClassModel):
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         return classes.sizes * self.threshold < 1 - EXACT
 
-    def keeps(self, sizes: Counts) -> bool:
+    def keeps(self, classes: Classes) -> bool:
+        sizes = classes.sizes
         return len(sizes) <= self.threshold * int(sizes.sum()) + EXACT
 
-    def short(self, sizes: Counts) -> Mask:
-        if self.keeps(sizes):
+    def short(self, classes: Classes) -> Mask:
+        sizes = classes.sizes
+        if self.keeps(classes):
             return np.zeros(len(sizes), bool)
-        distinct, classes = np.unique(sizes, return_counts=True)
+        distinct, alike = np.unique(sizes, return_counts=True)
         # From the largest size down: classes and rows of all classes at least that large.
-        count = np.cumsum(classes[::-1])
-        rows = np.cumsum((classes * distinct)[::-1])
+        count = np.cumsum(alike[::-1])
+        rows = np.cumsum((alike * distinct)[::-1])
         fits = np.flatnonzero(count <= self.threshold * rows + EXACT)
         least = distinct[::-1][fits[-1]] if len(fits) else int(sizes.max(initial=0)) + 1
         return sizes < least
 
-    def lost_together(self, sizes: Counts) -> int:
+    def lost_together(self, classes: Classes) -> int:
         """What the largest classes that keep the promise leave.
 
         A finer table that keeps R rows of u of these classes needs at least u classes for them, so u is at most
         threshold times R, and R at most the rows of the u largest.
         """
+        sizes = classes.sizes
         rows = np.cumsum(np.sort(sizes)[::-1])
         fits = np.flatnonzero(np.arange(1, len(rows) + 1) <= self.threshold * rows + EXACT)
         return int(sizes.sum()) - (int(rows[fits[-1]]) if len(fits) else 0)

@@ -7,15 +7,42 @@ https://doi.org/10.1142/S0218488502001648.
 It protects against singling a person out by the quasi-identifiers. It does not protect against learning a sensitive
 value that all rows of a class share, nor against an attacker who knows more than the quasi-identifiers.
 
+`subsets` asks for more of fewer columns: `{3: 10, 2: 20}` for ten rows alike in any three columns, twenty in any two.
+Only the method cells looks for that.
+
 Monotone under generalization and under suppression: a class only grows.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.records import Note
+from sfumato.shapes.shapes import Conversion, Faults, Integer, MapOf
+
+
+@dataclass(frozen=True, slots=True)
+class SetSizes:
+    """How many rows must be alike in all sets of so many columns: pairs of both, the fewest columns first."""
+
+    entries: tuple[tuple[int, int], ...] = ()
+
+
+def _set_sizes(sizes: Mapping[str, int]) -> SetSizes:
+    return SetSizes(tuple(sorted((int(columns), k) for columns, k in sizes.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes(MapOf[int]):
+    """A mapping from numbers of columns."""
+
+    def read(self, value: object, at: str, faults: Faults) -> dict[str, int]:
+        sizes = MapOf.read(self, value, at, faults)
+        if not all(columns.isdecimal() and int(columns) for columns in sizes):
+            raise faults.refuse(at, "its keys must be numbers of columns.")
+        return sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +56,13 @@ class KAnonymity(ClassModel):
     """
 
     k: Annotated[int, Note("rows a class must have", minimum=1)]
+    subsets: Annotated[
+        SetSizes,
+        Conversion(
+            _Sizes(Integer(minimum=1), about="rows that must be alike in all sets of so many columns: {3: 10, 2: 20}"),
+            _set_sizes,
+        ),
+    ] = SetSizes()
     name: ClassVar[str] = "k-anonymity"
     asks: ClassVar[str] = "k"
     column: ClassVar[None] = None
@@ -48,3 +82,12 @@ class KAnonymity(ClassModel):
         if self.k > whole.rows:
             return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
         return None
+
+
+def least_sizes(models: Sequence[object]) -> tuple[tuple[int, int], ...]:
+    """For each number of columns of which something is asked, the most that is."""
+    sizes: dict[int, int] = {}
+    for model in models:
+        for columns, k in model.subsets.entries if isinstance(model, KAnonymity) else ():
+            sizes[columns] = max(sizes.get(columns, 0), k)
+    return tuple(sorted(sizes.items()))

@@ -13,11 +13,17 @@ Classes with labels of their own (mondrian, local) may mix levels, and then stan
 could be counted by: they keep the stricter promise that the class itself has k rows. Where local falls back on the best
 single node, that keeps k-map as it is, and a class may have fewer rows. K-Optimize refuses k-map.
 
+Where no table of the population is at hand, the share of it that was sampled may be given instead. A population class
+of k persons then has Poisson(k times the fraction) rows in the sample; a class is taken to stand for k persons when it
+has so many rows that fewer than `significance` of such classes would have as many (El Emam and Dankar, the same paper).
+
 Monotone under generalization and under suppression: what a class stands for only grows.
 """
 
 from dataclasses import dataclass, replace
+from math import ceil, exp, sqrt
 from pathlib import Path
+from statistics import NormalDist
 from typing import Annotated, ClassVar
 
 from sfumato.microdata.data_plan import DATA, DataPlan
@@ -28,6 +34,8 @@ from sfumato.shapes.shapes import Conversion, Either, Key, Record, Text
 
 # Under this name the classes of a full-domain search hold the rows of the population: no column can have it.
 POPULATION = "\0population"
+# Beyond this mean a Poisson variable is as good as normal.
+LARGE_MEAN = 500.0
 TABLE = Either(
     (
         ((str,), Conversion(Text(about="path of the table, relative to the plan"), DataPlan)),
@@ -48,22 +56,72 @@ class KMap(ClassModel):
     """Every class has at least `k` rows in the `population`."""
 
     k: Annotated[int, Note("persons of the population a class must stand for", minimum=1)]
-    population: Annotated[DataPlan, TABLE]
+    population: Annotated[DataPlan | None, TABLE] = None
+    sampling_fraction: Annotated[
+        float | None, Note("the share of the population in the rows, where its table is not at hand", 0, 1)
+    ] = None
+    significance: Annotated[
+        float, Note("how often a class of fewer persons may have as many rows as are asked for", minimum=0, maximum=1)
+    ] = 0.05
     name: ClassVar[str] = "k-map"
     asks: ClassVar[str] = "k"
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if (self.population is None) == (self.sampling_fraction is None):
+            raise ValueError("k-map needs the table of the population, or else the sampling_fraction.")
+        if self.sampling_fraction == 0 or not 0 < self.significance < 1:
+            raise ValueError("sampling_fraction must be greater than 0, significance between 0 and 1.")
+
+    @property
+    def least_rows(self) -> int:
+        """Rows that a class must have: enough to stand for k persons by estimate, where the population is not known."""
+        if self.sampling_fraction is None:
+            return 1
+        return min(self.k, rows_by_estimate(self.k * self.sampling_fraction, self.significance))
+
     def located(self, folder: Path) -> "KMap":
         """The same model with its table of the population found from a folder."""
+        if self.population is None:
+            return self
         source = str(folder / (self.population.source or ""))
         return replace(self, population=replace(self.population, source=source))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        if self.population is None:
+            return classes.sizes < self.least_rows
         return persons_of(classes) < self.k
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        return int(persons_of(classes).min()) if len(classes.sizes) else 0
+        """The fewest persons of a class; by estimate, the greatest k that its rows stand for."""
+        if not len(classes.sizes):
+            return 0
+        if self.population is not None:
+            return int(persons_of(classes).min())
+        k, rows = self.k, int(classes.sizes.min())
+        while replace(self, k=k + 1).least_rows <= rows:
+            k += 1
+        while k > 1 and replace(self, k=k).least_rows > rows:
+            k -= 1
+        return k
+
+
+def rows_by_estimate(mean: float, significance: float) -> int:
+    """The least number that a Poisson variable of this mean reaches with at most this probability.
+
+    >>> rows_by_estimate(0.5, 0.05), rows_by_estimate(5.0, 0.05)
+    (3, 10)
+    """
+    if mean > LARGE_MEAN:
+        return ceil(mean + NormalDist().inv_cdf(1 - significance) * sqrt(mean)) + 1
+    rows, term = 0, exp(-mean)
+    reached = 1.0
+    while reached > significance:
+        reached -= term
+        rows += 1
+        term *= mean / rows
+    return rows
 
 
 def persons_of(classes: Classes) -> Counts:

@@ -95,16 +95,16 @@ class ReleaseModel(Model, Protocol):
     method that never sees all of them at once. A full-domain search judges them together by these functions.
     """
 
-    def short(self, sizes: Counts) -> Mask:
-        """Which classes must be suppressed so that the others together keep the promise: the smallest, as few sizes
-        as do, all classes of a size alike."""
+    def short(self, classes: Classes) -> Mask:
+        """Which classes must be suppressed so that the others together keep the promise: those most at risk, as few
+        as do, all classes that are alike together."""
         ...
 
-    def keeps(self, sizes: Counts) -> bool:
-        """Whether classes of these sizes together keep the promise."""
+    def keeps(self, classes: Classes) -> bool:
+        """Whether classes together keep the promise."""
         ...
 
-    def lost_together(self, sizes: Counts) -> int:
+    def lost_together(self, classes: Classes) -> int:
         """Rows that every finer table is certain to suppress."""
         ...
 

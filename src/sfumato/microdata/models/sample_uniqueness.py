@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.microdata.models.classes import Classes, Counts, Mask
+from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel
 from sfumato.shapes.records import Note
 
@@ -27,7 +27,7 @@ from sfumato.shapes.records import Note
 class SampleUniqueness(ClassModel):
     """Unique rows / rows is at most `threshold`.
 
-    >>> SampleUniqueness(0.1).short(np.array([1, 3, 5])).tolist()
+    >>> SampleUniqueness(0.1).short(Classes(np.array([1, 3, 5]))).tolist()
     [True, False, False]
     """
 
@@ -42,18 +42,18 @@ class SampleUniqueness(ClassModel):
             return np.zeros(len(classes.sizes), bool)
         return classes.sizes < 2
 
-    def keeps(self, sizes: Counts) -> bool:
-        return int((sizes == 1).sum()) <= self.threshold * int(sizes.sum()) + EXACT
+    def keeps(self, classes: Classes) -> bool:
+        return int((classes.sizes == 1).sum()) <= self.threshold * classes.rows + EXACT
 
-    def short(self, sizes: Counts) -> Mask:
-        return np.zeros(len(sizes), bool) if self.keeps(sizes) else sizes < 2
+    def short(self, classes: Classes) -> Mask:
+        return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
 
-    def lost_together(self, sizes: Counts) -> int:
+    def lost_together(self, classes: Classes) -> int:
         """Rows unique here are unique in every finer table: x of u may stay if x <= threshold (rows - u + x)."""
-        unique = int((sizes == 1).sum())
+        unique = int((classes.sizes == 1).sum())
         if self.threshold >= 1:
             return 0
-        others = int(sizes.sum()) - unique
+        others = classes.rows - unique
         return max(0, unique - int(self.threshold * others / (1 - self.threshold) + 1e-6))
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002

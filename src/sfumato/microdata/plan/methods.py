@@ -196,7 +196,18 @@ class Auto:
     name: ClassVar[str] = "auto"
 
 
-Method = Auto | Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian
+@dataclass(frozen=True, slots=True)
+class CellSuppression:
+    """Single cells are published as missing, as few as possible, so that every row has company.
+
+    What a cell costs is its column's `importance`.
+    """
+
+    time_limit: Seconds = 60.0
+    name: ClassVar[str] = "cells"
+
+
+Method = Auto | Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian | CellSuppression
 METHODS: tuple[type[Method], ...] = get_args(Method)
 METHOD: Tagged[Method] = Tagged(
     "name",

@@ -17,15 +17,19 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Choice, Either
+from sfumato.shapes.shapes import Choice, Either, Number
 
 SECRET_BYTES = 16
 PUBLISH = Either(
-    (((str,), Choice(("key",))), ((Mapping,), record_of(PublishPlan))),
-    "what a column that is no quasi-identifier is published as: its numbers, or a person as a random key",
+    (((str,), Choice(("key", "withheld"))), ((Mapping,), record_of(PublishPlan))),
+    "what a column that is no quasi-identifier is published as: its numbers, a person as a random key, a weight not",
+)
+IMPORTANCE = Either(
+    (((int, float), Number(minimum=0)), ((str,), Choice(("never",)))),
+    "what publishing a cell of this column as missing costs, for the method cells; never: none may be",
 )
 CELL = "text-align:left;padding-right:1.5em"
-Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
+Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 Language = Literal["en", "de"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -40,16 +44,20 @@ class ColumnPlan:
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
     min_level: Annotated[int, Note(minimum=0)] = 0
     max_level: Annotated[int | None, Note(minimum=0)] = None
-    publish: Annotated[PublishPlan | Literal["key"] | None, PUBLISH] = None
+    importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
+    publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
 
     def __post_init__(self) -> None:
         if self.publish == "key" and self.role != "person":
             raise ValueError(f"publish: key belongs to the role person, this column is {self.role}.")
+        if self.publish == "withheld" and self.role != "weight":
+            raise ValueError(f"publish: withheld belongs to the role weight, this column is {self.role}.")
         if self.role != "quasi-identifier" and self.hierarchy is not None:
             raise ValueError(f"a hierarchy belongs to a quasi-identifier, this column is {self.role}.")
-        if self.role != "quasi-identifier" and (self.weight, self.min_level, self.max_level) != (1.0, 0, None):
+        of_ladders = (self.weight, self.min_level, self.max_level, self.importance)
+        if self.role != "quasi-identifier" and of_ladders != (1.0, 0, None, 1.0):
             raise ValueError(
-                f"weight, min_level and max_level belong to a quasi-identifier, this column is {self.role}."
+                f"weight, min_level, max_level and importance belong to a quasi-identifier, this column is {self.role}."
             )
         if self.operations is not None and self.role not in ("sensitive", "insensitive"):
             raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")
@@ -59,7 +67,7 @@ class ColumnPlan:
     @property
     def operations(self) -> PublishPlan | None:
         """What is done to the column's numbers, where something is."""
-        return None if self.publish == "key" else self.publish
+        return None if isinstance(self.publish, str) else self.publish
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +160,16 @@ class Plan:
         return next(iter(self.named("person")), None)
 
     @property
+    def weight(self) -> str | None:
+        """The column that holds the sampling weight of a row, where there is one."""
+        return next(iter(self.named("weight")), None)
+
+    @property
+    def household(self) -> str | None:
+        """The column that names the household of a row, where there is one."""
+        return next(iter(self.named("household")), None)
+
+    @property
     def publishes_keys(self) -> bool:
         """Whether persons are published under keys."""
         return self.person is not None and self.columns[self.person].publish == "key"
@@ -167,12 +185,16 @@ class Plan:
 
     @property
     def withheld_columns(self) -> tuple[str, ...]:
-        """The columns that are `*` in every row: identifiers, persons, and what marks the rows that are published."""
+        """The columns that are `*` in every row: identifiers, persons, households, weights that are not published, and
+        what marks the rows that are published."""
         marked = None if self.subset is None else self.subset.column
         return tuple(
             name
             for name, column in self.columns.items()
-            if column.role == "identifier" or name == marked or (column.role == "person" and column.publish != "key")
+            if column.role in ("identifier", "household")
+            or name == marked
+            or column.publish == "withheld"
+            or (column.role == "person" and column.publish != "key")
         )
 
     @property

@@ -10,12 +10,15 @@ from typing import Any, get_args
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.delta_presence import DeltaPresence
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
+from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
+from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.registry import MODEL, located
-from sfumato.microdata.plan.methods import METHOD, Auto, FullDomain, KOptimize, Local, Mondrian
+from sfumato.microdata.plan.methods import METHOD, Auto, CellSuppression, FullDomain, KOptimize, Local, Mondrian
 from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan, ReleasePlan, Role, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.shapes import files
@@ -99,6 +102,7 @@ def _faults_between(plan: Plan) -> list[Fault]:
     faults.extend(_loss_faults(plan))
     if isinstance(plan.method, KOptimize):
         faults.extend(_k_optimize_faults(plan))
+    faults.extend(_cells_faults(plan))
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
@@ -108,11 +112,35 @@ def _faults_between(plan: Plan) -> list[Fault]:
         faults.append(Fault("output.class_column", "is the name of a column of the data.", "Choose another name."))
     if len(plan.named("person")) > 1:
         faults.append(Fault("columns", "more than one column names the person.", "Give one of them that role."))
+    faults.extend(_sample_faults(plan))
     if plan.person is not None and plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return faults
+
+
+def _sample_faults(plan: Plan) -> list[Fault]:
+    """Faults of what says how the rows were sampled."""
+    faults = []
+    for role in ("weight", "household"):
+        if len(plan.named(role)) > 1:
+            faults.append(Fault("columns", f"more than one column is the {role}.", "Give one of them that role."))
+    if plan.weight is not None and plan.person is not None:
+        faults.append(Fault("columns", "weight does not go with person.", "Weights are those of rows: take one off."))
+    for place, model in enumerate(plan.privacy):
+        estimated = isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness)
+        if estimated and plan.weight is None and not _population_told(model):
+            do = "Give a column the role weight, or the promise its sampling_fraction."
+            faults.append(Fault(f"privacy[{place}]", f"{model.name} needs to know the population.", do))
+        if estimated and plan.subset is not None:
+            faults.append(Fault(f"privacy[{place}]", f"{model.name} does not go with delta-presence.", "Drop one."))
+    return faults
+
+
+def _population_told(model: Model) -> bool:
+    """Whether a promise about the population says itself how large that is."""
+    return getattr(model, "sampling_fraction", None) is not None or getattr(model, "population_size", None) is not None
 
 
 def _column_faults(
@@ -208,6 +236,31 @@ def _k_optimize_faults(plan: Plan) -> list[Fault]:
     if plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with k-optimize.", "Use category or drop."))
     return faults
+
+
+def _cells_faults(plan: Plan) -> list[Fault]:
+    """Faults of a plan for cell suppression, and of what only that looks at."""
+    if not isinstance(plan.method, CellSuppression):
+        faults = [
+            Fault(f"columns.{name}.importance", "goes with the method cells alone.", "Use weight, or leave it out.")
+            for name in plan.quasi_identifiers
+            if plan.columns[name].importance != 1.0
+        ]
+        asked = [place for place, model in enumerate(plan.privacy) if getattr(model, "subsets", SetSizes()).entries]
+        return faults + [
+            Fault(f"privacy[{at}].subsets", "goes with the method cells alone.", "Use it.") for at in asked
+        ]
+    faults = [
+        Fault(f"privacy[{place}].model", f"{model.name} does not go with cells.", "It keeps k-anonymity alone.")
+        for place, model in enumerate(plan.privacy)
+        if not isinstance(model, KAnonymity)
+    ]
+    if plan.data.on_missing == "any":
+        do = "A missing cell is a value of its own there; the other count is reported beside it. Use category."
+        faults.append(Fault("data.on_missing", "any does not go with cells.", do))
+    if plan.person is not None:
+        faults.append(Fault("columns", "cells does not go with a person column.", "It counts rows."))
+    return faults + _level_faults(plan)
 
 
 def plan_schema() -> Schema:

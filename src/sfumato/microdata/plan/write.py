@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import PLAN
@@ -64,6 +65,8 @@ class _Writer:
             return {shape.tag: name} | self._record(shape.variants[name], value)
         if isinstance(shape, Record):
             return self._record(shape, value)
+        if isinstance(value, SetSizes):
+            return {str(size): k for size, k in value.entries}
         if isinstance(shape, ListOf):
             return [self.plain(shape.item, entry) for entry in value]
         if isinstance(shape, MapOf):
@@ -75,7 +78,7 @@ class _Writer:
         entries: dict[str, Any] = {}
         for key, spec in shape.keys.items():
             entry = getattr(value, shape.attribute(key))
-            if entry is not None and entry != ():
+            if entry is not None and entry != () and entry != SetSizes():
                 written = self.plain(spec.shape, entry)
                 entries[key] = self.moved(written) if key in PATHS else written
         return entries
@@ -83,6 +86,8 @@ class _Writer:
     def _one_of(self, shape: Either, value: Any) -> Any:
         if isinstance(value, Suppression):
             return value.share if value.rows is None else {"rows": value.rows}
+        if isinstance(value, str | float):
+            return value
         record = next(option for _, option in shape.options if isinstance(option, Record))
         return self._record(record, value)
 

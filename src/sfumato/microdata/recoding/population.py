@@ -12,7 +12,7 @@ from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.counts.packing import Words, packing_of
 from sfumato.microdata.models.classes import Classes, Counts, Histogram
 from sfumato.microdata.models.k_map import POPULATION
-from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding
+from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding, published_labels
 
 
 def with_texts(counted: Counted, population: Counted, missing: Sequence[str]) -> Counted:
@@ -87,3 +87,21 @@ def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, 
         labels = tuple(names[code] for names, code in zip(recoding.labels, codes, strict=True))
         persons[labels] = persons.get(labels, 0) + rows
     return persons
+
+
+def weights_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, int] | None:
+    """The weights of the rows behind each published combination, in millionths; None where they are not known.
+
+    Rows of one combination that are divided between classes have weights that the table does not tell apart.
+    """
+    weights = None if table.sample is None else table.sample.weights
+    if weights is None or getattr(recoding, "division", None) is not None:
+        return None
+    sums = np.zeros(len(recoding.sizes), np.int64)
+    np.add.at(sums, recoding.owners, weights)
+    kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0)).tolist()
+    found: dict[Labels, int] = {}
+    for place in kept:
+        labels = published_labels(recoding, place)
+        found[labels] = found.get(labels, 0) + int(sums[place])
+    return found

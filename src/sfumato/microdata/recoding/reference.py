@@ -20,7 +20,7 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.population import persons_by_label
+from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.recoding import Labels, Recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import no_recoding
 
@@ -33,11 +33,13 @@ class Reference:
         whole: The raw table as one class.
         persons: The persons of the population behind each published combination, where a promise is about them.
         ladders: For each model whose hierarchy lies in a file, its content, by the model's place in the plan.
+        weights: The weights behind each published combination, in millionths, where the plan has some.
     """
 
     whole: Classes
     persons: Mapping[Labels, int] | None = None
     ladders: Mapping[int, "ListedLadder"] | None = None
+    weights: Mapping[Labels, int] | None = None
 
     def with_ladders(self, models: Sequence[Model]) -> tuple[Model, ...]:
         """The models, with the hierarchies that were known when the release was made."""
@@ -82,6 +84,9 @@ def reference_dict(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dic
     if persons is not None:
         kept = [published_labels(recoding, place) for place in np.flatnonzero(~recoding.suppressed).tolist()]
         figures["persons"] = [[list(labels), persons.get(labels, 0)] for labels in kept]
+    weights = weights_by_label(table, recoding)
+    if weights is not None:
+        figures["weights"] = [[list(labels), weight] for labels, weight in weights.items()]
     return figures | ({"hierarchies": ladders} if ladders else {})
 
 
@@ -109,7 +114,10 @@ def read_reference(plain: Mapping[str, Any]) -> Reference:
             int(place): ListedLadder(tuple(tuple(row) for row in rows))
             for place, rows in figures.get("hierarchies", {}).items()
         }
-        return Reference(Classes(size, contents, "members" in figures), persons, ladders)
+        weights = (
+            {tuple(labels): int(weight) for labels, weight in figures["weights"]} if "weights" in figures else None
+        )
+        return Reference(Classes(size, contents, "members" in figures), persons, ladders, weights)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise no_recoding() from None
 

@@ -66,13 +66,35 @@ def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[s
         yield _head(words, "measure.all_losses") + table([words["report.loss"], words["measure.value"]], rows, words)
 
 
+def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What weights and households say of the risk, before and after; the higher reading of missing values first."""
+    if not sides:
+        return
+    persons = words.count(round(sides["before"]["persons"]))
+    yield _head(words, "sample.title") + paragraph(words["sample.text"].format(persons=persons))
+    rows = [
+        (words[f"sample.{part}"], words[f"sample.{figure}"], *(_told(words, side, part, figure) for side in both))
+        for both in [(sides["before"], sides.get("after") or {})]
+        for part in ("rows", "households", "matching")
+        if any(part in side for side in both)
+        for figure in ("highest", "average", "expected")
+    ]
+    yield table(["", "", words["report.before"], words["report.after"]], rows, words)
+
+
+def _told(words: Words, side: Mapping[str, Any], part: str, figure: str) -> object:
+    value = side.get(part, {}).get(figure)
+    return value if value is None or figure == "expected" else words.percent(value)
+
+
 def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
     """Where the risk comes from: columns, steps of generalization, and outliers."""
     contribution = risk.get("contribution") or {}
     lines = [*_without(words, contribution), *_steps(words, contribution, levels)]
     if lines:
         yield _head(words, "measure.origins") + listing(lines)
-    outliers = [*_outliers(words, risk.get("outliers") or {}), *forcing_sentences(words, risk, levels)]
+    special = _special(words, risk.get("special_uniques") or {})
+    outliers = [*_outliers(words, risk.get("outliers") or {}), *special, *forcing_sentences(words, risk, levels)]
     if outliers:
         yield _head(words, "measure.outliers") + listing(outliers)
 
@@ -96,6 +118,17 @@ def _outliers(words: Words, outliers: Mapping[str, Any]) -> Iterator[str]:
     for name, rows in (outliers.get("singled_out_alone_by") or {}).items():
         if rows:
             yield words["measure.alone"].format(column=name, rows=words.count(rows))
+
+
+def _special(words: Words, special: Mapping[str, Any]) -> Iterator[str]:
+    """How few columns single rows out, and which of them have most to do with it."""
+    if not special.get("rows"):
+        return
+    fewest = next(size for size, count in enumerate(special["sizes"], start=1) if count)
+    column = max(special["columns"], key=special["columns"].__getitem__)
+    counts = {"rows": words.count(special["rows"]), "fewest": fewest}
+    share = words.percent(special["columns"][column])
+    yield words["measure.special"].format(column=column, share=share, **counts)
 
 
 def forcing_sentences(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:

@@ -142,7 +142,9 @@ def risk(dossier: Dossier) -> str:
         Pair(words["risk.uniques"], before["uniques"] / rows[0], after["uniques"] / rows[1]),
     ]
     parts = [paragraph(words["report.risk_why"]), legend(words), meters(words, pairs)]
-    more = [*_sizes(dossier), risk_table(dossier), *measure_sections.origins(words, report.risk, report.levels)]
+    sample = measure_sections.sample(words, report.risk.get("sample") or {})
+    more = [*_sizes(dossier), risk_table(dossier), *sample]
+    more += measure_sections.origins(words, report.risk, report.levels)
     return section(words["report.risk"], *parts, *more)
 
 

@@ -20,7 +20,7 @@ from sfumato.web.rows.promises import Promises
 ONE_BY_ONE = ("mondrian", "local")
 # Promises whose k counts rows of the data.
 OF_ROWS = ("k-anonymity", "alpha-k-anonymity")
-STRICTER = ("average-risk", "sample-uniqueness", "k-map")
+STRICTER = ("average-risk", "sample-uniqueness", "k-map", "global-risk", "population-uniqueness")
 # Purposes: the k, the l of every sensitive column (0: none), and the share of rows that may be withheld.
 PURPOSES = {"public": (11, 3, 0.05), "research": (5, 2, 0.02), "house": (3, 0, 0.01)}
 
@@ -101,7 +101,11 @@ class _GoalStep:
         words, plan = self.words, self.workspace.plan
         missing = [*self._promises.missing(), *self._method.missing()]
         faults = [words["missing_value"].format(field=field) for field in missing]
-        needs = [entry for entry in plan["privacy"] if entry["model"] == "k-map" and not entry.get("population")]
+        needs = [
+            entry
+            for entry in plan["privacy"]
+            if entry["model"] == "k-map" and not (entry.get("population") or entry.get("sampling_fraction"))
+        ]
         faults += [words["population_missing"] for _ in needs]
         others = dict.fromkeys(entry["model"] for entry in plan["privacy"] if entry["model"] != "k-anonymity")
         if others and plan["method"]["name"] == "k-optimize":

@@ -11,7 +11,7 @@ from sfumato.web.forms import Form, Values
 from sfumato.web.projects.workspace import Workspace
 
 # In the order in which they are offered: what suits most people first.
-METHODS = ("auto", "optimal", "local", "mondrian", "k-optimize", "samarati", "greedy", "exhaustive")
+METHODS = ("auto", "optimal", "local", "mondrian", "k-optimize", "cells", "samarati", "greedy", "exhaustive")
 PUBLISHED_ROLES = ("sensitive", "insensitive")
 # Percent of the rows that can be withheld on the page; K-Optimize puts a price on each and may withhold all.
 MOST_PERCENT = {"k-optimize": 100}
@@ -53,10 +53,10 @@ class MethodChoice:
         self._said |= own
         self.workspace.plan["method"] = shared_options(self._said, name)
         for column in self.workspace.plan["columns"].values():
-            if name in ("mondrian", "k-optimize") and "max_level" in column:
+            if name in ("mondrian", "k-optimize", "cells") and "max_level" in column:
                 column.pop("max_level", None)
                 column.pop("min_level", None)
-            if name == "mondrian":
+            if name in ("mondrian", "cells"):
                 column.pop("min_level", None)
         self._show()
         self._changed()

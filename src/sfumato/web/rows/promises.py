@@ -26,6 +26,9 @@ STARTS: dict[str, Values] = {
     "delta-presence": {"lower": 0.0, "upper": 0.5},
     "average-risk": {"threshold": 0.1},
     "sample-uniqueness": {"threshold": 0.05},
+    "individual-risk": {"threshold": 0.01},
+    "global-risk": {"threshold": 0.01},
+    "population-uniqueness": {"threshold": 0.01},
 }
 MOST_VALUES = 500
 POPULATION_PREFIX = "population-"
@@ -76,7 +79,7 @@ class Promises:
             self._subset_fields(entry)
 
     def _form(self, entry: Values) -> Form:
-        special = ("population", "subset")
+        special = ("population", "subset", "subsets")
         keys = {key: spec for key, spec in SHAPES[entry["model"]].keys.items() if key not in special}
         return Form(self.words, entry["model"], keys, entry, self._touched, {"column": self._sensitive()})
 

@@ -100,7 +100,7 @@ def _published(text: str | None, column: Mapping[str, Any]) -> str | None:
     '1200'
     """
     publish = column.get("publish")
-    if column["role"] in ("identifier", "person"):
+    if column["role"] in ("identifier", "person", "household") or column.get("publish") == "withheld":
         return publish or "*"
     if publish is None or text is None:
         return text

@@ -44,6 +44,7 @@ from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.weights import WEIGHTS
 from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
@@ -190,7 +191,7 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
     apart. So rows can be divided by their values of one such column; with several, combinations are not divided.
     """
     combinations = np.arange(len(table.counts))
-    if method.mode == "strict" or len(table.sensitive) > 1 or table.persons:
+    if method.mode == "strict" or len(table.sensitive) > 1 or table.persons or WEIGHTS in table.sensitive:
         mode = STRICT if method.mode == "strict" else UNDIVIDED
         return Items(table, mode, None, combinations, np.zeros(len(combinations), np.int32), table.counts)
     for name, rows in table.sensitive.items():

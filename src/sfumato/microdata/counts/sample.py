@@ -1,0 +1,131 @@
+"""The sample behind the rows: the weights of combinations, and the households whose members they describe."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import DataError
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.counts.frequencies import DROPPED, Counted, FrequencyTable, Sample
+from sfumato.microdata.counts.persons import combinations_of
+from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.models.weights import MILLIONTHS, WEIGHTS, weight_content
+
+Labels = tuple[str | None, ...]
+# More persons than there ever were.
+MOST_PERSONS = 10**12
+
+
+def with_weights(table: FrequencyTable, counted: Counted, missing: Sequence[str]) -> FrequencyTable:
+    """The table with the sum of the weights of each combination.
+
+    Args:
+        counted: The combinations with their weights last.
+
+    Raises:
+        DataError: A weight is missing or no number above 0, or some rows stand for fewer persons than they are.
+    """
+    owners = combinations_of(table, counted)
+    kept = owners != DROPPED
+    each = _millionths(counted, missing)[counted.codes[:, -1]] * counted.counts
+    weights = _sums(owners[kept], each[kept], len(table.counts))
+    if (weights < table.counts * MILLIONTHS).any():
+        raise DataError(
+            f'the weights of some rows in "{counted.columns[-1]}" add up to less than the rows.',
+            "A weight says how many persons of the population a row stands for: at least one.",
+            "weight",
+            column=counted.columns[-1],
+        )
+    return replace(table, sample=replace(table.sample or Sample(), weights=weights))
+
+
+def _sums(owners: npt.NDArray[np.int64], values: Counts, many: int) -> Counts:
+    sums = np.zeros(many, np.int64)
+    np.add.at(sums, owners, values)
+    return sums
+
+
+def _millionths(counted: Counted, missing: Sequence[str]) -> Counts:
+    """The weight behind each text of the last column."""
+    texts = counted.values[-1]
+    present = [text for text in texts if text is not None and text not in missing]
+    forms, wrong = canonical(present, "decimal")
+    numbers = [float(form or 0) for form in forms]
+    if wrong or len(present) < len(texts) or any(not 0 < number < MOST_PERSONS for number in numbers):
+        raise DataError(
+            f'column "{counted.columns[-1]}": some weights are missing, or no numbers above 0.',
+            "Give every row its weight, or take the role weight off that column.",
+            "weight",
+            column=counted.columns[-1],
+        )
+    millionths = np.array([round(number * MILLIONTHS) for number in numbers], np.int64)
+    if float(millionths[counted.codes[:, -1]] @ counted.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
+        raise DataError("the weights add up to more persons than there are.", "Check their unit.", "weight")
+    return millionths
+
+
+def with_households(table: FrequencyTable, counted: Counted, missing: Sequence[str]) -> FrequencyTable:
+    """The table with the households of its rows.
+
+    Args:
+        counted: The combinations with their households last; rows of no household are one each.
+    """
+    owners = combinations_of(table, counted)
+    kept = owners != DROPPED
+    alone = np.array([text is None or text in missing for text in counted.values[-1]] or [False], bool)
+    numbers = np.where(alone[counted.codes[:, -1]], -1, counted.codes[:, -1])
+    households = Households(owners[kept], numbers[kept].astype(np.int64), counted.counts[kept])
+    return replace(table, sample=replace(table.sample or Sample(), households=households))
+
+
+@dataclass(frozen=True, slots=True)
+class Households:
+    """Which rows are of one household.
+
+    Attributes:
+        combinations: The combination of each entry; numbers: its household, -1 where it has none; rows: its rows.
+    """
+
+    combinations: Counts
+    numbers: Counts
+    rows: Counts
+
+    def risks(self, risks: Floats) -> tuple[Floats, Counts]:
+        """The risk of each entry's household, 1 - Π(1 - r) over its rows, and the rows of the entry.
+
+        Args:
+            risks: The risk of a row of each combination.
+        """
+        own = risks[self.combinations]
+        with np.errstate(divide="ignore"):
+            stays = np.log1p(-own) * self.rows
+        member = self.numbers >= 0
+        together = np.zeros(int(self.numbers.max(initial=-1)) + 1)
+        np.add.at(together, self.numbers[member], stays[member])
+        hierarchical = own.copy()
+        hierarchical[member] = -np.expm1(together[self.numbers[member]])
+        return hierarchical, self.rows
+
+
+def weighted_view(table: FrequencyTable) -> FrequencyTable:
+    """The table for who judges classes: what is rolled up holds weights, where they are known."""
+    if table.sample is None or table.sample.weights is None:
+        return table
+    return replace(table, sensitive={**table.sensitive, WEIGHTS: weight_content(table.sample.weights)})
+
+
+def weights_of_labels(counted: Counted, missing: Sequence[str]) -> dict[Labels, int]:
+    """The weights behind each published combination, in millionths; they stand last in what was counted."""
+    each = _millionths(counted, missing)[counted.codes[:, -1]] * counted.counts
+    weights: dict[Labels, int] = {}
+    for codes, weight in zip(counted.codes[:, :-1].tolist(), each.tolist(), strict=True):
+        labels = tuple(texts[code] for texts, code in zip(counted.values[:-1], codes, strict=True))
+        weights[labels] = weights.get(labels, 0) + weight
+    return weights
+
+
+def weights_in_order(weights: Mapping[Labels, int], combinations: Sequence[Labels]) -> Counts:
+    """The weights behind some published combinations."""
+    return np.array([weights.get(labels, 0) for labels in combinations], np.int64)

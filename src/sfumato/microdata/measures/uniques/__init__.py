@@ -1,0 +1,1 @@
+"""Rows that few columns single out."""

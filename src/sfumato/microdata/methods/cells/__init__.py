@@ -1,0 +1,1 @@
+"""Cell suppression: single cells are published as missing, as few as possible."""

@@ -1,0 +1,154 @@
+"""Compiled loops of cell suppression: rows are put into groups of k, moved to cheaper ones, and groups dissolved.
+
+groups: (patterns, combinations) the group of a combination under each pattern, -1 where it does not fit; starts: where
+the groups of each pattern begin in one numbering of all of them; costs: (patterns, combinations) what a row pays.
+chosen: (combinations,) the pattern of each combination, -1 for none; filled: (all groups,) rows that are in each group.
+"""
+
+# mypy: ignore-errors
+# numba infers the types of compiled loops.
+
+import numpy as np
+from numba import njit
+
+NONE = -1
+
+
+@njit(cache=True, nogil=True)
+def fill(groups, starts, counts, k, chosen, filled):
+    """From the cheapest pattern on: combinations that are in no group and have k rows together become one."""
+    rows = np.zeros(len(filled), np.int64)
+    for pattern in range(len(groups)):
+        for one in range(len(counts)):
+            if chosen[one] == NONE and groups[pattern, one] != NONE:
+                rows[starts[pattern] + groups[pattern, one]] += counts[one]
+        for one in range(len(counts)):
+            if chosen[one] == NONE and groups[pattern, one] != NONE:
+                group = starts[pattern] + groups[pattern, one]
+                if rows[group] >= k:
+                    chosen[one] = pattern
+                    filled[group] += counts[one]
+
+
+@njit(cache=True, nogil=True)
+def cheapest(one, groups, starts, costs, filled, avoided):
+    """The pattern of least cost at which a combination joins a group that has rows, but for one group; or -1."""
+    best, least = NONE, np.inf
+    for pattern in range(len(groups)):
+        if groups[pattern, one] == NONE or costs[pattern, one] >= least:
+            continue
+        group = starts[pattern] + groups[pattern, one]
+        if filled[group] > 0 and group != avoided:
+            best, least = pattern, costs[pattern, one]
+    return best
+
+
+@njit(cache=True, nogil=True)
+def place(groups, starts, costs, counts, chosen, filled):
+    """Put combinations that are in no group into the cheapest that has rows; how many find none."""
+    left = 0
+    for one in range(len(counts)):
+        if chosen[one] == NONE:
+            pattern = cheapest(one, groups, starts, costs, filled, NONE)
+            if pattern == NONE:
+                left += 1
+            else:
+                chosen[one] = pattern
+                filled[starts[pattern] + groups[pattern, one]] += counts[one]
+    return left
+
+
+@njit(cache=True, nogil=True)
+def move(groups, starts, costs, counts, k, chosen, filled):
+    """Move combinations to cheaper groups where those they leave keep k rows or none; how much that saves."""
+    saved = 0.0
+    for one in range(len(counts)):
+        now = chosen[one]
+        group = starts[now] + groups[now, one]
+        if 0 < filled[group] - counts[one] < k:
+            continue
+        pattern = cheapest(one, groups, starts, costs, filled, group)
+        if pattern != NONE and costs[pattern, one] < costs[now, one] - 1e-9:
+            saved += counts[one] * (costs[now, one] - costs[pattern, one])
+            filled[group] -= counts[one]
+            filled[starts[pattern] + groups[pattern, one]] += counts[one]
+            chosen[one] = pattern
+    return saved
+
+
+@njit(cache=True, nogil=True)
+def gather(pattern, order, groups, starts, costs, counts, k, chosen, filled):
+    """Open groups of a pattern for combinations that pay less there and may leave theirs; how much that saves.
+
+    Args:
+        order: The combinations, those of a group of the pattern side by side.
+    """
+    saved, begin = 0.0, 0
+    while begin < len(order):
+        end = begin
+        number = groups[pattern, order[begin]]
+        while end < len(order) and groups[pattern, order[end]] == number:
+            end += 1
+        if number != NONE:
+            saved += open_group(pattern, order[begin:end], groups, starts, costs, counts, k, chosen, filled)
+        begin = end
+    return saved
+
+
+@njit(cache=True, nogil=True)
+def open_group(pattern, members, groups, starts, costs, counts, k, chosen, filled):
+    """Open one group where k rows gain by it; all that gain join."""
+    target = starts[pattern] + groups[pattern, members[0]]
+    rows, leaves = filled[target], np.zeros(len(members), np.bool_)
+    for place in range(len(members)):
+        one = members[place]
+        own = starts[chosen[one]] + groups[chosen[one], one]
+        left = filled[own] - counts[one]
+        if own != target and costs[pattern, one] < costs[chosen[one], one] - 1e-9 and (left >= k or left == 0):
+            leaves[place] = True
+            filled[own] = left
+            rows += counts[one]
+    saved = 0.0
+    for place in range(len(members)):
+        one = members[place]
+        if leaves[place] and rows >= k:
+            saved += counts[one] * (costs[chosen[one], one] - costs[pattern, one])
+            chosen[one] = pattern
+        elif leaves[place]:
+            filled[starts[chosen[one]] + groups[chosen[one], one]] += counts[one]
+    if rows >= k:
+        filled[target] = rows
+    return saved
+
+
+@njit(cache=True, nogil=True)
+def dissolve(order, groups, starts, costs, counts, chosen, filled):
+    """Dissolve groups all of whose combinations together pay less in other groups; how much that saves.
+
+    Args:
+        order: The combinations, those of a group side by side.
+    """
+    saved, begin = 0.0, 0
+    while begin < len(order):
+        group = starts[chosen[order[begin]]] + groups[chosen[order[begin]], order[begin]]
+        end, gain, possible, rows = begin, 0.0, True, 0
+        while end < len(order) and starts[chosen[order[end]]] + groups[chosen[order[end]], order[end]] == group:
+            one = order[end]
+            pattern = cheapest(one, groups, starts, costs, filled, group)
+            if pattern == NONE:
+                possible = False
+            else:
+                gain += counts[one] * (costs[chosen[one], one] - costs[pattern, one])
+            rows += counts[one]
+            end += 1
+        # A group that others have joined meanwhile is left to the next time.
+        if possible and gain > 1e-9 and rows == filled[group]:
+            for place in range(begin, end):
+                one = order[place]
+                pattern = cheapest(one, groups, starts, costs, filled, group)
+                filled[group] -= counts[one]
+                filled[starts[pattern] + groups[pattern, one]] += counts[one]
+                chosen[one] = pattern
+            saved += gain
+        begin = end
+    return saved

@@ -1,0 +1,119 @@
+"""The patterns of cell suppression: which columns of a row are published as missing, and who then looks alike.
+
+A published row is its values outside a pattern. A missing value of the raw data is published as it is, so a row with
+one fits only patterns that hold its column, where it costs nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.models.classes import Counts, Floats, Mask
+
+Codes = npt.NDArray[np.int32]
+# Places of groups by pattern and combination: so many take a fifth of a gigabyte.
+MOST_PLACES = 50_000_000
+UNFIT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The cells of a table: what may be published as missing, and at what price.
+
+    Attributes:
+        codes: (combinations, columns); counts: rows of each; missing: cells that are missing already.
+        prices: Of a cell of each column; infinite where it must not be touched.
+    """
+
+    codes: Codes
+    counts: Counts
+    missing: Mask
+    prices: Floats
+
+    @property
+    def rows(self) -> int:
+        return int(self.counts.sum())
+
+    def costs(self, pattern: Mask) -> Floats:
+        """What a row of each combination pays for a pattern."""
+        paid: Floats = (pattern[None, :] & ~self.missing).astype(float) @ np.where(
+            np.isfinite(self.prices), self.prices, 0.0
+        )
+        return paid
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Patterns in the order of their prices.
+
+    Attributes:
+        masks: (patterns, columns) whether a column is published as missing.
+        groups: (patterns, combinations) the group of equal rows, or UNFIT; costs: what a row pays there.
+        sizes: (patterns, most groups) rows of each group.
+        next_price: The least price of a pattern that was left out, infinite where none was.
+    """
+
+    cells: Cells
+    masks: Mask
+    groups: Codes
+    costs: npt.NDArray[np.float64]
+    sizes: tuple[Counts, ...]
+    next_price: float
+
+    def bound(self, k: int) -> float:
+        """What all rows must pay at least: each the least price of a group with k rows."""
+        least = np.full(len(self.cells.counts), self.next_price)
+        for groups, costs, sizes in zip(self.groups, self.costs, self.sizes, strict=True):
+            fits = (groups != UNFIT) & (sizes[groups] >= k)
+            least = np.where(fits, np.minimum(least, costs), least)
+        return float((least * self.cells.counts).sum())
+
+
+def patterns_of(cells: Cells) -> Patterns:
+    """The patterns of a table, as many of the cheapest as there is room for, and the one with all columns."""
+    touched = np.flatnonzero(np.isfinite(cells.prices))
+    room = max(MOST_PLACES // max(len(cells.counts), 1), 2)
+    masks, next_price = _masks(cells.prices, touched.tolist(), room)
+    groups = np.empty((len(masks), len(cells.counts)), np.int32)
+    costs = np.empty((len(masks), len(cells.counts)))
+    sizes = []
+    for place, mask in enumerate(masks):
+        groups[place], rows = _groups(cells, mask)
+        costs[place] = cells.costs(mask)
+        sizes.append(rows)
+    return Patterns(cells, masks, groups, costs, tuple(sizes), next_price)
+
+
+def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[Mask, float]:
+    """Sets of columns by price, as many as there is room for, the last with all columns."""
+    chosen: list[tuple[int, ...]] = []
+    left_out = np.inf
+    for size in range(len(touched) + 1):
+        sets = list(combinations(touched, size))
+        if len(chosen) + len(sets) >= room and size < len(touched):
+            cheapest = np.sort(prices[list(touched)])
+            left_out = float(cheapest[:size].sum())
+            chosen.append(tuple(touched))
+            break
+        chosen += sets
+    masks = np.zeros((len(chosen), len(prices)), bool)
+    for place, columns in enumerate(chosen):
+        masks[place, list(columns)] = True
+    order = np.argsort((masks * np.where(np.isfinite(prices), prices, 0.0)).sum(axis=1), kind="stable")
+    return masks[order], left_out
+
+
+def _groups(cells: Cells, mask: Mask) -> tuple[Codes, Counts]:
+    """The group of each combination under a pattern, and the rows of each group."""
+    fits = ~(cells.missing & ~mask).any(axis=1)
+    groups = np.full(len(cells.counts), UNFIT, np.int32)
+    shown = np.flatnonzero(~mask)
+    codes = cells.codes[fits][:, shown]
+    numbers, first = numbers_of(codes, (cells.codes.max(axis=0, initial=0) + 1)[shown].tolist())
+    groups[fits] = numbers
+    rows = np.bincount(numbers, weights=cells.counts[fits], minlength=max(len(first), 1)).astype(np.int64)
+    return groups, rows

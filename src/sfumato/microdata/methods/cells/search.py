@@ -1,0 +1,199 @@
+"""Cell suppression: single cells are published as missing, so that every published row is equal to k - 1 others.
+
+Samarati, P., Sweeney, L. (1998). Protecting privacy when disclosing information; Meyerson, A., Williams, R. (2004). On
+the complexity of optimal k-anonymity, https://doi.org/10.1145/1055558.1055591. A missing cell counts as a value of its
+own: that is what is promised and recounted. Counted as a wildcard, k - 1 wholly blank rows would satisfy any table.
+
+Small tables are solved by an integer program and proved; others by a heuristic, with a bound on what any release loses.
+k may also be asked of all sets of some number of columns: then cells are suppressed for one set after the other until
+every set has its k.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.cells.heuristic import Assignment, assign
+from sfumato.microdata.methods.cells.patterns import Cells, patterns_of
+from sfumato.microdata.methods.cells.program import solve
+from sfumato.microdata.methods.class_labels import recode_classes
+from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.models.classes import Counts, Mask
+from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
+from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import ClassRecoding, Division
+
+NEVER = "never"
+
+
+def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """The cells to be published as missing.
+
+    Raises:
+        UnattainableError: No choice of cells that may be touched gives every row its company.
+    """
+    tell = progress or (lambda _done, _all: None)
+    deadline = Deadline(method.time_limit)
+    cells = cells_of(plan, table)
+    models = [model for model in plan.privacy if isinstance(model, KAnonymity)]
+    k = max(model.k for model in models)
+    if k > cells.rows:
+        raise UnattainableError(
+            f"k = {k} needs at least {k} rows, the data have {cells.rows}.", "Ask for less.", "rows"
+        )
+    rows, proved, bound = _hidden(cells, k, models, deadline)
+    tell(1, 1)
+    return _result(plan, table, cells, rows, proved, bound)
+
+
+def cells_of(plan: Plan, table: FrequencyTable) -> Cells:
+    """The cells of a table, at the prices that the plan's columns have."""
+    absent = np.array([ladder.places.get(None, -1) for ladder in table.ladders], np.int32)
+    importance = [plan.columns[name].importance for name in table.columns]
+    prices = np.array([np.inf if value == NEVER else float(value) for value in importance])
+    return Cells(table.codes, table.counts, table.codes == absent[None, :], prices)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenRows:
+    """Rows with what is hidden of them: a combination, which columns, and how many of its rows."""
+
+    combinations: Counts
+    hidden: Mask
+    rows: Counts
+
+
+def _hidden(cells: Cells, k: int, models: Sequence[KAnonymity], deadline: Deadline) -> tuple[HiddenRows, bool, float]:
+    """What is hidden of each row, whether nothing less would do, and the least cost of any release."""
+    assignment, masks = _solved(cells, k, deadline)
+    rows = HiddenRows(assignment.combinations, masks[assignment.patterns], assignment.rows)
+    sizes = dict(least_sizes(models))
+    if not sizes:
+        return rows, assignment.proved, assignment.bound
+    bounds = [assignment.bound]
+    while (fault := _short_set(cells, rows, sizes)) is not None:
+        rows, bound = _without_short(cells, rows, fault, sizes[len(fault)], deadline)
+        bounds.append(bound)
+    return rows, False, max(bounds)
+
+
+def _solved(cells: Cells, k: int, deadline: Deadline) -> tuple[Assignment, Mask]:
+    patterns = patterns_of(cells)
+    start = assign(patterns, k, deadline)
+    return solve(patterns, k, start, deadline.left), patterns.masks
+
+
+def _published(cells: Cells, rows: HiddenRows) -> npt.NDArray[np.int32]:
+    """What rows are published as: codes, -1 for missing."""
+    gone = rows.hidden | cells.missing[rows.combinations]
+    return np.where(gone, -1, cells.codes[rows.combinations]).astype(np.int32)
+
+
+def _sets(width: int, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
+    for size in sorted(sizes):
+        yield from combinations(range(width), min(size, width))
+
+
+def _short_set(cells: Cells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[int, ...] | None:
+    """The first set of columns in which some rows have too few others like them; None where there is none."""
+    codes = _published(cells, rows) + 1
+    for chosen in _sets(codes.shape[1], sizes):
+        _, owners = np.unique(codes[:, chosen], axis=0, return_inverse=True)
+        if np.bincount(owners.reshape(-1), weights=rows.rows).min() < sizes[len(chosen)]:
+            return chosen
+    return None
+
+
+def _without_short(
+    cells: Cells, rows: HiddenRows, chosen: tuple[int, ...], least: int, deadline: Deadline
+) -> tuple[HiddenRows, float]:
+    """More hidden, so that a set of columns gives every row its company; rows that look alike stay so.
+
+    They are hidden alike; so all columns together keep their k.
+    """
+    codes = _published(cells, rows)
+    distinct, owners = np.unique(codes, axis=0, return_inverse=True)
+    owners = owners.reshape(-1)
+    counts = np.bincount(owners, weights=rows.rows).astype(np.int64)
+    prices = cells.prices[list(chosen)]
+    part = Cells(np.maximum(distinct[:, chosen], 0), counts, distinct[:, chosen] < 0, prices)
+    assignment, masks = _solved(part, least, deadline)
+    hidden = np.zeros((len(distinct), codes.shape[1]), bool)
+    pattern = np.zeros(len(distinct), np.int64)
+    # Rows that look alike may be divided by the program: all of them follow its largest part, which is hidden most.
+    for combination, at in zip(assignment.combinations.tolist(), assignment.patterns.tolist(), strict=True):
+        pattern[combination] = max(pattern[combination], at)
+    hidden[:, chosen] = masks[pattern]
+    return replace(rows, hidden=rows.hidden | hidden[owners]), assignment.bound
+
+
+def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, proved: bool, bound: float) -> Result:
+    codes = _published(cells, rows)
+    distinct, classes = np.unique(codes, axis=0, return_inverse=True)
+    classes = classes.reshape(-1)
+    recoding = _recoding(plan, table, rows, distinct, classes)
+    touched = rows.hidden & ~cells.missing[rows.combinations]
+    per_column = (touched * rows.rows[:, None]).sum(axis=0)
+    cost = float((per_column * np.where(np.isfinite(cells.prices), cells.prices, 0.0)).sum())
+    gap = (cost - bound) / cost if cost else 0.0
+    number = int(per_column.sum())
+    figures = {"suppressed": number, "cost": cost, "bound": bound, "gap": gap}
+    names = dict(zip(table.columns, (per_column / max(cells.rows, 1)).tolist(), strict=True))
+    counts = dict(zip(table.columns, per_column.astype(int).tolist(), strict=True))
+    return Result(
+        recoding,
+        "cells",
+        cost,
+        names,
+        proved,
+        1,
+        1,
+        remarks=_remarks(number, cells, proved, gap),
+        details={"cells": figures | {"columns": counts}},
+    )
+
+
+def _remarks(number: int, cells: Cells, proved: bool, gap: float) -> tuple[str, ...]:
+    told = f"{number:,} of {cells.codes.shape[1] * cells.rows:,} cells are published as missing"
+    how = "no choice costs less" if proved else f"any release costs at most {gap:.1%} less"
+    return (f"{told}: {how}. The promises count a missing cell as a value of its own.",)
+
+
+def _recoding(
+    plan: Plan, table: FrequencyTable, rows: HiddenRows, distinct: npt.NDArray[np.int32], classes: Counts
+) -> ClassRecoding:
+    owners = np.empty(len(table.counts), np.int64)
+    owners[rows.combinations[::-1]] = classes[::-1]
+    labels = tuple((*ladder.labels[0], None) for ladder in table.ladders)
+    codes = np.column_stack(
+        [
+            np.where(distinct[:, place] < 0, len(labels[place]) - 1, ladder.codes[0][np.maximum(distinct[:, place], 0)])
+            for place, ladder in enumerate(table.ladders)
+        ]
+    ).astype(np.int32)
+    sizes = np.bincount(classes, weights=rows.rows, minlength=len(distinct)).astype(np.int64)
+    division = _division(plan, table, rows, classes)
+    return replace(recode_classes(table, owners, labels, codes, division), sizes=sizes)
+
+
+def _division(plan: Plan, table: FrequencyTable, rows: HiddenRows, classes: Counts) -> Division | None:
+    """The combinations whose rows are published in more than one way."""
+    order = np.lexsort((classes, rows.combinations))
+    combinations, owners = rows.combinations[order], classes[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (combinations[1:] != combinations[:-1]) | (owners[1:] != owners[:-1])
+    counts = np.add.reduceat(rows.rows[order], np.flatnonzero(first))
+    combinations, owners = combinations[first], owners[first]
+    parted = (np.bincount(combinations, minlength=len(table.counts)) > 1)[combinations]
+    if not parted.any():
+        return None
+    nothing = np.zeros(int(parted.sum()), np.int64)
+    key = f"{plan.secret}:division:"
+    return Division(key, None, (None,), {}, combinations[parted], nothing, owners[parted], counts[parted])

@@ -1,0 +1,66 @@
+"""Global risk: the expected share of the published rows that an attacker finds in the population is small.
+
+Franconi, L., Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20.
+The sum of all rows' individual risks is the expected number of re-identifications, and divided by the rows its share.
+
+It is a promise about the release as a whole: single rows may have a great risk. Combine it with individual-risk.
+
+Where rows may be suppressed, the classes of greatest risk are, all of a risk together, until the share is small enough.
+A method that judges classes one by one keeps the stricter promise that every row's own risk is at most the threshold.
+
+Monotone under generalization without suppression (no row's risk grows). Not under suppression.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.models.individual_risk import SamplingFraction, individual_risks
+from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.shapes.records import Note
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalRisk(ClassModel):
+    """The sum of all rows' risks / rows is at most `threshold`."""
+
+    threshold: Annotated[float, Note("the greatest expected share of rows that are found", minimum=0, maximum=1)]
+    sampling_fraction: SamplingFraction = None
+    name: ClassVar[str] = "global-risk"
+    asks: ClassVar[str] = "threshold"
+    column: ClassVar[None] = None
+    of_release: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.threshold <= 0 or self.sampling_fraction == 0:
+            raise ValueError("threshold and sampling_fraction must be greater than 0.")
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        return individual_risks(classes, self.sampling_fraction) > self.threshold * (1 + EXACT)
+
+    def keeps(self, classes: Classes) -> bool:
+        return self._share(classes) <= self.threshold * (1 + EXACT)
+
+    def short(self, classes: Classes) -> Mask:
+        if self.keeps(classes):
+            return np.zeros(len(classes.sizes), bool)
+        risks = individual_risks(classes, self.sampling_fraction)
+        order = np.argsort(risks, kind="stable")
+        found, rows = np.cumsum((risks * classes.sizes)[order]), np.cumsum(classes.sizes[order])
+        ends = np.append(risks[order][1:] > risks[order][:-1], True)
+        fits = np.flatnonzero(ends & (found <= self.threshold * (1 + EXACT) * rows))
+        most = risks[order][fits[-1]] if len(fits) else -1.0
+        short: Mask = risks > most
+        return short
+
+    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
+        """Nothing is known of finer tables."""
+        return 0
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        return self._share(classes)
+
+    def _share(self, classes: Classes) -> float:
+        return float((individual_risks(classes, self.sampling_fraction) * classes.sizes).sum()) / max(classes.rows, 1)

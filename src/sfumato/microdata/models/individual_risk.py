@@ -1,0 +1,72 @@
+"""Individual risk: every published row is found in the population with at most a given expected probability.
+
+Benedetti, R., Franconi, L. (1998). Statistical and technological solutions for controlled data dissemination; Franconi,
+L., Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20. For a
+class of f rows whose weights add up to F, the persons of the population with the same values are taken to be negative
+binomial with p = f / F; the risk of its rows is the expectation of 1 / persons.
+
+It protects against an attacker who does not know who was sampled. Against one who knows that a person is in the sample
+it is weaker than k-anonymity: a unique row of a large weight has a small risk. It rests on weights that are right, and
+on the promise for rows, not for households: their risk is reported beside it.
+
+Monotone under generalization and under suppression: rows that are merged into a class add at least as many persons.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from sfumato.microdata.models import risk_kernels
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.microdata.models.weights import estimated_persons
+from sfumato.shapes.records import Note
+
+SamplingFraction = Annotated[
+    float | None, Note("the share of the population in the rows, where no column is the weight", minimum=0, maximum=1)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class IndividualRisk(ClassModel):
+    """Every row has at most the risk `threshold`."""
+
+    threshold: Annotated[float, Note("the greatest risk of a row", minimum=0, maximum=1)]
+    sampling_fraction: SamplingFraction = None
+    name: ClassVar[str] = "individual-risk"
+    asks: ClassVar[str] = "threshold"
+    column: ClassVar[None] = None
+    monotone_suppression: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.threshold <= 0 or self.sampling_fraction == 0:
+            raise ValueError("threshold and sampling_fraction must be greater than 0.")
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        return individual_risks(classes, self.sampling_fraction) > self.threshold * (1 + EXACT)
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        return float(individual_risks(classes, self.sampling_fraction).max(initial=0.0))
+
+    def limits(self, whole: Classes) -> str | None:
+        persons = float(estimated_persons(whole, self.sampling_fraction).sum())
+        if whole.rows and risk_kernels.expectation(whole.rows, whole.rows / persons) > self.threshold * (1 + EXACT):
+            return f"threshold = {self.threshold:g} is below the risk that all {whole.rows} rows in one class have."
+        return None
+
+
+def individual_risks(classes: Classes, sampling_fraction: float | None = None) -> Floats:
+    """The risk of a row of each class."""
+    return expected_risks(classes.sizes, estimated_persons(classes, sampling_fraction))
+
+
+def expected_risks(rows: Counts, persons: Floats) -> Floats:
+    """The expectation of 1 / (persons of the population) for classes of so many rows that stand for so many persons.
+
+    >>> expected_risks(np.array([1, 2, 3]), np.array([2.0, 100.0, 108.0])).round(8).tolist()
+    [0.69314718, 0.01877883, 0.01355297]
+    """
+    risks = np.empty(len(rows), np.float64)
+    risk_kernels.expectations(rows.astype(np.int64), persons.astype(np.float64), risks)
+    return risks

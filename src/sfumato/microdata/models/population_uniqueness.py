@@ -1,0 +1,72 @@
+"""Population uniqueness: at most a given share of the population is unique, as estimated from the published rows.
+
+The estimators are those of `measures/population.py`: pitman, zayatz, snb, and dankar, which chooses among them. The
+size of the population is given, or the sampling fraction, or the sum of the weights.
+
+It is a promise about the release as a whole, and it is as good as the estimator: where that does not converge, the
+promise is not kept. Unique rows are not protected at all. Combine it with k-anonymity.
+
+Where rows may be suppressed and the estimate is too high, all unique rows are: then none is unique in the population. A
+method that judges classes one by one keeps the stricter promise that no row is unique.
+
+Not monotone: an estimate may grow when classes are merged.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+
+from sfumato.microdata.measures.population import Uniqueness, uniqueness
+from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.models.individual_risk import SamplingFraction
+from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.microdata.models.weights import estimated_persons
+from sfumato.shapes.records import Note
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationUniqueness(ClassModel):
+    """The estimated share of unique persons in the population is at most `threshold`."""
+
+    threshold: Annotated[float, Note("the greatest share of unique persons", minimum=0, maximum=1)]
+    estimator: Annotated[Literal["pitman", "zayatz", "snb", "dankar"], Note("how it is estimated")] = "dankar"
+    population_size: Annotated[int | None, Note("persons of the population", minimum=1)] = None
+    sampling_fraction: SamplingFraction = None
+    name: ClassVar[str] = "population-uniqueness"
+    asks: ClassVar[str] = "threshold"
+    column: ClassVar[None] = None
+    of_release: ClassVar[bool] = True
+    monotone_generalization: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.population_size is not None and self.sampling_fraction is not None:
+            raise ValueError("population_size goes without sampling_fraction.")
+        if self.sampling_fraction == 0:
+            raise ValueError("sampling_fraction must be greater than 0.")
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        return classes.sizes < 2 if self.threshold < 1 else np.zeros(len(classes.sizes), bool)
+
+    def keeps(self, classes: Classes) -> bool:
+        return self.reached(classes, classes) <= self.threshold + EXACT
+
+    def short(self, classes: Classes) -> Mask:
+        return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
+
+    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
+        """Nothing is known of finer tables."""
+        return 0
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        """The estimated share; 1, which is never too little, where there is no estimate."""
+        if not classes.rows:
+            return 0.0
+        figures: Uniqueness = uniqueness(classes.sizes, max(self._persons(classes), classes.rows))
+        share: float | None = getattr(figures, self.estimator).share
+        return 1.0 if share is None else share
+
+    def _persons(self, classes: Classes) -> int:
+        if self.population_size is not None:
+            return self.population_size
+        return round(float(estimated_persons(classes, self.sampling_fraction).sum()))

@@ -1,0 +1,41 @@
+"""Compiled loops of the individual risk: the expectation of 1 / persons, given a class of the sample."""
+
+# mypy: ignore-errors
+# numba infers the types of compiled loops.
+
+import numpy as np
+from numba import njit
+
+# Up to this size, and below this share, the recurrence is quicker than the series and as exact.
+RECURRING = 40
+SMALL_SHARE = 0.4
+
+
+@njit(cache=True, nogil=True)
+def expectations(rows, persons, out):
+    """For each class of `rows` (n,) in the sample that stands for `persons` (n,): the expectation into `out` (n,)."""
+    for one in range(len(rows)):
+        out[one] = expectation(rows[one], rows[one] / persons[one])
+
+
+@njit(cache=True, nogil=True)
+def expectation(rows, share):
+    """r(f) for f rows and the share p: the integral from 0 to 1 of u^(f-1) p / (p + (1-p) u).
+
+    For small p by r(1) = p/q ln(1/p), r(f) = p/q (1/(f-1) - r(f-1)), whose errors shrink. Else by the series
+    p/f (1 + sum of q^j j! / ((f+1)...(f+j))), all of whose terms are positive.
+    """
+    if share >= 1.0:
+        return 1.0 / rows
+    rest = 1.0 - share
+    if rows <= RECURRING and share < SMALL_SHARE:
+        risk = share / rest * np.log(1.0 / share)
+        for size in range(2, int(rows) + 1):
+            risk = share / rest * (1.0 / (size - 1) - risk)
+        return risk
+    term, total, step = 1.0, 1.0, 0
+    while term > 1e-17 * total:
+        step += 1
+        term *= rest * step / (rows + step)
+        total += term
+    return share / rows * total

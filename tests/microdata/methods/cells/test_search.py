@@ -1,0 +1,161 @@
+"""Cell suppression: proved against brute force and a known optimum, kept by every engine, refused where it must be."""
+
+from itertools import product
+from time import perf_counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.errors import PlanError, UnattainableError
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
+
+KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
+
+
+def plan(names, k=2, subsets=None, importance=None, **more) -> dict:
+    columns = {name: {"role": "quasi-identifier"} for name in names}
+    for name, value in (importance or {}).items():
+        columns[name]["importance"] = value
+    model = {"model": "k-anonymity", "k": k} | ({"subsets": subsets} if subsets else {})
+    return {"version": 1, "columns": columns, "privacy": [model], "method": {"name": "cells"}, "seed": 1} | more
+
+
+def cells_of(rows: list[tuple[str | None, ...]], k: int, prices: list[float]) -> float:
+    """The least cost by trying all partitions of the rows into groups of k or more."""
+
+    def cost(group: list[int]) -> float:
+        columns = zip(*(rows[row] for row in group), strict=True)
+        blanks = [len(set(column)) > 1 for column in columns]
+        return sum(
+            price
+            for row in group
+            for value, blank, price in zip(rows[row], blanks, prices, strict=True)
+            if blank and value is not None
+        )
+
+    best = [np.inf]
+
+    def part(groups: list[list[int]], row: int, spent: float) -> None:
+        if row == len(rows):
+            if all(len(group) >= k for group in groups):
+                best[0] = min(best[0], sum(map(cost, groups)))
+            return
+        for group in groups:
+            group.append(row)
+            part(groups, row + 1, spent)
+            group.pop()
+        if sum(max(k - len(group), 0) for group in groups) + k <= len(rows) - row:
+            groups.append([row])
+            part(groups, row + 1, spent)
+            groups.pop()
+
+    part([], 0, 0.0)
+    return best[0]
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda width: st.lists(st.tuples(*[st.sampled_from(["a", "b", "c", None])] * width), min_size=3, max_size=8)
+    ),
+    st.integers(2, 3),
+    st.lists(st.sampled_from([1, 2]), min_size=4, max_size=4),
+)
+def test_it_costs_as_little_as_any_partition(rows, k, prices) -> None:
+    names = [f"c{at}" for at in range(len(rows[0]))]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    importance = dict(zip(names, prices, strict=False))
+    release = anonymize(frame, plan(names, k, importance=importance))
+    assert release.report.proved_optimal
+    assert release.report.loss.value == cells_of(rows, k, list(importance.values()))
+    assert release.data.group_by(names).len()["len"].min() >= k
+    assert sum(release.data[name].null_count() for name in names) >= release.report.details["cells"]["suppressed"]
+
+
+def frame_of(rows: int, width: int, seed: int = 3) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    values = {f"c{at}": random.integers(0, 3 + at, rows).astype(str).tolist() for at in range(width)}
+    return pl.DataFrame(values)
+
+
+def test_values_stay_or_are_missing_and_both_counts_are_reported(tmp_path) -> None:
+    rows = frame_of(120, 4)
+    release = anonymize(rows, plan(rows.columns, 3))
+    for before, after in zip(rows.iter_rows(), release.data.iter_rows(), strict=True):
+        assert all(now in (raw, None) for raw, now in zip(before, after, strict=True))
+    risk = release.report.risk
+    assert risk["after"]["smallest"] >= 3
+    assert risk["matching"]["after"]["smallest"] >= risk["after"]["smallest"]
+    release.save(tmp_path / "out")
+    assert verify(tmp_path / "out").holds
+
+
+def test_columns_that_must_not_be_touched_are_not() -> None:
+    rows = frame_of(120, 3)
+    release = anonymize(rows, plan(rows.columns, 2, importance={"c0": "never", "c1": 5}))
+    assert release.data["c0"].to_list() == rows["c0"].to_list()
+    assert release.data["c2"].null_count() > release.data["c1"].null_count()
+    with pytest.raises(UnattainableError):
+        anonymize(pl.DataFrame({"a": ["1", "2", "2"]}), plan(["a"], importance={"a": "never"}))
+
+
+def test_k_is_kept_for_all_sets_of_columns(tmp_path) -> None:
+    rows = frame_of(150, 4)
+    asked = plan(rows.columns, 2, {"2": 6, "1": 20})
+    release = anonymize(rows, asked)
+    for size, least in ((1, 20), (2, 6), (4, 2)):
+        for chosen in product(rows.columns, repeat=size):
+            if len(set(chosen)) == size:
+                assert release.data.group_by(list(chosen)).len()["len"].min() >= least
+    release.save(tmp_path / "out")
+    verdict = verify(tmp_path / "out")
+    assert verdict.holds and verdict.promises[0].parameters["subsets_reached"]["1"] >= 20
+    stricter = plan(rows.columns, 2, {"2": 60})
+    assert not verify(tmp_path / "out" / "data.csv", stricter).holds
+
+
+def test_every_engine_hides_the_same_cells(tmp_path) -> None:
+    rows = frame_of(60, 4)
+    rows.write_csv(tmp_path / "rows.csv")
+    of_frame = anonymize(rows, plan(rows.columns, 3)).data
+    release = anonymize(tmp_path / "rows.csv", plan(rows.columns, 3))
+    release.save(tmp_path / "out")
+    written = pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False)
+    assert written.rows() == of_frame.rows()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"privacy": [{"model": "average-risk", "threshold": 0.5}]}, "keeps k-anonymity alone"),
+        ({"data": {"on_missing": "any"}}, "any does not go with cells"),
+        ({"method": {"name": "mondrian"}, "privacy": [{"model": "k-anonymity", "k": 2, "subsets": {1: 3}}]}, "subsets"),
+    ],
+)
+def test_what_it_cannot_keep_is_refused(changes, message) -> None:
+    with pytest.raises(PlanError, match=message):
+        anonymize(frame_of(20, 2), plan(["c0", "c1"]) | changes)
+    with pytest.raises(UnattainableError, match="rows"):
+        anonymize(frame_of(20, 2), plan(["c0", "c1"], 21))
+
+
+@pytest.mark.shared
+def test_a_household_survey_needs_115_cells(shared) -> None:
+    rows = pl.read_csv(shared / "casc" / "households93.csv", infer_schema=False).select(KEYS)
+    report = anonymize(rows, plan(KEYS)).report
+    assert report.proved_optimal and report.loss.value == 115
+    assert report.details["cells"]["suppressed"] == 115
+
+
+@pytest.mark.shared
+def test_a_census_file_takes_less_than_a_minute_and_has_a_gap(shared) -> None:
+    rows = pl.read_csv(shared / "adult.csv", infer_schema=False, separator=";")
+    names = rows.columns[:8]
+    begin = perf_counter()
+    report = anonymize(rows.select(names), plan(names, 5)).report
+    assert perf_counter() - begin < 60
+    assert 0 < report.details["cells"]["gap"] < 0.5
