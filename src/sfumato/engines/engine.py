@@ -99,3 +99,11 @@ class Engine(Protocol):
     def close(self) -> None:
         """Let go of files and memory."""
         ...
+
+
+class FrameHolder(Engine, Protocol):
+    """Rows in a frame, which can be written."""
+
+    def write(self, target: Path, separator: str) -> Engine:
+        """Write the rows to a file, and the keys of their persons beside it; the answer reads what was written."""
+        ...

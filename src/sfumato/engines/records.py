@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_separator, empty, header_of, read_lines
+from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_decimal, check_separator, empty, header_of, read_lines
 from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]
@@ -49,7 +49,9 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def read_records(path: Path, separator: str | None = None, header: bool | None = None) -> list[dict[str, Any]]:
+def read_records(
+    path: Path, separator: str | None = None, decimal: str = ".", header: bool | None = None
+) -> list[dict[str, Any]]:
     """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
 
     Args:
@@ -61,8 +63,9 @@ def read_records(path: Path, separator: str | None = None, header: bool | None =
         DataError: The file cannot be read or is not what its ending says.
     """
     check_separator(separator)
+    dialect = Dialect(separator, header=header, decimal=check_decimal(decimal, separator))
     try:
-        return _read(path, Dialect(separator, header=header))
+        return _read(path, dialect)
     except OSError as error:
         raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
     except (ValueError, RecursionError):
