@@ -31,9 +31,9 @@ def transformer():
 
 
 def test_new_rows_are_published_as_those_that_were_fitted(transformer):
-    new = transformer.transform(rows(60, start=1000))
+    new = transformer.transform(rows(120, start=3000))
     assert list(new.columns) == ["name", "age", "sex", "score"]
-    assert new["score"].tolist() == rows(60, start=1000)["score"].tolist()
+    assert new["score"].tolist() == rows(120, start=3000)["score"].tolist()
     assert set(new["name"]) == {"*"}
     assert set(new["age"]) <= set(transformer.release_.data["age"])
     assert new.groupby(["age", "sex"]).size().min() >= 3
@@ -43,9 +43,9 @@ def test_rows_that_break_a_promise_or_hold_something_new_are_refused(transformer
     with pytest.raises(sf.PromiseError):
         transformer.transform(rows(2))
     with pytest.raises(sf.SfumatoError):
-        transformer.transform(rows(60).assign(sex="x"))
+        transformer.transform(rows(120).assign(sex="x"))
     with pytest.raises(sf.DataError, match="other columns"):
-        transformer.transform(rows(60).drop(columns="score"))
+        transformer.transform(rows(120).drop(columns="score"))
 
 
 def test_it_stands_in_a_pipeline():

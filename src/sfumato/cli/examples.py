@@ -36,6 +36,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato serve",
         "sfumato serve --port 8080 --jobs jobs",
     ),
+    "keys": (
+        "sfumato keys add ada --file keys.txt --scope jobs --expires 2027-01-01",
+        "sfumato keys revoke ada --file keys.txt",
+    ),
     "dataset": ("sfumato dataset census --rows 100000 --out census.parquet",),
     "hierarchy": ("sfumato hierarchy plan.yaml age",),
     "schema": ("sfumato schema --out schemas",),

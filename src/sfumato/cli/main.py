@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # In the order of the help. The module of a command has its name; it loads only when it is asked for.
 COMMANDS = (
     *("anonymize", "apply", "risk", "verify", "compare", "report", "suggest", "protect", "audit", "attributes"),
-    *("serve", "dataset", "hierarchy", "schema", "import", "docs", "doctor", "demo"),
+    *("serve", "keys", "dataset", "hierarchy", "schema", "import", "docs", "doctor", "demo"),
 )
 # Commands whose name no module can have.
 MODULES = {"import": "import_project"}

@@ -38,8 +38,9 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kept = replace(plan, output=replace(plan.output, order="keep", suppressed="star", class_column=None))
         self.release_ = anonymize(X, kept)
         self.feature_names_in_ = list(self.release_.published.columns)
-        self._folder = TemporaryDirectory(prefix="sfumato-")
-        self.release_.save(Path(self._folder.name) / "release")
+        with TemporaryDirectory(prefix="sfumato-") as folder:
+            release = self.release_.save(Path(folder) / "release")
+            self._recoding = (release / "recoding.json").read_bytes()
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803
@@ -58,7 +59,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with TemporaryDirectory(prefix="sfumato-") as folder:
             rows, out = Path(folder) / "rows.parquet", Path(folder) / "out"
             frame.write_parquet(rows)
-            apply(Path(self._folder.name) / "release" / "recoding.json", rows, out)
+            (Path(folder) / "recoding.json").write_bytes(self._recoding)
+            apply(Path(folder) / "recoding.json", rows, out)
             engine = DuckDBEngine(out / f"data.{self.release_.plan.output.format}", DataPlan(header=True))
             try:
                 published: Any = nw.from_native(engine.frame(), eager_only=True)

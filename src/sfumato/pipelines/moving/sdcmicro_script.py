@@ -66,12 +66,7 @@ class _Steps:
     by_cells: bool = False
 
     def plan(self) -> dict[str, Any]:
-        if self.by_cells and "cells" in METHOD.variants:
-            method: dict[str, Any] = {"name": "cells"}
-            for name, importance in self.importance.items():
-                self.columns[name]["importance"] = importance
-        else:
-            method = {"name": "local"}
+        method = self._method()
         for name in self.numbers:
             self.columns.setdefault(name, {"role": "insensitive"})
         self.left_out.append(
@@ -80,6 +75,18 @@ class _Steps:
         data = {"data": self.data} if self.data else {}
         return {"version": 1, **data, "columns": self.columns, "other": "identifier",
                 "privacy": [{"model": "k-anonymity", "k": self.k}, *self.models], "method": method}  # fmt: skip
+
+    def _method(self) -> dict[str, Any]:
+        """Single cells where the script suppresses them and asks for nothing besides; else classes of their own."""
+        coarser = any("min_level" in column for column in self.columns.values())
+        if not self.by_cells or self.models or coarser or "cells" not in METHOD.variants:
+            if self.by_cells:
+                why = "with these promises and recodings" if "cells" in METHOD.variants else "here"
+                self.left_out.append(f"Suppression of single cells: {why} local recoding takes its place.")
+            return {"name": "local"}
+        for name, importance in self.importance.items():
+            self.columns[name]["importance"] = importance
+        return {"name": "cells"}
 
     def leave(self, call: Call, why: str) -> None:
         self.left_out.append(f"Line {call.line}, {call.function}: {why}.")
@@ -126,8 +133,6 @@ class _Steps:
             self.importance = {
                 name: float(2 ** (len(keys) - int(rank))) for name, rank in zip(keys, ranks, strict=True)
             }
-        if "cells" not in METHOD.variants:
-            self.leave(call, "single cells are not suppressed here; local recoding takes its place")
         if call.arguments.get("combs") is not None:
             self.leave(call, "combs is not carried over")
 
