@@ -1,6 +1,6 @@
 """The engine: what counts rows and applies recodings, and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -84,6 +84,17 @@ class Engine(Protocol):
 
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "Engine":
         """Publish the rows, into a file or as a frame; the answer reads what was published."""
+        ...
+
+    def texts(self, column: str) -> Sequence[str | None]:
+        """A column of published rows as texts, in the order of the rows; also the keys of their persons."""
+        ...
+
+    def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "Engine":
+        """The same published rows with other texts in some columns, in the same order; the answer reads them.
+
+        Numbers stay numbers where the rows have types.
+        """
         ...
 
     def data(self) -> Any:

@@ -146,7 +146,7 @@ def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
         return promise
     rows = np.flatnonzero(~published.hidden)
     codes, counts = published.combinations[rows], published.visible.sizes
-    holds, reached = promise.holds, {}
+    holds, reached = promise.holds, dict[str, int]()
     for number, least in sizes:
         smallest = min(
             int(np.bincount(numbers_of(codes[:, list(chosen)], most)[0], weights=counts).min())

@@ -37,6 +37,7 @@ from sfumato.pipelines.counting import (
 )
 from sfumato.pipelines.disclosure import disclosure
 from sfumato.pipelines.fingerprints import check_fingerprints
+from sfumato.pipelines.perturb import Perturbed, perturbed, with_limits
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
 
@@ -99,6 +100,7 @@ class _Run:
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain | Auto) else None
             with self._stage("count"):
+                self.plan = with_limits(self.plan, self.source)
                 table = frequency_table(self.plan, self.source)
                 if warm is not None:
                     warm.result()
@@ -119,9 +121,15 @@ class _Run:
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             with self._stage("apply"):
                 published = self.source.apply(
-                    result.recoding, handling, published_reading(self.plan, self.source), target
+                    result.recoding, handling, published_reading(self.plan, self.source), self._first(target)
                 )
             undo.callback(published.close)
+            perturbation = None
+            if self.plan.perturbations:
+                with self._stage("perturb"):
+                    perturbation = perturbed(self.plan, published, target)
+                published = perturbation.engine
+                undo.callback(published.close)
             with self._stage("verify"):
                 recounted = recount(published, prediction)
                 verdict = judge_plan(
@@ -138,7 +146,7 @@ class _Run:
             disclosed = disclosure(published, recounted, self.plan)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, figures_of, disclosed)
+            report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
             undo.pop_all()
         recoding = result.recoding
         return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
@@ -167,6 +175,11 @@ class _Run:
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
 
+    def _first(self, target: Path | None) -> Path | None:
+        """Where rows are written first: under a name of their own where they are perturbed afterwards."""
+        perturbs = target is not None and self.plan.perturbations
+        return target.with_name(f"unperturbed{target.suffix}") if target is not None and perturbs else target
+
     def _repeats(self) -> tuple[str, ...]:
         """Warnings on identifiers that repeat: they may name persons, whom promises then do not count."""
         names = () if self.plan.person is not None else self.plan.named("identifier")
@@ -178,7 +191,13 @@ class _Run:
         )
 
     def _report(
-        self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures, disclosed: Disclosure
+        self,
+        table: FrequencyTable,
+        result: Result,
+        verdict: Verdict,
+        measures: Measures,
+        disclosed: Disclosure,
+        perturbation: Perturbed | None,
     ) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
@@ -209,8 +228,9 @@ class _Run:
                 *_matching_remark(measures),
                 *order_remarks(self.plan),
                 *self._repeats(),
+                *(() if perturbation is None else perturbation.remarks),
             ),
-            details=result.details,
+            details={**result.details, **({} if perturbation is None else {"perturbation": perturbation.figures})},
             disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
             withheld_columns=self.plan.named("identifier"),
@@ -259,7 +279,7 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
-        person=plan.person,
+        person=plan.household if plan.swaps_households else plan.person,
         person_key=f"{plan.secret}:person:",
         publishes_keys=plan.publishes_keys,
     )

@@ -99,7 +99,8 @@ def published_classes(table: FrequencyTable, recoding: Recoding, missing: Sequen
     kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0))
     places = np.full(len(recoding.sizes), -1, np.int64)
     places[kept] = np.arange(len(kept))
-    persons: Floats = np.bincount(recoding.owners, weights=_persons(table), minlength=len(recoding.sizes))[kept]
+    sums = np.bincount(recoding.owners, weights=_persons(table), minlength=len(recoding.sizes))
+    persons = sums[kept].astype(np.float64)
     codes = recoding.classes[kept]
     absent = [np.array([label is None or label in missing for label in labels], bool) for labels in recoding.labels]
     unknown = np.column_stack([mask[codes[:, place]] for place, mask in enumerate(absent)])

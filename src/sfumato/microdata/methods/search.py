@@ -27,6 +27,7 @@ FOLDERS = {
     "k-optimize": "k_optimize.search",
     "auto": "auto",
     "cells": "cells.search",
+    "microaggregation": "microaggregation",
 }
 # A rehearsal searches so many combinations for so long.
 REHEARSED = 24
