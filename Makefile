@@ -1,4 +1,4 @@
-# make demo | test | check | bench | screenshots: each sets up what it needs in .venv.
+# make demo | test | test-quick | check | bench | prove | screenshots: each sets up what it needs in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ CORE := $(VENV)/.core
 KERNELS := $(VENV)/.kernels
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench bench-scale format schema screenshots clean
+.PHONY: demo test test-quick check bench bench-scale prove format schema screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -15,6 +15,13 @@ demo: $(CORE)
 
 test: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules $(or $(TESTS),src tests)
+
+# What changes most, without servers, browsers, Spark and whole releases.
+QUICK := tests/microdata/plan tests/microdata/counts tests/microdata/losses tests/microdata/measures tests/hierarchies \
+	tests/shapes tests/texts tests/tables/build tests/tables/cells tests/tables/plan tests/tables/promises \
+	tests/attributes tests/test_delimited.py tests/microdata/test_verdict.py
+test-quick: $(READY) $(KERNELS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q $(QUICK)
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -33,6 +40,10 @@ bench: $(READY) $(KERNELS)
 
 bench-scale: $(READY) $(KERNELS)
 	$(BIN)/python -m bench scale
+
+# Every bar at full size; what is done for this commit is not done again.
+prove: $(READY) $(KERNELS)
+	$(BIN)/python tools/prove.py $(PROOFS)
 
 screenshots: $(READY)
 	$(BIN)/python tools/screenshots.py docs/images

@@ -1,9 +1,14 @@
-"""What all tests share: where the measuring data lie, and running the command line in process."""
+"""What all tests share: where the measuring data lie, running the command line in process, and a PostgreSQL server."""
 
+import os
+import shutil
 import signal
+import socket
+import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -77,3 +82,62 @@ def sfumato(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         return Ran(code, printed.out, printed.err)
 
     return call
+
+
+@dataclass(frozen=True)
+class Server:
+    """A PostgreSQL server that runs for the tests."""
+
+    folder: Path
+    port: int
+    programs: Path
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://tester@127.0.0.1:{self.port}/postgres"
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run one of PostgreSQL's programs, which refuse to be run by root."""
+        command = [str(self.programs / program), *arguments]
+        if os.geteuid() == 0:
+            command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *command]
+        subprocess.run(command, check=True, capture_output=True, timeout=120, cwd="/")
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        log = str(self.folder / "log")
+        self.run("pg_ctl", "-D", str(self.folder / "data"), "-w", "-t", "60", "-l", log, "-o", options, "start")
+
+    def stop(self, mode: str = "fast") -> None:
+        self.run("pg_ctl", "-D", str(self.folder / "data"), "-m", mode, "-w", "stop")
+
+
+def _programs() -> Path | None:
+    """The folder of PostgreSQL's programs."""
+    found = shutil.which("initdb")
+    candidates = [Path(found).resolve().parent] if found else []
+    candidates += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((folder for folder in candidates if (folder / "pg_ctl").exists()), None)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A real server on a free port, in a folder of its own."""
+    programs = _programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (Debian: apt-get install postgresql)")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = Server(Path(mkdtemp(prefix="sfumato-postgresql-")), port, programs)
+    if os.geteuid() == 0:
+        shutil.chown(server.folder, "postgres", "postgres")
+    try:
+        server.run(
+            "initdb", "-D", str(server.folder / "data"), "-U", "tester", "-E", "UTF8", "--locale=C", "-A", "trust"
+        )
+        server.start()
+        yield server
+        server.stop("immediate")
+    finally:
+        shutil.rmtree(server.folder, ignore_errors=True)

@@ -191,6 +191,8 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
     weighted = COLUMNS | {"pay": {"role": "weight"}}
     pay = rows.with_columns(pay=(pl.col("pay").cast(int) + 1).cast(str))
     yield pay, {"columns": weighted, "privacy": [{"model": "individual-risk", "threshold": 0.01}], "method": OPTIMAL}
+    blank = {f"c{at}": QUASI for at in range(3)} | {"age": QUASI}
+    yield rows.select(*blank), {"columns": blank, "privacy": [K], "method": {"name": "cells"}}
     for name in ("optimal", "local"):
         yield wide_frame(), {"columns": WIDE, "privacy": [K], "method": {"name": name}}
 

@@ -64,6 +64,6 @@ def _plan(dataset: "Dataset", source: str) -> bytes:
     import yaml
 
     plan = dataset.plan(source, 5)
-    plan["method"] = {"name": "optimal", "loss": "loss-metric", "suppression": 0.05}
+    plan["method"] = {"name": "local", "suppression": 0.02}
     plan["output"] = {"class_column": "class", "order": "shuffle"}
     return str(yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)).encode()

@@ -101,6 +101,13 @@ class JobSettings(_Bounded):
         int, Option("--max-page-memory", "Memory for reading a file of a visitor, in bytes.", 1)
     ] = 2_000_000_000
     pages: Annotated[bool, Option("--pages/--no-pages", "Serve the pages in the browser, at /app.")] = True
+    store: Annotated[
+        str | None, Option("--store", "Address of a PostgreSQL database for jobs, where several machines serve.")
+    ] = None
+    lease_seconds: Annotated[
+        float, Option("--lease-seconds", "Silence of a server after which others take over what it had.", 0.5)
+    ] = 30.0
+    spark: Annotated[str | None, Option("--spark", "Spark cluster for jobs that ask for the engine spark.")] = None
 
 
 Setup = tuple[Settings, JobSettings | None]

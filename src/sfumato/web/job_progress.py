@@ -10,7 +10,7 @@ from nicegui import ui
 
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.jobs.store import Job, Kind
+from sfumato.service.store.jobs import Job, Kind
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace

@@ -84,7 +84,20 @@ class TestLostColumns:
         frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
         columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
         report = anonymize(frame, plan(columns | {"town": COLUMNS["town"]}, name="optimal")).report
-        assert "LOST          age: 100% lost, 0 labels left of 4 values. 2 more rows withheld" in text(report)
+        assert "LOST          age: 100 % lost, 0 labels left of 4 values. 2 more rows withheld" in text(report)
+
+    @pytest.mark.parametrize(
+        ("language", "sentence"),
+        [("en", "2 more rows withheld would keep age."), ("de", "2 Zeilen mehr zurückgehalten würden age erhalten.")],
+    )
+    def test_it_stands_beside_the_verdict_of_the_report(self, tmp_path, language, sentence) -> None:
+        frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
+        columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
+        asked = plan(columns | {"town": COLUMNS["town"]}, name="optimal") | {"language": language}
+        anonymize(frame, asked).save(tmp_path / "out")
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        red = page.partition('<div class="verdict bad">')[2].partition("</div>")[0]
+        assert sentence in red
 
 
 @pytest.mark.parametrize("name", ["optimal", "local", "mondrian", "auto"])

@@ -15,12 +15,12 @@ CODE = "import sys; from sfumato.cli.main import main; main(sys.argv[1:])"
 
 
 @contextmanager
-def started(*options, **environment):
+def started(*options, before=(), **environment):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, "-c", CODE, "serve", "--port", str(port), "--no-pages", *map(str, options)],
+        [*before, sys.executable, "-c", CODE, "serve", "--port", str(port), "--no-pages", *map(str, options)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONWARNINGS": "", **environment},

@@ -18,11 +18,13 @@ import pytest
 import yaml
 
 from sfumato.datasets import patients
-from sfumato.service.jobs import store as stores
+from sfumato.service.jobs import deadlines
 from sfumato.service.jobs.pool import Pool
-from sfumato.service.jobs.store import new_id
 from sfumato.service.settings import JobSettings, Limits, Settings
+from sfumato.service.store import sqlite as stores
+from sfumato.service.store.jobs import Ending, new_id
 from sfumato.service.workers.template import shared_template
+from sfumato.web.projects.sealed_projects import SealedProjects
 
 
 def plan(**more):
@@ -128,20 +130,29 @@ def test_a_killed_server_without_a_folder_leaves_nothing_to_the_next(served, unt
 
 
 def test_a_clock_that_jumps_erases_nothing_early_and_keeps_nothing_longer(tmp_path, monkeypatch):
-    pool = Pool(JobSettings(tmp_path / "jobs", keep_seconds=1.0, pages=False))
-    monkeypatch.setattr("sfumato.service.jobs.pool.CLEANING_SECONDS", 0.01)
-    job = pool.store.add(new_id(), "", "risk", "digest", None)
-    pool.store.claim("x")
-    pool.store.end(job.id, "done", 1.0)
-    pool._clean()
+    """Neither while a server runs nor when one starts with a wrong clock; results as little as projects."""
+    monkeypatch.setattr(deadlines, "GRACE_SECONDS", 0.8)
+    pool, sealed = Pool(JobSettings(tmp_path / "jobs", keep_seconds=1.0, pages=False)), tmp_path / "jobs" / "projects"
+    pool.leases.renew()
+    job = pool.store.add(new_id(), "", "risk", "digest")
+    pool.store.conclude(pool.store.claim(pool.leases.id), Ending("done", 1.0))
+    projects = SealedProjects(tmp_path / "jobs", 1.0)
+    projects.seal("key", None, {"plan": {}})
+    pool.upkeep.clean()
     clock = time.time
     for jump in (10 * 86_400, -10 * 86_400):
         monkeypatch.setattr(time, "time", lambda jump=jump: clock() + jump)
-        pool._clean()
-        assert pool.store.find(job.id) is not None
+        for upkeep in (pool.upkeep, Pool(pool.settings).upkeep):
+            upkeep.clean()
+            assert pool.store.find(job.id) is not None
+        for kept in (projects, SealedProjects(tmp_path / "jobs", 1.0)):
+            kept.erase_old()
+            assert len(list(sealed.iterdir())) == 1
     time.sleep(1.1)
-    pool._clean()
+    pool.upkeep.clean()
+    projects.erase_old()
     assert pool.store.find(job.id) is None
+    assert not list(sealed.iterdir())
 
 
 def test_a_partitioned_result_is_whole(serving, until, rows, tmp_path):

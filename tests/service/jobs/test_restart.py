@@ -36,19 +36,19 @@ def workers(folder):
 def test_a_killed_server_leaves_neither_half_a_result_nor_an_upload(served, until, tmp_path) -> None:
     folder = tmp_path / "jobs"
     endless = census(1).plan("census.csv", 5) | {"method": {"name": "k-optimize", "time_limit": 600}}
-    with served("--jobs", folder) as (process, client):
+    with served("--jobs", folder, "--lease-seconds", 2) as (process, client):
         long = ask(client, census(20_000), tmp_path / "census.csv", endless)
         short = ask(client, patients(), tmp_path / "patients.csv", patients().plan("patients.csv", 5))
         until(lambda: client.get(long).json()["progress"]["stage"] == "search")
         process.send_signal(signal.SIGKILL)
         process.wait()
         until(lambda: not workers(folder))  # the worker ends with its server
-    assert not list(folder.glob("*/output"))
-    with served("--jobs", folder) as (process, client):
-        assert client.get(short).json()["state"] == "queued"
-        until(lambda: client.get(long).json()["state"] == "running")
+    assert not list(folder.glob("*/output-*"))
+    with served("--jobs", folder, "--lease-seconds", 2) as (process, client):
+        assert client.get(long).json()["state"] == "running"  # until its server is known to be gone
+        until(lambda: workers(folder) and client.get(short).json()["state"] == "done")
+        until(lambda: client.get(long).json()["progress"]["stage"] == "search")
         assert client.delete(long).status_code == 204
-        until(lambda: client.get(short).json()["state"] == "done")
         report = client.get(f"{short}/files/report.json").json()
         assert report["rows"] == 300
         assert {path.name for path in folder.iterdir() if path.is_dir()} == {short.rsplit("/", 1)[1]}

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import signal
-import threading
 import time
 import zipfile
 
@@ -14,9 +13,8 @@ import yaml
 
 from sfumato.datasets import census, patients
 from sfumato.service.http.keys import new_key
-from sfumato.service.jobs.pool import Pool, lives, own_name, private_folder
-from sfumato.service.jobs.store import JobStore, new_id
 from sfumato.service.settings import JobSettings, Settings
+from sfumato.service.store.jobs import new_id
 
 WAITING_SECONDS = 120
 
@@ -131,7 +129,7 @@ def test_the_result_comes_as_one_archive_and_as_files(client, done) -> None:
 
 def test_what_was_uploaded_is_erased_when_the_job_ends(done, jobs_folder) -> None:
     folder = jobs_folder / done["id"]
-    assert [path.name for path in folder.iterdir()] == ["output"]
+    assert [path.name for path in folder.iterdir()] == ["output-1"]
     assert folder.stat().st_mode & 0o777 == 0o700
     assert jobs_folder.stat().st_mode & 0o777 == 0o700
 
@@ -441,51 +439,6 @@ def test_a_key_opens_only_its_own_jobs(serving, tmp_path, rows) -> None:
         answer = ask(client, rows, headers={"X-API-Key": one})
         assert client.get(answer.headers["location"], headers={"X-API-Key": two}).status_code == 404
         assert client.get(answer.headers["location"], headers={"Authorization": f"Bearer {one}"}).status_code == 200
-
-
-def test_a_restart_takes_up_what_was_left(tmp_path) -> None:
-    """A running job of a server that is gone waits again once, then fails; what belongs to nobody is erased."""
-    folder = tmp_path / "jobs"
-    pool = Pool(JobSettings(folder))
-    once, twice = (pool.store.add(new_id(), "", "anonymize", "d", None) for _ in range(2))
-    for job in (once, twice):
-        (folder / job.id / "draft").mkdir(parents=True)
-        pool.store.claim("999999999:1")
-    pool.store.requeue(twice.id)
-    pool.store.claim("999999999:1")
-    (folder / new_id()).mkdir()
-    own = private_folder(folder, "session")
-    (folder / f"upload-{new_id()}-999999999-1").mkdir()
-    again = Pool(JobSettings(folder))
-    again.recover()
-    assert again.store.find(once.id).state == "queued"
-    assert again.store.find(twice.id).state == "failed"
-    assert {path.name for path in folder.iterdir() if path.is_dir()} == {once.id, own.name}
-    assert not (folder / once.id / "draft").exists()
-
-
-def test_processes_are_told_apart() -> None:
-    assert lives(own_name())
-    assert not lives(f"{os.getpid()}:1")
-    assert not lives(None)
-
-
-def test_no_two_callers_claim_the_same_job(tmp_path) -> None:
-    store = JobStore(tmp_path / "jobs.sqlite")
-    for _ in range(20):
-        store.add(new_id(), "", "anonymize", "d", None)
-    claimed = []
-
-    def work():
-        while (job := store.claim("x")) is not None:
-            claimed.append(job.id)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(claimed) == len(set(claimed)) == 20
 
 
 def test_limits_are_greater_than_zero(tmp_path) -> None:

@@ -28,7 +28,7 @@ def text(report: Report) -> str:
         f"{_percent(report.risk['after']['highest'])} after",
         *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
         *_nodes(report),
-        *_lost(report),
+        *(f"  LOST          {line}" for line in sentences.lost_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
@@ -38,15 +38,6 @@ def _withheld(report: Report) -> list[str]:
     """How many columns are withheld, and which."""
     columns = report.withheld_columns
     return [f"  columns       {len(columns)} withheld (* in every row): {', '.join(columns)}"] if columns else []
-
-
-def _lost(report: Report) -> list[str]:
-    """The columns of which little is left, and what would keep them."""
-    return [
-        f"  LOST          {entry['column']}: {entry['share_lost']:.0%} lost, {entry['labels']:,} labels left of "
-        f"{entry['values']:,} values. {entry['remedy']}".rstrip()
-        for entry in report.details.get("lost_columns", ())
-    ]
 
 
 def _nodes(report: Report) -> list[str]:
@@ -79,6 +70,7 @@ def html(dossier: Dossier) -> str:
         f"<h1>{escape(words['report.title'])}</h1>",
         paragraph(sections.subtitle(dossier), soft=True),
         sections.verdict(dossier),
+        sections.lost(dossier),
         sections.limits(dossier),
         sign_off.document(dossier),
         sections.key_figures(dossier),

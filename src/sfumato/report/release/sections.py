@@ -37,6 +37,14 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
 
 
+def lost(dossier: Dossier) -> str:
+    """The columns of which little is left, as loud as a broken promise: useless data are no release."""
+    words = dossier.words
+    lines = sentences.lost_columns(words, dossier.report)
+    head = f"<strong>{escape(words['lost.head'])}</strong>"
+    return f'<div class="verdict bad">{head}{listing(lines)}</div>' if lines else ""
+
+
 def limits(dossier: Dossier, outside: bool = False) -> str:
     """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words

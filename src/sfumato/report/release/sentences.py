@@ -1,6 +1,8 @@
 """What reports say in sentences: about promises, their limits, and what is done to a column."""
 
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.digits import Digits
@@ -38,6 +40,30 @@ def promised(
     if "against" in promise.parameters and not outside:
         sentence += " " + words[f"promise.against.{promise.parameters['against']}"]
     return sentence if promise.holds else sentence + words["promise.broken"]
+
+
+def lost_columns(words: Words, report: Report) -> list[str]:
+    """The columns of which little is left, each with the cheapest way to keep it where one is known."""
+    return [
+        " ".join(filter(None, (_loss_of(words, entry), _remedy(words, entry))))
+        for entry in report.details.get("lost_columns", ())
+    ]
+
+
+def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
+    return words["lost.column"].format(
+        column=column["column"],
+        share=words.percent(column["share_lost"]),
+        labels=words.count(column["labels"]),
+        values=words.count(column["values"]),
+    )
+
+
+def _remedy(words: Words, column: Mapping[str, Any]) -> str:
+    rows = column["rows_to_withhold"]
+    if rows is None:
+        return ""
+    return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
 
 
 def disclosure(words: Words, report: Report) -> list[str]:

@@ -6,7 +6,6 @@ own text, which may quote data, goes nowhere.
 
 import errno
 import json
-import sqlite3
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
@@ -18,6 +17,7 @@ from starlette.responses import Response
 
 from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import SfumatoError
+from sfumato.service.store.database import StoreUnavailableError
 
 API_VERSION = "1.0.0"
 PROBLEM = "application/problem+json"
@@ -75,14 +75,13 @@ def problem_of(error: Exception) -> Problem:
         return Problem(error.status_code, code, phrase, tuple((error.headers or {}).items()))
     if _disk_full(error):
         return Problem(507, "store.full", "The disk of the service is full.", (("retry-after", "60"),))
-    if isinstance(error, sqlite3.OperationalError):
+    if isinstance(error, StoreUnavailableError):
         return Problem(503, "store.busy", "The store of jobs does not answer; try again.", (("retry-after", "5"),))
     return Problem(500, "internal", "An internal error; nothing was anonymized. Ask with the request's id.")
 
 
 def _disk_full(error: Exception) -> bool:
-    full = isinstance(error, sqlite3.OperationalError) and "full" in str(error)
-    return full or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def answer(request: Request, error: Exception) -> Response:

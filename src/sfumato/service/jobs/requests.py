@@ -23,15 +23,18 @@ from sfumato.errors import PlanError
 from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text
-from sfumato.service.jobs.store import KINDS, Kind
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
+from sfumato.service.store.jobs import KINDS, Kind
 from sfumato.shapes.files import written
-from sfumato.shapes.shapes import Integer, Key, ListOf, Number, Record, Text, read
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, Number, Record, Text, read
 
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
 # Kind -> its parameters.
 PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
+    "anonymize": Record(
+        {"engine": Key(Choice(("duckdb", "spark"), about="What counts and rewrites the rows."))}, dict, "Of anonymize."
+    ),
     "risk": Record(
         {
             "population_size": Key(Integer(1, about="Persons in the population from which the rows are a sample.")),
@@ -167,6 +170,8 @@ def _request(fields: Mapping[str, Any], files: dict[str, BinaryIO | Path], setti
         raise bad_request("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
     parameters = {} if fields.get("parameters") is None else fields["parameters"]
     _check_parameters(kind, parameters)
+    if parameters.get("engine") == "spark" and settings.spark is None:
+        raise bad_request("jobs.engine", "This server knows no Spark cluster (its operator names one by --spark).")
     webhook = read_webhook(fields.get("webhook"), fields.get("webhookSecret"))
     content = read_plan_text(plan) if isinstance(plan, str) else plan
     if not isinstance(content, dict):

@@ -15,11 +15,12 @@ from fastapi.responses import FileResponse, JSONResponse, Response, StreamingRes
 from sfumato.service.http.access import needs_key, sent_key
 from sfumato.service.http.keys import digest
 from sfumato.service.http.problems import RefusedError, failure_responses
+from sfumato.service.jobs.folders import erase, size_of
 from sfumato.service.jobs.plans import bad_request
-from sfumato.service.jobs.pool import Pool, erase, private_folder
+from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import PARAMETERS, JobRequest, receive_request, store_request
-from sfumato.service.jobs.store import KINDS, Job, new_id
 from sfumato.service.settings import Limits
+from sfumato.service.store.jobs import KINDS, Job, new_id
 
 LOOKING_SECONDS = 0.2
 # A stream ends after this long, so that a server that is told to stop need not wait; browsers take it up again.
@@ -81,13 +82,13 @@ def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None 
         what = "Too many jobs wait; try again later."
         raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "limit.busy", what, {"retry-after": "10"})
     job_id = new_id()
-    draft = private_folder(pool.settings.folder, "upload")
+    draft = pool.folders.private("upload")
     try:
-        fingerprint = store_request(request, draft)
+        fingerprint, size = store_request(request, draft), size_of(draft)
         draft.rename(pool.folder(job_id))
         if request.webhook is not None:
             pool.webhooks.add(job_id, request.webhook)
-        job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency)
+        job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency, size)
     except BaseException:
         erase(draft, pool.folder(job_id))
         pool.webhooks.drop(job_id)
@@ -195,7 +196,7 @@ class JobEndpoints:
         job = self._job(request, job_id)
         if job.state != "done":
             raise RefusedError(HTTPStatus.CONFLICT, "jobs.state", f"The job is {job.state}.")
-        folder = self._pool.folder(job.id) / "output" / "result"
+        folder = self._pool.folders.output(job) / "result"
         if not folder.is_dir():
             raise RefusedError(HTTPStatus.GONE, "jobs.gone", "The files of this result were removed.")
         return folder

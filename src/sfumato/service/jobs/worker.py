@@ -1,6 +1,7 @@
 """What a worker does for a job: the command line's own pipelines, and the result packed, whole or not at all."""
 
 import json
+import os
 import shutil
 import tempfile
 import zipfile
@@ -32,16 +33,18 @@ def rehearse() -> None:
         _anonymize(folder / "plan.yaml", folder / "result", {}, lambda *_: None)
 
 
-def run_job(folder: Path, tell: Tell) -> None:
-    """Do the job in a folder; the result appears whole, under its name, or not at all."""
+def run_job(folder: Path, attempt: int, spark: str | None, tell: Tell) -> None:
+    """Do the job in a folder; the result appears whole, under the name of its attempt, or not at all."""
+    if spark is not None:
+        os.environ["MASTER"] = spark
     request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
-    draft = folder / "draft"
+    draft = folder / f"draft-{attempt}"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700)
     WORK[request["kind"]](folder / "input" / "plan.yaml", draft / "result", request["parameters"], tell)
     tell("pack", 0, 1)
     _pack(draft / "result", draft / "result.zip")
-    draft.rename(folder / "output")
+    draft.rename(folder / f"output-{attempt}")
 
 
 def _pack(folder: Path, target: Path) -> None:
@@ -50,10 +53,10 @@ def _pack(folder: Path, target: Path) -> None:
             archive.write(path, path.relative_to(folder).as_posix())
 
 
-def _anonymize(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
+def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.release import anonymize
 
-    release = anonymize(None, plan, workspace=result.parent, progress=tell)
+    release = anonymize(None, plan, workspace=result.parent, progress=tell, **parameters)
     try:
         release.save(result)
     finally:

@@ -93,7 +93,7 @@ class Lanes:
         """A worker that nobody else uses; one that did not answer is ended, and another takes its place."""
         worker = await self._idle.get()
         try:
-            if worker is not None and _gone(worker.connection):
+            if worker is not None and (worker.ended.is_set() or _gone(worker.connection)):
                 self._drop(worker)  # something ended it while it waited: no fault of this request
                 worker = None
             if worker is None:

@@ -1,6 +1,7 @@
 """The server's side of template and workers: starts the template, asks for workers, ends them, learns of their end."""
 
 import atexit
+import os
 import signal
 import socket
 import subprocess
@@ -20,6 +21,7 @@ from sfumato.service.workers.process import Ended, Kill, Rehearsal, Start, Start
 
 STARTING_SECONDS = 60.0
 REHEARSAL_SECONDS = 1.5
+CLOSING_SECONDS = 5.0
 # The interpreter is started isolated (-I): neither the working directory nor the environment adds anything to import.
 BOOT = """import sys
 sys.path += [path for path in sys.argv[2:] if path not in sys.path]
@@ -89,6 +91,7 @@ class Template:
         self._answer: list[int] = []
         self._answered = threading.Condition()
         self._rehearsals: list[Call] = []
+        self._listener: threading.Thread | None = None
 
     @property
     def pid(self) -> int | None:
@@ -155,6 +158,8 @@ class Template:
         if process is not None:
             process.kill()  # its workers end with it
             process.wait()
+        if self._listener is not None:
+            self._listener.join(CLOSING_SECONDS)  # from then on all its workers are known to be gone
 
     def _alive(self) -> bool:
         return self._control is not None and self._process is not None and self._process.poll() is None
@@ -170,10 +175,12 @@ class Template:
                 stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
+                env={name: value for name, value in os.environ.items() if not name.startswith("SFUMATO_")},
                 cwd="/",
             )
         self._control = ours
-        threading.Thread(target=self._listen, args=(ours,), daemon=True, name="workers").start()
+        self._listener = threading.Thread(target=self._listen, args=(ours,), daemon=True, name="workers")
+        self._listener.start()
         self._rehearse_later()
 
     def _rehearse_later(self) -> None:

@@ -14,6 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
+from uuid import uuid4
+
+from sfumato.service.jobs.deadlines import Deadlines, bounded
 
 FOLDER = "projects"
 ENDING = ".sealed"
@@ -31,6 +34,7 @@ class SealedProjects:
 
     def __init__(self, root: Path, kept_seconds: float) -> None:
         self._root, self.kept_seconds = root / FOLDER, kept_seconds
+        self._deadlines = Deadlines()
 
     def path(self, key: str) -> Path:
         """Where the project of a key lies; the name does not tell the key."""
@@ -40,7 +44,7 @@ class SealedProjects:
         """Encrypt a project's files and record, under their final name only when whole."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = self.path(key)
-        partial = target.with_suffix(f".{os.getpid()}.part")
+        partial = target.with_suffix(f".{uuid4().hex}.part")
         with TemporaryFile(dir=self._root) as plain:  # it has no name, and is gone when it is closed
             _pack(plain, folder, record)
             plain.seek(0)
@@ -72,9 +76,11 @@ class SealedProjects:
 
     def erase_old(self) -> None:
         """Erase projects that nobody opened for long."""
+        moment, ages = time.time(), {}
         for path in self._root.glob(f"*{ENDING}"):
-            if time.time() - path.stat().st_mtime > self.kept_seconds:
-                path.unlink(missing_ok=True)
+            ages[path.name] = bounded(self.kept_seconds - (moment - path.stat().st_mtime), self.kept_seconds)
+        for name in self._deadlines.over(ages):
+            (self._root / name).unlink(missing_ok=True)
 
 
 def _pack(stream: IO[bytes], folder: Path | None, record: Mapping[str, Any]) -> None:

@@ -9,11 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths
-from sfumato.service.jobs.pool import Pool, erase, private_folder
+from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import NAME, JobRequest
 from sfumato.service.jobs.routes import submit
-from sfumato.service.jobs.store import Job, Kind, new_id
+from sfumato.service.store.jobs import Job, Kind, new_id
 from sfumato.service.workers.frames import Call
 from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.template import run_once
@@ -79,7 +80,7 @@ class Workspace:
     def place(self, name: str) -> Path:
         """Where a file of the project is put; a name that is no plain one is replaced."""
         if self.folder is None:
-            self.folder = private_folder(self.pool.settings.folder, "session")
+            self.folder = self.pool.folders.private("session")
         plain = Path(name.replace("\\", "/")).name
         fits = NAME.fullmatch(plain) and plain not in ("plan.yaml", "project.json")
         return self.folder / (plain if fits else f"data{Path(plain).suffix.lower()}")
@@ -135,7 +136,7 @@ class Workspace:
 
     def output(self, job: Job) -> Path:
         """Where the result of a job lies."""
-        return self.pool.folder(job.id) / "output"
+        return self.pool.folders.output(job)
 
     def add_run(self, plan: Plan, job: Job) -> Run:
         """A release that was made; of many, the first ones are erased."""

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.delimited import read_lines
-from sfumato.service.jobs.store import Job
+from sfumato.service.store.jobs import Job
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.job_progress import run_job

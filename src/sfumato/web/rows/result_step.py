@@ -8,7 +8,7 @@ from nicegui import ui
 
 from sfumato.report.page.plots import legend, meter, meters
 from sfumato.report.release import sections
-from sfumato.service.jobs.store import Job
+from sfumato.service.store.jobs import Job
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job
 from sfumato.web.projects.workspace import Run
@@ -98,6 +98,8 @@ class ResultStep:
         dossier, report = result_figures.dossier(run.folder, words), result_figures.report_of(run.folder)
         answer = sections.verdict(dossier).replace(escape(words["report.holds"]), escape(words["may_publish"]))
         ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
+        if lost := sections.lost(dossier):
+            ui.html(lost, sanitize=False).classes("w-full").props('role="status"')
         ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
         components.tiles(sections.figures(dossier))
         with ui.element("div").classes("sf-halves"):

@@ -41,14 +41,14 @@ class RowsArea:
 
     def refresh(self) -> None:
         """Build the step at hand anew."""
-        self._enter(self.workspace.step)
+        self._enter(self._step)
 
     def tell_steps(self) -> None:
         """The steps to the left: which is at hand, which are done, and what was decided in each."""
         for place, (step, (button, mark, summary)) in enumerate(self._steps.items(), 1):
             done = self._done(step)
             button.classes(add="done") if done else button.classes(remove="done")
-            button.props('aria-current="step"') if step == self.workspace.step else button.props(remove="aria-current")
+            button.props('aria-current="step"') if step == self._step else button.props(remove="aria-current")
             mark.set_content("✓" if done else str(place))
             summary.set_content(escape(self._summary(step)))
         loaded = self.workspace.loaded
@@ -59,11 +59,16 @@ class RowsArea:
         self._steps: dict[str, tuple[Any, Any, Any]] = {}
         with self.shell.steps:
             for step in STEPS:
-                button = ui.element("button").classes("sf-step").on("click", lambda step=step: self.go(step))
+                button = ui.element("button").classes("sf-step").on("click", lambda step=step: self._choose(step))
                 with button:
                     mark = ui.html("", sanitize=False, tag="b").props('aria-hidden="true"')
                     ui.html(escape(self.workspace.words[step]), sanitize=False)
                     self._steps[step] = (button, mark, ui.html("", sanitize=False, tag="span"))
+
+    def _choose(self, step: str) -> None:
+        """The step at hand stays as it is, with what is being typed in it."""
+        if step != self._step:
+            self.go(step)
 
     def _done(self, step: str) -> bool:
         reached = {"data": self.workspace.loaded is not None, "columns": bool(self.workspace.runs)}
@@ -87,7 +92,7 @@ class RowsArea:
         return told.get(step, "")
 
     def _enter(self, step: str) -> None:
-        self.workspace.step = step
+        self._step = self.workspace.step = step
         self.workspace.touch()
         self._room.clear()
         with self._room:

@@ -10,7 +10,7 @@ from nicegui import events, ui
 
 from sfumato.delimited import likely_separator, parse_lines, read_lines
 from sfumato.errors import DataError
-from sfumato.service.jobs.store import Job
+from sfumato.service.store.jobs import Job
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import Words
 from sfumato.web import components

@@ -1,0 +1,76 @@
+"""Where the files of jobs and visitors lie: folders that only this user can read, each known to belong to somebody."""
+
+import re
+import shutil
+import uuid
+from collections.abc import Container
+from contextlib import suppress
+from pathlib import Path
+
+from sfumato.service.store.jobs import Job
+
+JOB = re.compile(r"[0-9a-f]{32}")
+PRIVATE = re.compile(r"[a-z]+-[0-9a-f]{32}-([0-9a-f]{32})")
+
+
+class Folders:
+    """The folder of a server, or of several that share it.
+
+    Attributes:
+        root: The folder itself.
+        lease: The server to which private folders belong.
+    """
+
+    def __init__(self, root: Path, lease: str) -> None:
+        self.root, self.lease = root, lease
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        root.chmod(0o700)
+
+    def of(self, job_id: str) -> Path:
+        """Where a job's files lie."""
+        return self.root / job_id
+
+    def output(self, job: Job) -> Path:
+        """Where the result of a job's last attempt appears, when it is whole."""
+        return self.of(job.id) / f"output-{job.attempts}"
+
+    def scratch(self, job: Job) -> Path:
+        """Where the job's process puts temporary files: they vanish with the job."""
+        scratch = self.of(job.id) / f"scratch-{job.attempts}"
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        return scratch
+
+    def private(self, purpose: str) -> Path:
+        """A new folder that is erased when this server is gone."""
+        folder = self.root / f"{purpose}-{uuid.uuid4().hex}-{self.lease}"
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def abandoned(self, live: Container[str]) -> list[Path]:
+        """Private folders of servers that are gone."""
+        matches = [(path, PRIVATE.fullmatch(path.name)) for path in self.root.iterdir()]
+        return [path for path, match in matches if match and match[1] not in live]
+
+    def unknown(self, ids: Container[str]) -> set[str]:
+        """Names of folders of jobs that are none of these."""
+        return {path.name for path in self.root.iterdir() if JOB.fullmatch(path.name) and path.name not in ids}
+
+    def keep_output(self, job: Job) -> None:
+        """Erase all that belongs to a job but its result."""
+        output = self.output(job)
+        erase(*(path for path in self.of(job.id).iterdir() if path != output))
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of the files in a folder; files of others that it leads to are not counted."""
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+
+
+def erase(*paths: Path) -> None:
+    """Remove files and folders, whether or not they are there."""
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)

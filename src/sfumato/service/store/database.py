@@ -1,0 +1,55 @@
+"""What the store needs of a database: short transactions, a clock of its own, and two kinds of faults."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class StoreUnavailableError(Exception):
+    """The store does not answer: it is locked for long, or its server is away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a statement came to: the rows it reads, or how many it changed."""
+
+    rows: list[dict[str, Any]]
+    count: int
+
+
+class Transaction(Protocol):
+    """Statements that hold together, all or none.
+
+    Attributes:
+        now: Seconds since 1970 by the clock of the database, the same for all servers that share it.
+        for_update: What a query ends with that reads a row in order to change it.
+    """
+
+    now: float
+    for_update: str
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> Outcome:
+        """Run a statement; `?` stands for a value."""
+        ...
+
+    def be_alone(self) -> None:
+        """Wait until no other server changes the tables themselves."""
+        ...
+
+
+class Database(Protocol):
+    """A database that threads and processes share."""
+
+    def transaction(self, writes: bool = True) -> AbstractContextManager[Transaction]:
+        """A transaction.
+
+        Raises:
+            StoreUnavailableError: The database does not answer.
+            OSError: Its disk is full.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let connections go."""
+        ...

@@ -1,0 +1,207 @@
+"""Jobs in the store: one row a job, so that jobs survive the server; it holds no value of any row of data.
+
+A job that runs belongs to the lease of a server and to one attempt. What a server says about it counts only as long
+as that is so: one that was believed gone, and comes back, changes nothing any more.
+"""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sfumato.service.store.database import Database, Transaction
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+Kind = Literal["anonymize", "protect", "risk", "compare"]
+KINDS: tuple[Kind, ...] = ("anonymize", "protect", "risk", "compare")
+FINAL: tuple[State, ...] = ("done", "failed", "cancelled")
+STATES: tuple[State, ...] = ("queued", "running", *FINAL)
+# The row of a job that its server still runs, by its name, server and attempt.
+RUNNING = "id = ? AND state = 'running' AND server = ? AND attempts = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is known of a job.
+
+    Attributes:
+        owner: Whose it is; nobody else gets to see it.
+        stage, done, whole: How far it is.
+        code, message: Why it failed.
+        digest: Of the request, to tell a repetition from another request under the same idempotency key.
+        server: The lease of the server that runs it; attempts: how often it was begun.
+        bytes: What its files take.
+    """
+
+    id: str
+    owner: str
+    kind: Kind
+    state: State
+    created: float
+    started: float | None
+    finished: float | None
+    expires: float | None
+    stage: str | None
+    done: int
+    whole: int
+    code: str | None
+    message: str | None
+    idempotency: str | None
+    digest: str
+    server: str | None
+    attempts: int
+    bytes: int
+
+    @property
+    def ended(self) -> bool:
+        return self.state in FINAL
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a job ends: its state, why it failed, how long it is kept, and what is left of its files."""
+
+    state: State
+    keep_seconds: float
+    code: str | None = None
+    message: str | None = None
+    bytes: int = 0
+
+
+def new_id() -> str:
+    """A name that cannot be guessed."""
+    return uuid.uuid4().hex
+
+
+class JobStore:
+    """Jobs in a database that servers share."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(
+        self, job_id: str, owner: str, kind: Kind, digest: str, idempotency: str | None = None, size: int = 0
+    ) -> Job:
+        """A new job; with an idempotency key that is known, the job that came with it first."""
+        with self._database.transaction() as transaction:
+            transaction.run(
+                "INSERT INTO jobs (id, owner, kind, state, created, digest, idempotency, bytes) "
+                "VALUES (?, ?, ?, 'queued', ?, ?, ?, ?) ON CONFLICT (owner, idempotency) DO NOTHING",
+                (job_id, owner, kind, transaction.now, digest, idempotency, size),
+            )
+            job = _one(transaction, "id = ?", (job_id,))
+            return job or _existing(transaction, "owner = ? AND idempotency = ?", (owner, idempotency))
+
+    def find(self, job_id: str) -> Job | None:
+        """A job by its name."""
+        with self._database.transaction(writes=False) as transaction:
+            return _one(transaction, "id = ?", (job_id,))
+
+    def listed(self, *states: State) -> list[Job]:
+        """The jobs in some states, the oldest first."""
+        marks = ",".join("?" * len(states))
+        return self._several(f"state IN ({marks}) ORDER BY created, id", states)
+
+    def of_owner(self, owner: str | None, most: int, before: float | None = None) -> list[Job]:
+        """The last jobs of somebody, or of all, the newest first; with `before`, of those begun before that moment."""
+        whose = ("", ()) if owner is None else ("owner = ? AND ", (owner,))
+        values = (*whose[1], float("inf") if before is None else before, most)
+        return self._several(f"{whose[0]}created < ? ORDER BY created DESC, id LIMIT ?", values)
+
+    def orphans(self) -> list[Job]:
+        """Running jobs whose server has no lease any more."""
+        return self._several("state = 'running' AND server NOT IN (SELECT id FROM leases)", ())
+
+    def running_on(self, server: str) -> set[tuple[str, int]]:
+        """Names and attempts of the jobs that a server runs, as the store has it."""
+        return {(job.id, job.attempts) for job in self._several("state = 'running' AND server = ?", (server,))}
+
+    def _several(self, where: str, values: tuple[Any, ...]) -> list[Job]:
+        with self._database.transaction(writes=False) as transaction:
+            return [Job(**row) for row in transaction.run(f"SELECT * FROM jobs WHERE {where}", values).rows]
+
+    def counts(self) -> dict[State, int]:
+        """How many jobs there are in each state."""
+        with self._database.transaction(writes=False) as transaction:
+            rows = transaction.run("SELECT state, count(*) AS number FROM jobs GROUP BY state").rows
+        return dict.fromkeys(STATES, 0) | {row["state"]: row["number"] for row in rows}
+
+    def use_of(self, owner: str) -> tuple[int, int]:
+        """What somebody has here: jobs that have not ended, and bytes of all jobs."""
+        with self._database.transaction(writes=False) as transaction:
+            rows = transaction.run("SELECT state, bytes FROM jobs WHERE owner = ?", (owner,)).rows
+        return sum(row["state"] not in FINAL for row in rows), sum(row["bytes"] for row in rows)
+
+    def remaining(self) -> dict[str, float]:
+        """Seconds until the results of jobs that have ended expire, by the store's clock."""
+        with self._database.transaction(writes=False) as transaction:
+            rows = transaction.run("SELECT id, expires FROM jobs WHERE expires IS NOT NULL").rows
+            return {row["id"]: row["expires"] - transaction.now for row in rows}
+
+    def claim(self, server: str) -> Job | None:
+        """The oldest job that waits, now running on a server that has a lease; no two callers get the same."""
+        with self._database.transaction(writes=False) as transaction:
+            if _one(transaction, "state = 'queued' LIMIT 1", ()) is None:
+                return None
+        with self._database.transaction() as transaction:
+            waiting = "state = 'queued' AND EXISTS (SELECT 1 FROM leases WHERE id = ?) ORDER BY created, id LIMIT 1"
+            job = _one(transaction, waiting + transaction.for_update, (server,))
+            if job is None:
+                return None
+            transaction.run(
+                "UPDATE jobs SET state = 'running', started = ?, server = ?, attempts = attempts + 1 WHERE id = ?",
+                (transaction.now, server, job.id),
+            )
+            return _existing(transaction, "id = ?", (job.id,))
+
+    def advance(self, job: Job, stage: str, done: int, whole: int) -> bool:
+        """Note how far a running job is; whether it still is this server's."""
+        return self._change("stage = ?, done = ?, whole = ?", (stage, done, whole), RUNNING, _run(job))
+
+    def conclude(self, job: Job, ending: Ending, before: Callable[[], None] = lambda: None) -> bool:
+        """Note how a job ended, if it still is this server's; `before` is done in the same transaction."""
+        return self._end(ending, RUNNING, _run(job), before)
+
+    def cancel(self, job_id: str, keep_seconds: float) -> bool:
+        """Cancel a job unless it has ended."""
+        where = "id = ? AND state IN ('queued', 'running')"
+        return self._end(Ending("cancelled", keep_seconds), where, (job_id,), lambda: None)
+
+    def _end(self, ending: Ending, where: str, values: tuple[Any, ...], before: Callable[[], None]) -> bool:
+        columns = "state = ?, finished = ?, expires = ?, code = ?, message = ?, bytes = ?"
+        with self._database.transaction() as transaction:
+            end = (ending.state, transaction.now, transaction.now + ending.keep_seconds)
+            rest = (ending.code, ending.message, ending.bytes)
+            changed = transaction.run(f"UPDATE jobs SET {columns} WHERE {where}", (*end, *rest, *values))
+            if changed.count:
+                before()
+            return changed.count == 1
+
+    def requeue(self, job: Job) -> bool:
+        """Let a running job wait again, to be begun from the start."""
+        columns = "state = 'queued', started = NULL, stage = NULL, done = 0, whole = 0, server = NULL"
+        return self._change(columns, (), RUNNING, _run(job))
+
+    def _change(self, columns: str, news: tuple[Any, ...], where: str, values: tuple[Any, ...]) -> bool:
+        with self._database.transaction() as transaction:
+            return transaction.run(f"UPDATE jobs SET {columns} WHERE {where}", (*news, *values)).count == 1
+
+    def forget(self, job_id: str) -> None:
+        """Remove a job."""
+        with self._database.transaction() as transaction:
+            transaction.run("DELETE FROM jobs WHERE id = ?", (job_id,))
+
+
+def _run(job: Job) -> tuple[Any, ...]:
+    return (job.id, job.server, job.attempts)
+
+
+def _one(transaction: Transaction, where: str, values: tuple[Any, ...]) -> Job | None:
+    rows = transaction.run(f"SELECT * FROM jobs WHERE {where}", values).rows
+    return Job(**rows[0]) if rows else None
+
+
+def _existing(transaction: Transaction, where: str, values: tuple[Any, ...]) -> Job:
+    job = _one(transaction, where, values)
+    assert job is not None
+    return job

@@ -1,0 +1,43 @@
+"""Opening the store: a file of the folder of jobs, or a database at an address, brought to what this version needs."""
+
+from pathlib import Path
+
+from sfumato.service.store.database import Database, Transaction
+from sfumato.service.store.postgres import PostgresDatabase
+from sfumato.service.store.sqlite import SqliteDatabase
+
+FILE = "jobs.sqlite"
+# Step by step from an empty database to what this version needs; a step that was published is never changed.
+STEPS = (
+    """CREATE TABLE IF NOT EXISTS jobs (
+  id TEXT PRIMARY KEY, owner TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
+  started DOUBLE PRECISION, finished DOUBLE PRECISION, expires DOUBLE PRECISION, stage TEXT,
+  done BIGINT NOT NULL DEFAULT 0, whole BIGINT NOT NULL DEFAULT 0, code TEXT, message TEXT, idempotency TEXT,
+  digest TEXT NOT NULL, server TEXT, attempts BIGINT NOT NULL DEFAULT 0, UNIQUE (owner, idempotency))""",
+    "ALTER TABLE jobs ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0",
+    """CREATE TABLE leases (
+  id TEXT PRIMARY KEY, host TEXT NOT NULL, process BIGINT NOT NULL, beat BIGINT NOT NULL,
+  seen DOUBLE PRECISION NOT NULL)""",
+)
+
+
+def open_database(folder: Path, address: str | None) -> Database:
+    """The database at an address, or a file of the folder of jobs, brought to what this version needs."""
+    if address is None:
+        database: Database = SqliteDatabase(folder / FILE)
+    else:
+        database = PostgresDatabase(address)
+    with database.transaction() as transaction:
+        _upgrade(transaction)
+    return database
+
+
+def _upgrade(transaction: Transaction) -> None:
+    transaction.be_alone()
+    transaction.run("CREATE TABLE IF NOT EXISTS steps (done BIGINT NOT NULL)")
+    rows = transaction.run("SELECT done FROM steps").rows
+    if not rows:
+        transaction.run("INSERT INTO steps (done) VALUES (0)")
+    for step in STEPS[rows[0]["done"] if rows else 0 :]:
+        transaction.run(step)
+    transaction.run("UPDATE steps SET done = ? WHERE done < ?", (len(STEPS), len(STEPS)))

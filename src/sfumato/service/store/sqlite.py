@@ -1,0 +1,78 @@
+"""The store in a file: SQLite, for servers that share one machine; every call opens it anew."""
+
+import errno
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sfumato.service.store.database import Outcome, StoreUnavailableError, Transaction
+
+# How long a call waits for a store that another process has locked.
+BUSY_SECONDS = 20.0
+# With less room than this, the store cannot be written.
+NEEDED_BYTES = 1 << 17
+
+
+class _Transaction:
+    for_update = ""  # who writes has the whole file
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.now = time.time()
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> Outcome:
+        cursor = self._connection.execute(statement, values)
+        return Outcome([dict(row) for row in cursor.fetchall()], cursor.rowcount)
+
+    def be_alone(self) -> None:
+        """Who writes is alone anyway."""
+
+
+class SqliteDatabase:
+    """A database file that only this user can read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._translated(), self._connection() as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+        path.chmod(0o600)
+
+    def close(self) -> None:
+        """Nothing stays open between calls."""
+
+    @contextmanager
+    def transaction(self, writes: bool = True) -> Iterator[Transaction]:
+        """A transaction; who writes is alone, who reads waits for nobody."""
+        with self._translated(), self._connection() as connection:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            try:
+                yield _Transaction(connection)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.row_factory = sqlite3.Row
+            yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            full = "full" in str(error) or shutil.disk_usage(self._path.parent).free < NEEDED_BYTES
+            if full:  # SQLite says it in several ways
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
+            raise StoreUnavailableError(type(error).__name__) from None

@@ -1,0 +1,128 @@
+"""Runs every bar at full size, one proof after the other, and writes what each printed to proofs.md.
+
+`python tools/prove.py [NAME...]` runs those named, by default all. What is proved for the commit at hand is kept in
+`.proofs/` and not run again, so that an interrupted run goes on where it was.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = ROOT / ".proofs"
+PAGE = ROOT / "proofs.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A bar: what is run for it, and how long that may take."""
+
+    name: str
+    command: tuple[str, ...]
+    minutes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a proof came to."""
+
+    name: str
+    code: int
+    seconds: float
+    cpu_seconds: float
+    printed: str
+
+
+def bench(name: str, minutes: float) -> Proof:
+    """A benchmark as a proof."""
+    return Proof(name, ("-m", "bench", name), minutes)
+
+
+PROOFS = (
+    bench("search", 10),
+    bench("models", 10),
+    bench("mondrian", 10),
+    bench("tables", 30),
+    bench("k_optimize", 30),
+    bench("service", 10),
+    bench("scale", 40),
+    Proof("attacked tables", ("bench/prove_tables.py", "1000"), 60),
+)
+
+
+def commit() -> str:
+    """The commit at hand; marked where files differ from it."""
+    ask = ["git", "describe", "--always", "--abbrev=12", "--dirty"]
+    return subprocess.run(ask, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def run(proof: Proof) -> Outcome:
+    """Run a proof to its end, or to the end of its time."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    try:
+        ended = subprocess.run(
+            [sys.executable, *proof.command],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=proof.minutes * 60,
+            check=False,
+        )
+        code, printed = ended.returncode, ended.stdout
+    except subprocess.TimeoutExpired as late:
+        code, printed = 124, (late.stdout or b"").decode(errors="replace") + f"\nnot done in {proof.minutes:g} minutes"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Outcome(proof.name, code, time.monotonic() - began, cpu, printed)
+
+
+def outcome_of(proof: Proof, folder: Path) -> Outcome:
+    """The outcome that is kept, or that of running the proof now."""
+    place = folder / f"{proof.name.replace(' ', '-')}.json"
+    if place.exists():
+        return Outcome(**json.loads(place.read_text(encoding="utf-8")))
+    print(f"{proof.name}: at most {proof.minutes:g} minutes", flush=True)
+    outcome = run(proof)
+    if outcome.code == 0:  # what failed is run again
+        folder.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+    return outcome
+
+
+def page(version: str, outcomes: Sequence[Outcome]) -> str:
+    """All outcomes, for people."""
+    lines = [f"# What was proved for {version}", "", "| proof | | seconds | CPU seconds |", "|---|---|---|---|"]
+    for one in outcomes:
+        lines.append(
+            f"| {one.name} | {'done' if one.code == 0 else 'FAILED'} | {one.seconds:.0f} | {one.cpu_seconds:.0f} |"
+        )
+    for one in outcomes:
+        lines += ["", f"## {one.name}", "```", one.printed.strip(), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def main(names: Sequence[str]) -> int:
+    unknown = set(names) - {proof.name for proof in PROOFS}
+    if unknown:
+        print(f"There is no proof {', '.join(sorted(unknown))}. There are: {', '.join(one.name for one in PROOFS)}.")
+        return 2
+    version, outcomes = commit(), []
+    for proof in PROOFS:
+        if not names or proof.name in names:
+            outcomes.append(outcome_of(proof, KEPT / version))
+            PAGE.write_text(page(version, outcomes), encoding="utf-8")
+            print(
+                f"{proof.name}: {'done' if outcomes[-1].code == 0 else 'FAILED'}, {outcomes[-1].seconds:.0f} s",
+                flush=True,
+            )
+    return int(any(one.code for one in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
