@@ -193,8 +193,20 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
     yield pay, {"columns": weighted, "privacy": [{"model": "individual-risk", "threshold": 0.01}], "method": OPTIMAL}
     blank = {f"c{at}": QUASI for at in range(3)} | {"age": QUASI}
     yield rows.select(*blank), {"columns": blank, "privacy": [K], "method": {"name": "cells"}}
+    yield from perturbations(rows)
     for name in ("optimal", "local"):
         yield wide_frame(), {"columns": WIDE, "privacy": [K], "method": {"name": name}}
+
+
+def perturbations(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
+    """Releases that microaggregate several columns and one alone, and swap ranks."""
+    numbers = rows.with_columns(more=pl.col("pay").cast(float) ** 2, other=pl.col("ill").cast(float))
+    columns = {"c0": DIGIT, **{name: {"role": "insensitive"} for name in ("c1", "c2", "town")}}
+    both = {"role": "insensitive", "publish": {"microaggregate": 3}}
+    alone = {"role": "insensitive", "publish": {"microaggregate": {"k": 4, "group": "alone"}}}
+    swapped = {"role": "insensitive", "publish": {"swap": 0.2}}
+    columns |= {"pay": both, "more": both, "other": alone, "ill": swapped, "age": {"role": "insensitive"}}
+    yield numbers, {"columns": columns, "privacy": [K], "method": OPTIMAL}
 
 
 def walk_features() -> None:

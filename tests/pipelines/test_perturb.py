@@ -6,6 +6,7 @@ import pytest
 
 from sfumato.errors import DataError, InternalError, PlanError
 from sfumato.pipelines import perturb
+from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 
@@ -201,3 +202,22 @@ def test_without_a_seed_every_release_draws_anew(frame) -> None:
     asked = {key: value for key, value in plan(**PUBLISH["swap"]).items() if key != "seed"}
     first, second = (anonymize(frame, asked).data["income"].to_list() for _ in range(2))
     assert first != second
+
+
+def test_other_rows_are_perturbed_too_when_a_recoding_is_applied(tmp_path, frame) -> None:
+    frame.write_csv(tmp_path / "rows.csv")
+    anonymize(tmp_path / "rows.csv", plan(**PUBLISH["microaggregate"])).save(tmp_path / "out")
+    apply(tmp_path / "out" / "recoding.json", tmp_path / "rows.csv", tmp_path / "later")
+    assert sorted(path.name for path in (tmp_path / "later").iterdir()) == ["data.csv", "report.json"]
+    shown = pl.read_csv(tmp_path / "later" / "data.csv", infer_schema=False)
+    assert shown.group_by("income", "savings").len()["len"].min() >= 4
+
+
+def test_a_file_whose_groups_are_too_small_does_not_verify(tmp_path, frame) -> None:
+    release = anonymize(frame, plan(**PUBLISH["microaggregate"]))
+    asked = plan(**PUBLISH["microaggregate"])
+    assert verify(release.data, asked).holds
+    broken = release.data.with_columns(income=pl.Series([1.0, *release.data["income"].to_list()[1:]]))
+    verdict = verify(broken, asked)
+    assert not verdict.holds
+    assert [promise.model for promise in verdict.promises if not promise.holds] == ["microaggregated"]

@@ -39,6 +39,7 @@ from sfumato.pipelines.counting import (
     with_person_counts,
     with_sample,
 )
+from sfumato.pipelines.perturb import perturbed
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.sealing import read_mapping
 from sfumato.report.verdict import text
@@ -148,8 +149,13 @@ def _written(
     persons: Mapping[Labels, int] | None,
 ) -> Verdict:
     handling = handling_of(plan, table, recoding)
-    published = engine.apply(recoding, handling, reading_of(plan), target)
+    first = target.with_name(f"unperturbed{target.suffix}") if plan.perturbations else target
+    published = engine.apply(recoding, handling, reading_of(plan), first)
     try:
+        if plan.perturbations:
+            raw, published = published, perturbed(plan, published, target).engine
+            raw.close()
+            first.unlink()
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
     finally:
