@@ -16,8 +16,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.perturbation.perturb import jobs_of
-from sfumato.microdata.publishing.perturbation import Microaggregate
+from sfumato.microdata.publishing.perturbation import Microaggregate, jobs_of
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
@@ -161,7 +160,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     ]
     changed += [
         _grouped(engine, names, operation.k)
-        for names, operation in jobs_of(plan)
+        for names, operation in jobs_of(plan.perturbations)
         if isinstance(operation, Microaggregate) and set(names) <= set(engine.columns)
     ]
     unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)

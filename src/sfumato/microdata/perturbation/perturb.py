@@ -28,6 +28,7 @@ from sfumato.microdata.publishing.perturbation import (
     Pram,
     RankSwap,
     SwapHouseholds,
+    jobs_of,
 )
 
 Reader = Callable[[str], Texts]
@@ -71,20 +72,7 @@ def perturb(plan: Plan, read: Reader, household_key: str | None) -> tuple[Part, 
         read: Hands over a column of the rows as texts.
         household_key: The column of keys of households, where these are known.
     """
-    return tuple(_part(plan, names, operation, read, household_key) for names, operation in jobs_of(plan))
-
-
-def jobs_of(plan: Plan) -> Iterator[tuple[tuple[str, ...], Perturbation]]:
-    """Columns that are changed together, and how."""
-    jobs: dict[object, list[str]] = {}
-    operations: dict[object, Perturbation] = {}
-    for name, operation in plan.perturbations.items():
-        together = isinstance(operation, Microaggregate | SwapHouseholds) or operation.group
-        job = (operation.name, operation.group) if together else (operation.name, name, None)
-        jobs.setdefault(job, []).append(name)
-        operations.setdefault(job, operation)
-    for job, names in jobs.items():
-        yield tuple(names), operations[job]
+    return tuple(_part(plan, names, operation, read, household_key) for names, operation in jobs_of(plan.perturbations))
 
 
 def _part(plan: Plan, names: tuple[str, ...], operation: Perturbation, read: Reader, household_key: str | None) -> Part:

@@ -1,7 +1,7 @@
 """What a plan says of columns that are published changed by chance or by their neighbors: the operations'
 parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
@@ -98,6 +98,17 @@ class SwapHouseholds:
 
 
 Perturbation = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
+
+
+def jobs_of(perturbations: Mapping[str, Perturbation]) -> Iterator[tuple[tuple[str, ...], Perturbation]]:
+    """Columns that are changed together, and how."""
+    jobs: dict[object, list[str]] = {}
+    for name, operation in perturbations.items():
+        together = isinstance(operation, Microaggregate | SwapHouseholds) or operation.group
+        job = (operation.name, operation.group) if together else (operation.name, name, None)
+        jobs.setdefault(job, []).append(name)
+    for names in jobs.values():
+        yield tuple(names), perturbations[names[0]]
 
 
 def _short(kind: type[Any], shape: Any, about: str, key: str) -> Either:
