@@ -29,6 +29,8 @@ COMMANDS: dict[str, str] = {
     "serve": "sfumato.cli.serve",
     "dataset": "sfumato.cli.dataset",
     "hierarchy": "sfumato.cli.hierarchy",
+    "import": "sfumato.cli.import_survey",
+    "export": "sfumato.cli.export_survey",
     "schema": "sfumato.cli.schema",
     "demo": "sfumato.cli.demo",
 }

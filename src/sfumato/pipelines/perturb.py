@@ -89,9 +89,11 @@ def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
     """Whether texts are those meant; a number may have another text where rows have types."""
     if len(written) != len(meant):
         return False
+    differing = np.flatnonzero(np.array(written, object) != np.array(meant, object)).tolist()
+    pairs = ((written[row], meant[row]) for row in differing)
     return all(
         one == (other or None) or (one is not None and other is not None and _number(one) == _number(other))
-        for one, other in zip(written, meant, strict=True)
+        for one, other in pairs
     )
 
 
@@ -108,10 +110,8 @@ def _check_exact(exact: Exact, written: Mapping[str, Sequence[str | None]], miss
         if abs(float(numbers.mean()) - mean) > CLOSE * max(float(np.abs(numbers).max(initial=1.0)), 1e-300):
             raise _differs(f'the mean of "{name}"')
     for name, texts in exact.sorted_texts.items():
-        found = sorted(text for text in written[name] if text is not None)
-        if [_number(text) for text in found] != [_number(text) for text in texts] and sorted(
-            map(str, map(_number, found))
-        ) != sorted(map(str, map(_number, texts))):
+        found = (_number(text) for text in written[name] if text is not None)
+        if sorted(map(str, found)) != sorted(map(str, map(_number, texts))):
             raise _differs(f'the distribution of "{name}"')
     for names, least in exact.least.items():
         rows = list(zip(*(written[name] for name in names), strict=True))

@@ -21,7 +21,7 @@ from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.perturbation.draws import uniforms
 
 # Numbers that are compared for record linkage: some seconds of work.
-MOST_WORK = 1_000_000_000
+MOST_WORK = 200_000_000
 # A value is disclosed where it lies within this share of the ranks, or of the standard deviation, of the published one.
 NEAR_RANKS, NEAR_DEVIATION = 0.01, 0.05
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)

@@ -46,6 +46,7 @@ def heaviest_own(raw, published, near, hits, misses, chosen, out):
 
     hits, misses: (columns,) the weights of agreement and disagreement.
     """
+    gains = hits - misses
     for place in range(len(chosen)):
         one = chosen[place]
         most, ties, own = -np.inf, 0, -np.inf
@@ -53,7 +54,7 @@ def heaviest_own(raw, published, near, hits, misses, chosen, out):
             weight = 0.0
             for column in range(raw.shape[1]):
                 agrees = abs(raw[one, column] - published[other, column]) <= near[column]
-                weight += hits[column] if agrees else misses[column]
+                weight += misses[column] + agrees * gains[column]
             if other == one:
                 own = weight
             if weight > most + 1e-12:
