@@ -82,19 +82,8 @@ class Engine(Protocol):
         """Numbers of the first rows that hold one of these texts, counted from 1."""
         ...
 
-    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "Engine":
+    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "PublishedRows":
         """Publish the rows, into a file or as a frame; the answer reads what was published."""
-        ...
-
-    def texts(self, column: str) -> Sequence[str | None]:
-        """A column of published rows as texts, in the order of the rows; also the keys of their persons."""
-        ...
-
-    def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "Engine":
-        """The same published rows with other texts in some columns, in the same order; the answer reads them.
-
-        Numbers stay numbers where the rows have types.
-        """
         ...
 
     def data(self) -> Any:
@@ -107,4 +96,19 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of files and memory."""
+        ...
+
+
+class PublishedRows(Engine, Protocol):
+    """Rows that were just published: they have an order, and columns of theirs can be replaced."""
+
+    def texts(self, column: str) -> Sequence[str | None]:
+        """A column of published rows as texts, in the order of the rows; also the keys of their persons."""
+        ...
+
+    def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "PublishedRows":
+        """The same published rows with other texts in some columns, in the same order; the answer reads them.
+
+        Numbers stay numbers where the rows have types.
+        """
         ...

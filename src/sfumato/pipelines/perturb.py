@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, PublishedRows, Reading
 from sfumato.engines.order import PERSON
 from sfumato.errors import InternalError
 from sfumato.hierarchies.types import canonical
@@ -29,7 +29,7 @@ CLOSE = 1e-9
 class Perturbed:
     """Published rows after perturbation, with what the report tells of it."""
 
-    engine: Engine
+    engine: PublishedRows
     figures: Mapping[str, Any]
 
     @property
@@ -41,7 +41,7 @@ class Perturbed:
         )
 
 
-def perturbed(plan: Plan, published: Engine, target: Path | None) -> Perturbed:
+def perturbed(plan: Plan, published: PublishedRows, target: Path | None) -> Perturbed:
     """The published rows with some columns perturbed, written to a file where these come from one.
 
     Raises:
@@ -63,7 +63,7 @@ def perturbed(plan: Plan, published: Engine, target: Path | None) -> Perturbed:
 class _Reader:
     """Reads each column once."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: PublishedRows) -> None:
         self._engine = engine
         self._columns: dict[str, Sequence[str | None]] = {}
 
@@ -74,7 +74,7 @@ class _Reader:
 
 
 def check(
-    engine: Engine, texts: Mapping[str, Sequence[str | None]], parts: Sequence[Part], missing: Sequence[str]
+    engine: PublishedRows, texts: Mapping[str, Sequence[str | None]], parts: Sequence[Part], missing: Sequence[str]
 ) -> None:
     """Compare what was written with what was meant, row by row, and with what must be exact."""
     written = {name: engine.texts(name) for name in texts}

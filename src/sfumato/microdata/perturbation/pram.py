@@ -64,5 +64,6 @@ def randomized(codes: Codes, transition: Transition, key: str) -> Codes:
     """The category of each row after chance has had its say."""
     ends = np.cumsum(transition.matrix, axis=1)
     draws = uniforms(key, len(codes))
-    drawn = (draws[:, None] * ends[codes, -1][:, None] >= ends[codes]).sum(axis=1)
-    return np.minimum(drawn, len(transition.categories) - 1)
+    drawn: Codes = (draws[:, None] * ends[codes, -1][:, None] >= ends[codes]).sum(axis=1)
+    chosen: Codes = np.minimum(drawn, len(transition.categories) - 1)
+    return chosen

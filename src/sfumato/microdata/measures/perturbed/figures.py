@@ -120,7 +120,7 @@ def _correlation_drift(before: Floats, after: Floats) -> float | None:
     if before.shape[1] < 2 or (before.std(axis=0) == 0).any() or (after.std(axis=0) == 0).any():
         return None
     pairs = np.triu_indices(before.shape[1], 1)
-    one, other = (np.corrcoef(part, rowvar=False)[pairs] for part in (before, after))
+    one, other = (np.asarray(np.corrcoef(part, rowvar=False))[pairs] for part in (before, after))
     return float(np.abs(one - other).mean())
 
 
