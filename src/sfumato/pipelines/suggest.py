@@ -85,6 +85,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
+    suggestions = _one_of_each(suggestions)
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     reading = ({} if source is None else {"source": source}) | data
     reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
@@ -98,6 +99,17 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     }
     reasons = {name: suggestion.reason for name, suggestion in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
+
+
+def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
+    """One column is the weight, one names the household; further ones are withheld."""
+    taken: set[str] = set()
+    chosen = {}
+    for name, suggestion in suggestions.items():
+        again = suggestion.role in taken
+        chosen[name] = Suggestion("identifier", suggestion.reason) if again else suggestion
+        taken |= {suggestion.role} & {"weight", "household"}
+    return chosen
 
 
 def _diversity(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Iterator[dict[str, Any]]:

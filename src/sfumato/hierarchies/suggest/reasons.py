@@ -52,6 +52,7 @@ OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what i
 FREE_TEXT = "It is free text, which can name anyone."
 REPEATED = '"{word}" in its name: a person has {count} rows on average; k counts rows, not persons.'
 PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average; k counts rows, not persons."
+SKEWED = " Its greatest numbers would name their owners: those above 99 % of the rows are published as such."
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
 LESS = "{known} Left out, since {count} other columns tell rows apart better."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."

@@ -31,6 +31,10 @@ _REPEATED = 1.2
 _KEY_DIGITS = 5
 _LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
+# More persons than there ever were.
+_MOST_PERSONS = 10**12
+# Numbers above this share of the rows are coded as such where the greatest are so many times as great.
+_TOP_SHARE, _FAR, _STEEP, _SKEWED_VALUES = 0.99, 1.5, 4, 100
 _NUMERIC = ("ages", "years", "whole", "decimal")
 
 
@@ -46,6 +50,7 @@ class Suggestion:
         rejected: Values that the hierarchy does not accept: with any, a plan needs `on_invalid: missing` or `drop`.
         rank: Among quasi-identifiers, the lower are chosen first.
         undecided: Whether the column is withheld only because nobody can say what it is.
+        publish: What the column is published as, where that is neither itself nor for its role to say.
     """
 
     role: Role
@@ -55,6 +60,7 @@ class Suggestion:
     rejected: tuple[str, ...] = ()
     rank: int = UNKNOWN_RANK
     undecided: bool = False
+    publish: str | dict[str, Any] | None = None
 
     def plan(self) -> dict[str, Any]:
         """The column as a plan has it.
@@ -63,7 +69,8 @@ class Suggestion:
         {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
         """
         typed = {} if self.type == "text" else {"type": self.type}
-        return {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {})
+        published = {} if self.publish is None else {"publish": self.publish}
+        return {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | published
 
     def withheld(self, reason: str) -> "Suggestion":
         """The column withheld until somebody decides."""
@@ -118,7 +125,24 @@ def _judge_key_words(evidence: _Evidence) -> Suggestion | None:
     rows = profile.present / len(profile.counts)
     if concept.key == "key" and rows >= _REPEATED and {*words_of(profile.name)} & WORDS["persons"]:
         return Suggestion("identifier", reasons.REPEATED.format(word=word, count=f"{rows:.1f}"))
+    if concept.key == "household":
+        return Suggestion("household", reasons.by_name(word, concept.key))
+    if concept.key == "weight" and _are_weights(profile):
+        return Suggestion("weight", reasons.by_name(word, concept.key), publish="withheld")
     return Suggestion("identifier", reasons.by_name(word, concept.key))
+
+
+def _are_weights(profile: Profile) -> bool:
+    """Whether every row has a number of persons that it stands for."""
+    return not profile.missing and all(least_one(value) for value in profile.values)
+
+
+def least_one(text: str) -> bool:
+    """Whether a text is a number from 1 on."""
+    try:
+        return 1 <= float(text) < _MOST_PERSONS
+    except ValueError:
+        return False
 
 
 def _judge_person_names(evidence: _Evidence) -> Suggestion | None:
@@ -177,7 +201,32 @@ def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
 def _sensitive(evidence: _Evidence, reason: str) -> Suggestion:
     # A sensitive value is published as it stands, so a type must suit every one of them.
     content = evidence.content
+    if content.kind in _NUMERIC and not content.rejected and _is_skewed(evidence.profile):
+        return Suggestion("sensitive", reason + reasons.SKEWED, publish={"top": {"share": _TOP_SHARE}})
     return Suggestion("sensitive", reason, "text" if content.rejected else content.type)
+
+
+def _is_skewed(profile: Profile) -> bool:
+    """Whether some numbers lie far above the others, as incomes do: who has the largest is found by them."""
+    try:
+        numbers = sorted((float(value), rows) for value, rows in profile.counts.items())
+    except ValueError:
+        return False
+    if len(numbers) < _SKEWED_VALUES or profile.present < _SKEWED_VALUES:
+        return False
+    middle = _quantile(numbers, profile.present, 0.5)
+    top = _quantile(numbers, profile.present, _TOP_SHARE)
+    return numbers[-1][0] > _FAR * top and top > _STEEP * middle >= 0
+
+
+def _quantile(numbers: list[tuple[float, int]], rows: int, share: float) -> float:
+    """The number that a share of the rows does not exceed."""
+    below = 0
+    for number, count in numbers:
+        below += count
+        if below >= share * rows:
+            return number
+    return numbers[-1][0]
 
 
 def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
