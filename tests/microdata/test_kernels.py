@@ -202,7 +202,7 @@ def perturbations(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, dict[str, 
     """Releases that microaggregate several columns and one alone, and swap ranks."""
     numbers = rows.with_columns(more=pl.col("pay").cast(float) ** 2, other=pl.col("ill").cast(float))
     columns = {"c0": DIGIT, **{name: {"role": "insensitive"} for name in ("c1", "c2", "town")}}
-    both = {"role": "insensitive", "publish": {"microaggregate": 3}}
+    both = {"role": "insensitive", "publish": {"microaggregate": 7}}
     alone = {"role": "insensitive", "publish": {"microaggregate": {"k": 4, "group": "alone"}}}
     swapped = {"role": "insensitive", "publish": {"swap": 0.2}}
     columns |= {"pay": both, "more": both, "other": alone, "ill": swapped, "age": {"role": "insensitive"}}

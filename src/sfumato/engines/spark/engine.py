@@ -169,8 +169,9 @@ class SparkEngine(CountsPersons):
     def _keys_of_file(self) -> Sequence[str | None]:
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
-        engine = DuckDBEngine.of_published(self._persons_file or Path(), (PERSON,), self.source.separator)
+        engine = DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)
         try:
+            engine.attach_persons(self._persons_file or Path())
             return engine.texts(PERSON)
         finally:
             engine.close()
