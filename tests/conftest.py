@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -30,32 +30,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("shared") and not SHARED.exists():
             item.add_marker(absent)
-
-
-def order_by_default(order: str) -> None:
-    """What `output.order` is in plans of this process that do not name it."""
-    from sfumato.microdata.plan.model import OutputPlan
-
-    names = [part.name for part in fields(OutputPlan)]
-    start = len(names) - len(OutputPlan.__init__.__defaults__)
-    OutputPlan.__init__.__defaults__ = tuple(
-        order if name == "order" else value
-        for name, value in zip(names[start:], OutputPlan.__init__.__defaults__, strict=True)
-    )
-
-
-@pytest.fixture(scope="session", autouse=True)
-def raw_order() -> None:
-    """Rows in the order of the raw file, so that most tests can compare them one by one (see `default_order`)."""
-    order_by_default("keep")
-
-
-@pytest.fixture(scope="module")
-def default_order() -> Iterator[None]:
-    """Rows in the order that a plan without one has."""
-    order_by_default("shuffle")
-    yield
-    order_by_default("keep")
 
 
 @pytest.fixture

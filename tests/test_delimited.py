@@ -1,6 +1,7 @@
 """The one reader of delimited files: what it reads, and that every part of the program says the same of a bad one."""
 
 import gzip
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,17 @@ import pytest
 from sfumato.delimited import Dialect, Line, likely_separator, parse_lines, read_head, read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
+from sfumato.engines.opening import open_engine
 from sfumato.engines.records import read_records
-from sfumato.errors import SfumatoError
+from sfumato.errors import PlanError, SfumatoError
 from sfumato.hierarchies.file import HierarchyFile
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
+from sfumato.pipelines.suggest import suggest_for_file
+from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.tabulate import tabulate
 from sfumato.tables.cells.columns import read_columns
 
@@ -64,3 +72,77 @@ def test_a_record_may_span_lines() -> None:
 
 def test_the_separator_is_found_in_the_header() -> None:
     assert [likely_separator(head) for head in ("a,b", "a;b, c;d", "a\tb", "alone")] == [",", ";", "\t", ","]
+
+
+COMMAS = "town;bmi;code\nUlm;22,5;A,1\nBonn;-3,25e1;1.234,5\nUlm;22,5;7\n"
+MARKS = {
+    "microdata": lambda path: DuckDBEngine(path, DataPlan(decimal=",")).count(["bmi"], Reading()).values[0],
+    "frames": lambda path: open_engine(path, _plan(), "frames").count(["bmi"], Reading()).values[0],
+    "tables": lambda path: read_columns(path, Dialect(decimal=",")).text("bmi"),
+    "records": lambda path: [record["bmi"] for record in read_records(path, decimal=",")],
+    "hierarchies": lambda path: HierarchyFile(str(path), decimal=",").bind([]).ladder.labels[1],
+    "suggest": lambda path: suggest_for_file(path, decimal=",").profiles[1].values,
+}
+
+
+def _plan() -> Plan:
+    return read_plan(
+        {
+            "version": 1,
+            "data": {"decimal": ","},
+            "columns": {
+                "town": {"role": "insensitive"},
+                "bmi": {
+                    "role": "quasi-identifier",
+                    "type": "decimal",
+                    "hierarchy": {"type": "intervals", "start": -40, "end": 40, "widths": [2.5, 80]},
+                },
+                "code": {"role": "insensitive"},
+            },
+            "privacy": [{"model": "k-anonymity", "k": 1}],
+            "output": {"order": "keep"},
+        }
+    )
+
+
+@pytest.mark.parametrize("reader", MARKS)
+def test_every_reader_takes_a_decimal_comma_for_a_point(reader: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    # A value stands once in a file of them.
+    path.write_text("Ulm;22,5\nBonn;-3,25e1\n" if reader == "hierarchies" else COMMAS)
+    texts = MARKS[reader](path)
+    assert {"22.5", "-3.25e1"} <= set(texts)
+    assert not any(text and "," in text for text in texts)
+
+
+def test_a_release_of_a_file_with_decimal_commas_has_points(tmp_path: Path) -> None:
+    """Numbers are read and published with a point; what is no number stays as it is."""
+    path = tmp_path / "rows.csv"
+    path.write_text(COMMAS)
+    with closing(anonymize(path, _plan())) as release:
+        assert release.data.read_text() == "town;bmi;code\nUlm;22.5;A,1\nBonn;-32.5;1.234,5\nUlm;22.5;7\n"
+
+
+def test_tables_and_risk_of_a_file_with_decimal_commas(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(COMMAS)
+    table = tabulate(path, ["town"], value="bmi", decimal=",")
+    assert dict(zip(table["town"], table["bmi"], strict=True)) == {"Total": 12.5, "Bonn": -32.5, "Ulm": 45}
+    assert risk(path, ["bmi"], decimal=",", plan=_plan()).figures.classes == 2
+    (tmp_path / "cells.csv").write_text("town;n\nTotal;24,5\na;2\nb;9,5\nc;13\n")
+    plan = {
+        "version": 1,
+        "table": {"source": str(tmp_path / "cells.csv"), "value": "n", "decimal": ","},
+        "dimensions": {"town": {"column": "town"}},
+        "primary": [{"rule": "range", "min": 1, "max": 3}],
+    }
+    assert protect(plan=plan).data["n_published"].to_list()[0] == "24.5"
+
+
+def test_a_separator_that_is_the_decimal_mark_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    for read in (lambda path: read_lines(path, Dialect(decimal=",")), lambda path: risk(path, ["a"], decimal=",")):
+        with pytest.raises(PlanError, match="another sign than the separator"):
+            read(tmp_path / "rows.csv")
+    with pytest.raises(PlanError, match="a point or a comma"):
+        risk(tmp_path / "rows.csv", ["a"], decimal="'")  # type: ignore[arg-type]

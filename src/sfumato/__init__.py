@@ -9,85 +9,57 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato.errors import (
-        DataError,
-        EngineError,
-        InternalError,
-        PlanError,
-        PromiseError,
-        SfumatoError,
-        UnattainableError,
-    )
-    from sfumato.microdata.plan.model import Plan
-    from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.attributes import anonymize_attributes
-    from sfumato.pipelines.compare import Comparison, compare
-    from sfumato.pipelines.release import anonymize
-    from sfumato.pipelines.release_folder import Release
-    from sfumato.pipelines.risk import risk
-    from sfumato.pipelines.tables.audit import audit
-    from sfumato.pipelines.tables.protect import protect
-    from sfumato.pipelines.tables.suppress import suppress
-    from sfumato.pipelines.tables.tabulate import tabulate
-    from sfumato.pipelines.verify import verify
-    from sfumato.service.client import Client
+    from sfumato.errors import DataError as DataError
+    from sfumato.errors import EngineError as EngineError
+    from sfumato.errors import InternalError as InternalError
+    from sfumato.errors import PlanError as PlanError
+    from sfumato.errors import PromiseError as PromiseError
+    from sfumato.errors import SfumatoError as SfumatoError
+    from sfumato.errors import UnattainableError as UnattainableError
+    from sfumato.microdata.plan.model import Plan as Plan
+    from sfumato.microdata.plan.read import read_plan as read_plan
+    from sfumato.pipelines.attributes import anonymize_attributes as anonymize_attributes
+    from sfumato.pipelines.compare import Comparison as Comparison
+    from sfumato.pipelines.compare import compare as compare
+    from sfumato.pipelines.release import anonymize as anonymize
+    from sfumato.pipelines.release_folder import Release as Release
+    from sfumato.pipelines.risk import risk as risk
+    from sfumato.pipelines.tables.audit import audit as audit
+    from sfumato.pipelines.tables.protect import protect as protect
+    from sfumato.pipelines.tables.suppress import suppress as suppress
+    from sfumato.pipelines.tables.tabulate import tabulate as tabulate
+    from sfumato.pipelines.verify import verify as verify
+    from sfumato.service.client import Client as Client
 
-# Public name -> the module in which it lives.
+# Module -> the public names that live there.
 _HOMES = {
-    "DataError": "sfumato.errors",
-    "EngineError": "sfumato.errors",
-    "InternalError": "sfumato.errors",
-    "Plan": "sfumato.microdata.plan.model",
-    "PlanError": "sfumato.errors",
-    "PromiseError": "sfumato.errors",
-    "Release": "sfumato.pipelines.release_folder",
-    "SfumatoError": "sfumato.errors",
-    "UnattainableError": "sfumato.errors",
-    "anonymize": "sfumato.pipelines.release",
-    "anonymize_attributes": "sfumato.pipelines.attributes",
-    "audit": "sfumato.pipelines.tables.audit",
-    "Client": "sfumato.service.client",
-    "Comparison": "sfumato.pipelines.compare",
-    "compare": "sfumato.pipelines.compare",
-    "protect": "sfumato.pipelines.tables.protect",
-    "read_plan": "sfumato.microdata.plan.read",
-    "risk": "sfumato.pipelines.risk",
-    "suppress": "sfumato.pipelines.tables.suppress",
-    "tabulate": "sfumato.pipelines.tables.tabulate",
-    "verify": "sfumato.pipelines.verify",
+    "sfumato.errors": (
+        *("DataError", "EngineError", "InternalError", "PlanError", "PromiseError", "SfumatoError"),
+        "UnattainableError",
+    ),
+    "sfumato.microdata.plan.model": ("Plan",),
+    "sfumato.microdata.plan.read": ("read_plan",),
+    "sfumato.pipelines.attributes": ("anonymize_attributes",),
+    "sfumato.pipelines.compare": ("Comparison", "compare"),
+    "sfumato.pipelines.release": ("anonymize",),
+    "sfumato.pipelines.release_folder": ("Release",),
+    "sfumato.pipelines.risk": ("risk",),
+    "sfumato.pipelines.tables.audit": ("audit",),
+    "sfumato.pipelines.tables.protect": ("protect",),
+    "sfumato.pipelines.tables.suppress": ("suppress",),
+    "sfumato.pipelines.tables.tabulate": ("tabulate",),
+    "sfumato.pipelines.verify": ("verify",),
+    "sfumato.service.client": ("Client",),
 }
-
-__all__ = [
-    "Client",
-    "Comparison",
-    "DataError",
-    "EngineError",
-    "InternalError",
-    "Plan",
-    "PlanError",
-    "PromiseError",
-    "Release",
-    "SfumatoError",
-    "UnattainableError",
-    "__version__",
-    "anonymize",
-    "anonymize_attributes",
-    "audit",
-    "compare",
-    "protect",
-    "read_plan",
-    "risk",
-    "suppress",
-    "tabulate",
-    "verify",
-]
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = ["__version__", *_MODULES]  # noqa: PLE0604  (the names are texts)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_MODULES})

@@ -10,12 +10,12 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from sfumato.errors import DataError, EngineError, PlanError
 
@@ -26,6 +26,12 @@ SAMPLED_RECORDS = 200
 _VALUE = re.compile(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 # A field may be as long as a text is; Python's own limit is 128 KiB.
 csv.field_size_limit(1 << 30)
+
+
+DecimalMark = Literal[".", ","]
+# A number whose decimal mark is a comma; the same for databases, which match whole texts.
+COMMA_NUMBER = r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?"
+_COMMA_NUMBER = re.compile(COMMA_NUMBER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ class Dialect:
     encoding: str = "utf-8"
     header: bool | None = None
     strip: bool = False
+    decimal: DecimalMark = "."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,7 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         record = first_record(stream, dialect.quote)
         if not record.strip():
             raise empty(path.name)
-        separator = dialect.separator or likely_separator(record)
+        separator = _separator(dialect, record)
         fields = next(csv.reader([record.rstrip("\r\n")], delimiter=separator, quotechar=dialect.quote))
         sample = [] if dialect.header is not None else _sample(stream, separator, dialect.quote)
     columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)
@@ -195,7 +202,7 @@ def parse_lines(text: str, dialect: Dialect | None = None) -> list[Line]:
 
 
 def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
-    separator = dialect.separator or likely_separator(first_record(stream, dialect.quote))
+    separator = _separator(dialect, first_record(stream, dialect.quote))
     stream.seek(0)
     reader = csv.reader(stream, delimiter=separator, quotechar=dialect.quote, strict=True)
     width = 0
@@ -205,9 +212,41 @@ def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
             if fields and len(fields) != width:
                 raise ragged(reader.line_num, name)
             if fields:
-                yield Line(reader.line_num, fields)
+                yield Line(reader.line_num, with_points(fields) if dialect.decimal == "," else fields)
     except csv.Error:
         raise open_quote(reader.line_num, name) from None
+
+
+def with_points(fields: Iterable[str]) -> list[str]:
+    """Fields of a file whose decimal mark is a comma: its numbers with a point, all else as it is.
+
+    >>> with_points(["3,5", "-1,2e3", "1.234,5", "a,b"])
+    ['3.5', '-1.2e3', '1.234,5', 'a,b']
+    """
+    return [field.replace(",", ".") if _COMMA_NUMBER.fullmatch(field.strip()) else field for field in fields]
+
+
+def check_decimal(decimal: str, separator: str | None = None) -> DecimalMark:
+    """A decimal mark of a file.
+
+    Raises:
+        PlanError: There is no such mark, or it stands between fields, too.
+    """
+    if decimal not in (".", ",") or decimal == separator:
+        what = "the decimal mark must be a point or a comma, and another sign than the separator."
+        raise PlanError(what, "For example , with the separator ;.", "decimal")
+    return "," if decimal == "," else "."
+
+
+def delimited_text(records: Iterable[Iterable[object]]) -> str:
+    """Records as comma-separated text, None as an empty field.
+
+    >>> delimited_text([["name", "note"], ["Ada", "1, 2"]]).splitlines()
+    ['name,note', 'Ada,"1, 2"']
+    """
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(records)
+    return stream.getvalue()
 
 
 @contextmanager
@@ -241,13 +280,13 @@ def encoding_of(name: str) -> str:
         PlanError: It is none for texts.
     """
     try:
-        known = codecs.lookup(name)
+        codec = codecs.lookup(name)
         "".encode(name)  # base64 and the like are codecs, but of bytes
     except (LookupError, ValueError):
         raise PlanError(
             f'data.encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
         ) from None
-    return known.name
+    return codec.name
 
 
 def first_record(stream: IO[str], quote: str = '"') -> str:
@@ -256,6 +295,13 @@ def first_record(stream: IO[str], quote: str = '"') -> str:
     while record.count(quote) % 2 and (line := stream.readline()):
         record += line
     return record
+
+
+def _separator(dialect: Dialect, record: str) -> str:
+    """What stands between the fields, as a file's first record shows it unless it is said."""
+    separator = dialect.separator or likely_separator(record)
+    check_decimal(dialect.decimal, separator)
+    return separator
 
 
 def likely_separator(record: str) -> str:

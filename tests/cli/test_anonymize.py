@@ -51,6 +51,7 @@ def written(folder: Path, source: Path, columns: dict, k: int, method: dict, **m
         "privacy": [{"model": "k-anonymity", "k": k}],
         "method": method,
         "seed": 1,
+        "output": {"order": "keep"} | more.pop("output", {}),
         **more,
     }
     path = folder / "plan.yaml"
@@ -178,7 +179,7 @@ def test_the_release_folder_is_as_promised(sfumato, tmp_path) -> None:
     source = tmp_path / "rows.csv"
     patients().write(source)
     method = {"name": "optimal", "suppression": 0.05}
-    plan = written(tmp_path, source, PATIENT_COLUMNS, 5, method, output={"class_column": "class"})
+    plan = written(tmp_path, source, PATIENT_COLUMNS, 5, method, output={"class_column": "class", "order": "keep"})
     ran = sfumato("anonymize", plan, "--out", tmp_path / "out")
     assert ran.code == 0, ran.err
     assert ran.out.startswith("k-anonymity 5: holds")

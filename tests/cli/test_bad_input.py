@@ -29,6 +29,7 @@ def plan_of(**changes: object) -> dict:
             "note": {"role": "insensitive"},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     for path, value in changes.items():
         *parents, last = path.split("__")
@@ -127,7 +128,9 @@ def test_bad_input(sfumato, tmp_path, name) -> None:
 
 
 def test_all_faults_at_once(sfumato, tmp_path) -> None:
-    plan = plan_of(columns__note={"role": "sensitiv"}, privacy__0__k=0, seed="one", output={"format": "xls"})
+    plan = plan_of(
+        columns__note={"role": "sensitiv"}, privacy__0__k=0, seed="one", output={"format": "xls", "order": "keep"}
+    )
     ran, _ = attempt(sfumato, tmp_path, plan)
     assert ran.code == 2
     for place in ("columns.note.role", "privacy[0].k", "seed", "output.format"):

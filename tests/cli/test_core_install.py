@@ -19,6 +19,7 @@ PLAN = {
     "version": 1,
     "columns": {"area": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "n": {"role": "insensitive"}},
     "privacy": [{"model": "k-anonymity", "k": 1}],
+    "output": {"order": "keep"},
 }
 ADDRESS = "postgresql://nobody@127.0.0.1:1/base?table=rows"
 DRIVERS = ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_postgresql.dbapi")

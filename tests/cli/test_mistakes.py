@@ -16,6 +16,7 @@ PLAN = {
         "zip": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
     },
     "privacy": [{"model": "k-anonymity", "k": 2}],
+    "output": {"order": "keep"},
 }
 RISK = ("risk", "rows.csv", "--quasi-identifiers", "age")
 VERIFY = ("verify", "rows.csv", "--k", "2", "--quasi-identifiers", "age")

@@ -21,6 +21,7 @@ PLAN = {
         "zip": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
     },
     "privacy": [{"model": "k-anonymity", "k": 2}],
+    "output": {"order": "keep"},
 }
 
 

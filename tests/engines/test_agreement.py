@@ -90,6 +90,7 @@ PLAN = {
         NAMES[3]: {"role": "sensitive"},
     },
     "privacy": [{"model": "k-anonymity", "k": 2}],
+    "output": {"order": "keep"},
 }
 
 
@@ -179,6 +180,7 @@ def test_empty_tables_and_single_rows(rows) -> None:
         "version": 1,
         "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
         "privacy": [{"model": "k-anonymity", "k": 1}],
+        "output": {"order": "keep"},
     }
     if rows:
         assert anonymize(frame, plan).data.rows() == [("x",)]
@@ -302,8 +304,13 @@ def test_minus_zero_is_zero_and_published_as_such(tmp_path, kind) -> None:
     pq.write_table(table, path)
     source = {"pandas": table.to_pandas(), "polars": pl.from_arrow(table), "arrow": table, "parquet": path}[kind]
     column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
-    plan = {"version": 1, "columns": {"f": column}, "privacy": [{"model": "k-anonymity", "k": 5}]}
-    release = anonymize(source, plan | {"output": {"format": "parquet"}})
+    plan = {
+        "version": 1,
+        "columns": {"f": column},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "output": {"order": "keep"},
+    }
+    release = anonymize(source, plan | {"output": {"format": "parquet", "order": "keep"}})
     saved = pq.read_table(release.save(tmp_path / "out") / "data.parquet")
     release.close()
     assert Counter(map(str, saved["f"].to_pylist())) == {"0.0": 10, "1.0": 6}
@@ -382,7 +389,7 @@ def test_values_of_dropped_rows_alone_do_not_stop_a_release(tmp_path, suffix, cl
         "columns": {"age": column, "x": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 5}],
         "method": {"name": "optimal", "suppression": 0.02},
-        "output": {"class_column": class_column} if class_column else {},
+        "output": {"order": "keep"} | ({"class_column": class_column} if class_column else {}),
     }
     release = anonymize(path, plan)
     release.close()

@@ -80,7 +80,10 @@ def test_a_file_that_is_not_there_is_not_always_the_source(tmp_path) -> None:
     column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     population = {"model": "k-map", "k": 2, "population": str(tmp_path / "people.csv")}
     with pytest.raises(DataError, match=r"people\.csv") as caught:
-        anonymize(pl.DataFrame({"a": ["x"]}), {"version": 1, "columns": {"a": column}, "privacy": [population]})
+        anonymize(
+            pl.DataFrame({"a": ["x"]}),
+            {"version": 1, "columns": {"a": column}, "privacy": [population], "output": {"order": "keep"}},
+        )
     assert "data.source" not in str(caught.value)
 
 
@@ -117,7 +120,7 @@ def test_the_column_of_classes_has_a_name_of_its_own(tmp_path, name) -> None:
         "version": 1,
         "columns": {"age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"class_column": name},
+        "output": {"class_column": name, "order": "keep"},
     }
     for source in (tmp_path / "rows.csv", pl.DataFrame({"age": ["1", "1"]})):
         with pytest.raises(PlanError, match="class_column"):

@@ -23,6 +23,7 @@ def plan(columns: dict, **more: object) -> dict:
         "columns": columns,
         "privacy": privacy,
         "method": {"name": "optimal", "suppression": 0.5},
+        "output": {"order": "keep"},
     } | more
 
 

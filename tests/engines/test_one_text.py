@@ -81,7 +81,7 @@ def test_and_so_are_the_files_of_a_release(tmp_path, name, form) -> None:
         "version": 1,
         "columns": {"x": column, "raw": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 1}],
-        "output": {"format": form},
+        "output": {"format": form, "order": "keep"},
     }
     table = pa.table({"x": array, "raw": array})
     for place, source in enumerate(engines(table, tmp_path)):
@@ -120,6 +120,7 @@ def test_objects_without_text_are_refused() -> None:
         "version": 1,
         "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "photo": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 1}],
+        "output": {"order": "keep"},
     }
     with pytest.raises(DataError, match='"photo"'):
         anonymize(frame, plan)
@@ -211,5 +212,6 @@ def test_texts_of_dropped_rows_are_not_counted(tmp_path) -> None:
             "sex": {"role": "insensitive"},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     assert anonymize(pl.from_arrow(table), plan).data["zip"].to_list() == ["1*", "1*"]

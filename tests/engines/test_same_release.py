@@ -41,7 +41,7 @@ def plan(method: dict) -> dict:
         "columns": COLUMNS,
         "privacy": [{"model": "k-anonymity", "k": 20}],
         "method": method,
-        "output": {"suppressed": "star"},
+        "output": {"suppressed": "star", "order": "keep"},
         "seed": 1,
     }
 
@@ -145,7 +145,7 @@ def dividing(kind: str) -> dict:
         "columns": columns | {"ill": {"role": "sensitive", "type": kind}},
         "privacy": [{"model": "k-anonymity", "k": 90}, {"model": "l-diversity", "l": 2, "column": "ill"}],
         "method": {"name": "mondrian", "mode": "relaxed", "bounds": "own"},
-        "output": {"class_column": "class"},
+        "output": {"class_column": "class", "order": "keep"},
     }
 
 

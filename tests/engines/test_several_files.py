@@ -22,6 +22,7 @@ PLAN = {
         "note": {"role": "insensitive"},
     },
     "privacy": [{"model": "k-anonymity", "k": 2}],
+    "output": {"order": "keep"},
 }
 FIRST = "name,zip,note\nAnna,1,n\nBert,1,n\n"
 OTHERS = {

@@ -39,6 +39,7 @@ PLAN = {
     },
     "privacy": [{"model": "k-anonymity", "k": 2}],
     "method": {"name": "optimal", "loss": "loss-metric", "suppression": 0.2},
+    "output": {"order": "keep"},
 }
 
 
@@ -80,7 +81,9 @@ def test_counts_are_as_written_by_hand(engine) -> None:
 def test_the_release_of_a_frame_is_a_frame_as_written_by_hand(spark, suppressed) -> None:
     """Rows 1-2 and 3-4 are alike; the row with the missing sex is alone and is suppressed, its sensitive value too."""
     source = spark.createDataFrame(ROWS, list(NAMES))
-    release = anonymize(source, PLAN | {"output": {"suppressed": suppressed, "class_column": "Klasse"}})
+    release = anonymize(
+        source, PLAN | {"output": {"suppressed": suppressed, "class_column": "Klasse", "order": "keep"}}
+    )
     assert type(release.data) is type(source)
     assert release.data.columns == [*NAMES, "Klasse"]
     kept = [("m", "*", "007", "x", 1), ("m", "*", "007", "y", 1), ("w", "*", "7", None, 2), ("w", "*", "7", "ä;ö", 2)]
@@ -121,6 +124,7 @@ def test_floats_are_released_with_the_texts_that_they_have_elsewhere(spark, tmp_
         "version": 1,
         "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "b": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     releases = [anonymize(tmp_path / "n.parquet", plan, engine=name) for name in ("spark", "duckdb")]
     written = [release.data.read_text() for release in releases]
@@ -142,6 +146,7 @@ def test_a_csv_file_is_read_and_written_as_by_duckdb(spark, tmp_path) -> None:
         "version": 1,
         "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "b": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 1}],
+        "output": {"order": "keep"},
     }
     release = anonymize(path, plan, engine="spark")
     assert isinstance(release.data, Path)
@@ -173,7 +178,9 @@ def test_partitioned_folders_keep_texts_and_row_numbers(spark, tmp_path) -> None
 
 def test_a_parquet_release_is_a_folder_that_reads_back(spark, tmp_path) -> None:
     pq.write_table(arrow_table(), tmp_path / "rows.parquet")
-    release = anonymize(tmp_path / "rows.parquet", PLAN | {"output": {"format": "parquet"}}, engine="spark")
+    release = anonymize(
+        tmp_path / "rows.parquet", PLAN | {"output": {"format": "parquet", "order": "keep"}}, engine="spark"
+    )
     expected = {("m", "007"): 2, ("w", "7"): 2}
     assert tally(DuckDBEngine(release.data).count([NAMES[0], NAMES[2]], Reading())) == expected
     release.close()
@@ -189,6 +196,7 @@ def test_dividing_equal_rows_needs_a_lasting_order(spark) -> None:
         },
         "privacy": [{"model": "k-anonymity", "k": 3}],
         "method": {"name": "mondrian", "mode": "relaxed"},
+        "output": {"order": "keep"},
     }
     with pytest.raises(EngineError, match="no lasting order"):
         anonymize(frame, plan)
@@ -211,6 +219,7 @@ def test_a_killed_worker_is_a_clear_error_and_a_rerun_works(spark, tmp_path) -> 
         "version": 1,
         "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     with pytest.raises(EngineError) as caught:
         anonymize(rows, plan)
@@ -255,6 +264,7 @@ def test_texts_are_those_of_the_other_engines_wherever_the_session_is(spark, tmp
             "raw": {"role": "insensitive"},
         },
         "privacy": [{"model": "k-anonymity", "k": 1}],
+        "output": {"order": "keep"},
     }
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -273,8 +283,15 @@ def test_texts_are_those_of_the_other_engines_wherever_the_session_is(spark, tmp
 def test_a_folder_of_parquet_is_saved(spark, tmp_path) -> None:
     pq.write_table(pa.table({"x": ["a", "a", "b", "b"]}), tmp_path / "rows.parquet")
     column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
-    plan = {"version": 1, "columns": {"x": column}, "privacy": [{"model": "k-anonymity", "k": 2}]}
-    release = anonymize(tmp_path / "rows.parquet", plan | {"output": {"format": "parquet"}}, engine="spark")
+    plan = {
+        "version": 1,
+        "columns": {"x": column},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
+    }
+    release = anonymize(
+        tmp_path / "rows.parquet", plan | {"output": {"format": "parquet", "order": "keep"}}, engine="spark"
+    )
     folder = release.save(tmp_path / "out")
     release.close()
     assert sorted(pq.read_table(folder / "data.parquet")["x"].to_pylist()) == ["a", "a", "b", "b"]
@@ -303,7 +320,7 @@ def test_what_is_stripped_is_what_duckdb_strips(spark, tmp_path) -> None:
             "s": {"role": "insensitive"},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"format": "parquet"},
+        "output": {"format": "parquet", "order": "keep"},
     }
     expected = [("1", "x"), ("1", "y"), ("1", None), (None, None), (None, "z")]
     embedded = anonymize(tmp_path / "rows.parquet", plan)
@@ -312,3 +329,9 @@ def test_what_is_stripped_is_what_duckdb_strips(spark, tmp_path) -> None:
     embedded.close()
     release = anonymize(spark.read.parquet(str(tmp_path / "rows.parquet")), plan)
     assert rows_of(release.data) == Counter(expected)
+
+
+def test_a_decimal_comma_is_read_as_a_point(spark, tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("a;b\n1,5;x,y\n-2,25e1;1.234,5\n")
+    engine = SparkEngine.of_path(tmp_path / "rows.csv", DataPlan(decimal=","))
+    assert tally(engine.count(["a", "b"], Reading())) == {("1.5", "x,y"): 1, ("-2.25e1", "1.234,5"): 1}

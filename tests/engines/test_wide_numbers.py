@@ -13,7 +13,7 @@ K = {"model": "k-anonymity", "k": 2}
 
 
 def plan(columns: dict, **more: object) -> dict:
-    return {"version": 1, "columns": columns, "privacy": [K], "output": {"format": "parquet"}} | more
+    return {"version": 1, "columns": columns, "privacy": [K], "output": {"format": "parquet", "order": "keep"}} | more
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_population_may_write_numbers_otherwise(tmp_path, population, classes)
     people.write_text("age\n" + "\n".join(population) + "\n")
     model = {"model": "k-map", "k": 2, "population": str(people)}
     columns = {"age": ANY, "s": {"role": "insensitive"}}
-    output = {"format": "csv", "class_column": "K"}
+    output = {"format": "csv", "class_column": "K", "order": "keep"}
     release = anonymize(source, plan(columns, privacy=[model], output=output))
     lines = release.data.read_text().splitlines()
     assert [int(line.split(",")[2]) for line in lines[1:]] == classes

@@ -3,7 +3,8 @@
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.hierarchies.digits import MAX_LENGTH, SHAPE, Digits
+from sfumato.hierarchies.digits import MAX_LENGTH, Digits
+from sfumato.hierarchies.registry import TYPES
 from sfumato.shapes.shapes import read
 
 
@@ -12,7 +13,7 @@ def test_the_six_rungs_of_a_postcode():
 
 
 def test_from_the_left_the_first_characters_vanish_first():
-    digits = read(SHAPE, {"length": 3, "from": "left"})
+    digits = read(TYPES["digits"], {"length": 3, "from": "left"})
     assert digits.bind(["abc"]).ladder.rows() == [("abc", "*bc", "**c", "***")]
 
 
@@ -56,4 +57,4 @@ def test_texts_too_long_for_a_ladder_are_rejected():
 @pytest.mark.parametrize("entry", [{"length": 0}, {"length": 5, "from": "middle"}, {"character": "**"}, {"lenght": 5}])
 def test_faults_of_the_parameters(entry):
     with pytest.raises(PlanError):
-        read(SHAPE, entry)
+        read(TYPES["digits"], entry)

@@ -15,9 +15,9 @@ from numba.core.dispatcher import Dispatcher
 
 import sfumato
 from sfumato.engines.opening import open_engine
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.incumbent import stray, wander
-from sfumato.microdata.methods.k_optimize.kernels import HEAD, TAIL
 from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize, frequency_table
@@ -212,11 +212,11 @@ def perturbations(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, dict[str, 
 def walk_features() -> None:
     """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
     method = {"name": "k-optimize", "loss": "discernibility"}
-    plan = read_plan({"version": 1, "columns": FEW, "privacy": [K], "method": method})
+    plan = read_plan({"version": 1, "columns": FEW, "privacy": [K], "method": method, "output": {"order": "keep"}})
     rows = frame(30, 2)
     space = space_of(plan, plan.method, frequency_table(plan, open_engine(rows, plan)))
-    state = np.full(len(space.instance.features), TAIL, np.int8)
-    state[0] = HEAD
+    state = np.full(len(space.instance.features), at.TAIL, np.int8)
+    state[0] = at.HEAD
     worker, watch = Worker(space), Watcher()
     worker.look(Open(0.0, state))
     stray(worker.place, wander(worker.place, space.empty(), 1, watch), 2, watch)

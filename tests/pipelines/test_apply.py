@@ -10,7 +10,8 @@ ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 
 def released(sfumato, folder: Path, rows: str, **plan: object) -> Path:
     (folder / "rows.csv").write_text(rows)
-    whole = {"version": 1, "data": {"source": "rows.csv"} | plan.pop("data", {})} | plan  # type: ignore[operator]
+    data = {"source": "rows.csv"} | plan.pop("data", {})  # type: ignore[operator]
+    whole = {"version": 1, "data": data, "output": {"order": "keep"}} | plan
     (folder / "plan.yaml").write_text(yaml.safe_dump(whole))
     ran = sfumato("anonymize", folder / "plan.yaml", "--out", folder / "release")
     assert ran.code == 0, ran.err
@@ -52,7 +53,7 @@ def test_folders_are_not_named_after_any_column(sfumato, tmp_path, name) -> None
         "version": 1,
         "columns": {name: ANY, "r": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"format": "parquet", "partition": [name]},
+        "output": {"format": "parquet", "partition": [name], "order": "keep"},
     }
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan, allow_unicode=True), encoding="utf-8")
     ran = sfumato("anonymize", tmp_path / "plan.yaml", "--out", tmp_path / "out")
@@ -65,7 +66,7 @@ def test_some_column_is_left_for_the_files(sfumato, tmp_path) -> None:
         "version": 1,
         "columns": {"q": ANY},
         "privacy": [{"model": "k-anonymity", "k": 2}],
-        "output": {"format": "parquet", "partition": ["q"]},
+        "output": {"format": "parquet", "partition": ["q"], "order": "keep"},
     }
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan))
     ran = sfumato("anonymize", tmp_path / "plan.yaml", "--out", tmp_path / "out")

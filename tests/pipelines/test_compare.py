@@ -68,7 +68,13 @@ def one_alone():
     def asked(suppression):
         column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
         method = {"name": "optimal", "suppression": suppression}
-        return {"version": 1, "columns": {"q": column}, "privacy": [{"model": "k-anonymity", "k": 2}], "method": method}
+        return {
+            "version": 1,
+            "columns": {"q": column},
+            "privacy": [{"model": "k-anonymity", "k": 2}],
+            "method": method,
+            "output": {"order": "keep"},
+        }
 
     return pl.DataFrame({"q": list("aaaabbbbc")}), asked
 

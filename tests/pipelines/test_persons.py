@@ -60,7 +60,13 @@ def visits(seed: int, persons: int = 40) -> pl.DataFrame:
 
 
 def plan_of(models: str, method: str, **more: Any) -> dict[str, Any]:
-    return {"version": 1, "columns": COLUMNS, "privacy": MODELS[models], "method": METHODS[method]} | more
+    return {
+        "version": 1,
+        "columns": COLUMNS,
+        "privacy": MODELS[models],
+        "method": METHODS[method],
+        "output": {"order": "keep"},
+    } | more
 
 
 def distances(values: dict[str, set[str]], whole: dict[str, set[str]]) -> float:

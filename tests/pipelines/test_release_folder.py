@@ -98,7 +98,14 @@ def plan(privacy: dict, method: dict, **more: object) -> dict:
         "ill": {"role": "sensitive"},
         "wage": {"role": "sensitive", "type": "integer"},
     }
-    given = {"version": 1, "data": {"source": "rows.csv"}, "columns": columns, "privacy": [privacy], "method": method}
+    given = {
+        "version": 1,
+        "data": {"source": "rows.csv"},
+        "columns": columns,
+        "privacy": [privacy],
+        "method": method,
+        "output": {"order": "keep"},
+    }
     return given | more
 
 
@@ -191,6 +198,7 @@ def test_local_recoding_holds_k_map_where_a_node_holds_only_by_the_population(tm
         "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
         "privacy": [{"model": "k-map", "k": 4, "population": str(tmp_path / "all.csv")}],
         "method": {"name": "local"},
+        "output": {"order": "keep"},
     }
     release = anonymize(pl.DataFrame({"a": [*"1233"]}), given)
     assert (release.data["a"].to_list(), release.report.models[0].reached) == ([*"1233"], 5)
@@ -286,6 +294,7 @@ TYPED = {
         "s": {"role": "sensitive", "type": "integer"},
     },
     "privacy": [{"model": "l-diversity", "l": 2, "column": "s"}],
+    "output": {"order": "keep"},
 }
 
 
@@ -350,6 +359,7 @@ def test_the_trade_off_is_a_stage_that_is_told_and_timed(tmp_path) -> None:
         "version": 1,
         "columns": {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     release = anonymize(frame, plan, progress=lambda stage, _done, _all: told.append(stage))
     assert "trade-off" not in told

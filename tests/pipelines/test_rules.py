@@ -17,7 +17,8 @@ QI = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 
 
 def plan_for(columns: dict, k: int = 2, **more: object) -> dict:
-    return {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": k}], **more}
+    output = {"order": "keep"} | more.pop("output", {})
+    return {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": k}], "output": output, **more}
 
 
 def test_fail_closed_on_a_column_that_the_plan_does_not_mention() -> None:
@@ -151,7 +152,7 @@ def test_starred_rows_betray_no_sensitive_value() -> None:
     """One suppressed row alone: who is in no class must be that row, so its illness is starred too."""
     frame = pl.DataFrame({"a": ["x", "x", "x", "y"], "illness": ["flu", "flu", "asthma", "plague"]})
     columns = {"a": QI, "illness": {"role": "sensitive"}}
-    star = {"output": {"suppressed": "star"}, "method": {"name": "optimal", "suppression": 0.25}}
+    star = {"output": {"suppressed": "star", "order": "keep"}, "method": {"name": "optimal", "suppression": 0.25}}
     lone = sf.anonymize(frame, plan_for(columns, **star))
     assert lone.data.rows()[3] == ("*", "*")
     pair = pl.concat([frame, frame[3:]])

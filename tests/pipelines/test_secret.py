@@ -20,8 +20,6 @@ from sfumato.engines.order import shuffled
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
 
-pytestmark = pytest.mark.usefixtures("default_order")
-
 ROWS = 300
 ALARM = 13
 PLAN = {
@@ -49,7 +47,7 @@ def raw() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def published(raw: pl.DataFrame, default_order: None) -> list[int]:
+def published(raw: pl.DataFrame) -> list[int]:
     """The raw places of the published rows, in the published order."""
     return list(anonymize(raw, PLAN).data["place"])
 

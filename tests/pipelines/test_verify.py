@@ -22,6 +22,7 @@ PLAN = {
         "illness": {"role": "sensitive"},
     },
     "privacy": [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2, "column": "illness"}],
+    "output": {"order": "keep"},
 }
 
 
@@ -98,7 +99,7 @@ def test_parameters_that_equal_what_is_asked_are_told(model, parameters) -> None
     from sfumato.microdata.verdict import parameters_of
 
     columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "d": {"role": "sensitive"}}
-    [read] = read_plan({"version": 1, "columns": columns, "privacy": [model]}).privacy
+    [read] = read_plan({"version": 1, "columns": columns, "privacy": [model], "output": {"order": "keep"}}).privacy
     assert set(parameters_of(read)) == parameters
 
 
@@ -118,7 +119,7 @@ def test_the_veil_is_no_value_of_the_column(distance) -> None:
         "columns": {"zip": zips, "income": {"role": "sensitive"}},
         "privacy": [{"model": "t-closeness", "t": 0.3, "column": "income", **distance}],
         "method": {"name": "optimal", "suppression": 0.2},
-        "output": {"suppressed": "star"},
+        "output": {"suppressed": "star", "order": "keep"},
     }
     release = sf.anonymize(rows, plan)
     assert release.data.rows()[-1] == ("*", "*")

@@ -12,7 +12,7 @@ import yaml
 
 from sfumato.cli.main import run
 from sfumato.datasets import census, patients
-from sfumato.service.http.keys import new_key
+from sfumato.service.access.keys import new_key
 
 DATASETS = {"patients": patients, "census": census}
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from sfumato.attributes.operations.buckets import BucketRule
 from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.operation import known_operations, normalize
 from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.shapes.shapes import Key, MapOf, Record, Text, read
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import MapOf, read
 
 # range: bounds under a new name; label: a text under the attribute's own name; graph: names that say the operation.
 Form = Literal["range", "label", "graph"]
@@ -60,11 +61,14 @@ class Configuration:
         )
 
 
-@dataclass(frozen=True, slots=True)
+_TYPES = "Numeric, Integer, Double, Date, DateTime, String, Boolean, Address."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Entry:
-    anonymisationType: str = ""  # noqa: N815
-    anonymizationType: str = ""  # noqa: N815
-    dataType: str = ""  # noqa: N815
+    anonymisationType: Annotated[str, Note("Masking, Generalization or Randomization, in any case.")] = ""  # noqa: N815
+    anonymizationType: Annotated[str, Note("The same in American spelling.")] = ""  # noqa: N815
+    dataType: Annotated[str, Note(_TYPES)]  # noqa: N815
 
     def __post_init__(self) -> None:
         if bool(self.anonymisationType) == bool(self.anonymizationType):
@@ -75,17 +79,7 @@ class _Entry:
         return self.anonymisationType or self.anonymizationType
 
 
-SHAPE = MapOf(
-    Record(
-        {
-            "anonymisationType": Key(Text("Masking, Generalization or Randomization, in any case.")),
-            "anonymizationType": Key(Text("The same in American spelling.")),
-            "dataType": Key(Text("Numeric, Integer, Double, Date, DateTime, String, Boolean, Address."), required=True),
-        },
-        _Entry,
-    ),
-    at_least=1,
-)
+SHAPE = MapOf(record_of(_Entry), at_least=1)
 
 
 def inline(entries: Any, objects: tuple[DataType, ...] = ()) -> Configuration:

@@ -1,6 +1,7 @@
 """`sfumato anonymize`: releases microdata as a plan says."""
 
 import sys
+from contextlib import closing
 from json import loads
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.apply import command as apply_recoding
-from sfumato.cli.options import AsJson, Engine, Header, NewFolder, Quiet, check_engine
+from sfumato.cli.options import AsJson, Decimal, Engine, Header, NewFolder, Quiet, check_engine
 from sfumato.cli.progress import Progress, progress_shown, show
+from sfumato.delimited import check_decimal
 from sfumato.errors import PlanError
 from sfumato.folders import check_free, workspace_for
 
@@ -27,6 +29,7 @@ def command(
     ] = None,
     engine: Engine = None,
     header: Header = None,
+    decimal: Decimal = None,
     memory_limit: Annotated[str | None, typer.Option(help="The most memory for the engine, e.g. 2GB.")] = None,
     temp_folder: Annotated[Path | None, typer.Option(help="Folder for rows that do not fit in memory.")] = None,
     to_table: Annotated[
@@ -54,7 +57,7 @@ def command(
         apply_recoding(apply, plan, out=out, drop_failing=drop_failing, quiet=quiet, json=json)
         return
     with progress_shown(quiet, compiled=True) as progress:
-        limited = _limited(plan, memory_limit, temp_folder, header)
+        limited = _limited(plan, memory_limit, temp_folder, header, decimal)
         report = _release(limited, data, engine, out, to_table, progress)
         from sfumato.report.release.report import text
 
@@ -85,28 +88,31 @@ def _release(
     from sfumato.pipelines.release import anonymize
 
     progress.proves = plan.method.name == "k-optimize"
-    with workspace_for(out) as workspace:
-        release = anonymize(data, plan, engine=engine, workspace=workspace, progress=progress)
-        try:
-            release.save(out)
-            if to_table is not None:
-                from sfumato.engines.databases.writing import write_table
+    with (
+        workspace_for(out) as workspace,
+        closing(anonymize(data, plan, engine=engine, workspace=workspace, progress=progress)) as release,
+    ):
+        release.save(out)
+        if to_table is not None:
+            from sfumato.engines.databases.writing import write_table
 
-                write_table(release, to_table)
-        finally:
-            release.close()
+            write_table(release, to_table)
     progress.close()
     return release.report
 
 
-def _limited(path: Path, memory_limit: str | None, temp_folder: Path | None, header: bool | None) -> "Plan":
-    """The plan of a file, with what the command line says of limits and the header instead of its own."""
+def _limited(
+    path: Path, memory_limit: str | None, temp_folder: Path | None, header: bool | None, decimal: str | None
+) -> "Plan":
+    """The plan of a file, with what the command line says of limits and of the rows' file instead of its own."""
     from dataclasses import replace
 
     from sfumato.microdata.plan.read import read_plan
 
     plan = read_plan(path)
     limits: dict[str, Any] = {} if header is None else {"header": header}
+    if decimal is not None:
+        limits["decimal"] = check_decimal(decimal, plan.data.separator)
     if memory_limit is not None:
         limits["memory_limit"] = memory_limit
     if temp_folder is not None:

@@ -1,11 +1,11 @@
 """`sfumato audit`: attack a published table as anyone could, and say which masked cells give way."""
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from sfumato.cli.progress import show
 
 
 def command(
@@ -27,8 +27,6 @@ def command(
 
     plans = plan[0] if len(plan) == 1 else plan
     review = audit(table[0] if len(table) == 1 else table, plans, integer=integer or None, own_contribution=own or None)
-    if as_json:
-        sys.stdout.write(json.dumps(review_figures(review), indent=2, ensure_ascii=False) + "\n")
-    elif not quiet:
-        sys.stdout.write("\n".join(review_lines(review)) + "\n")
+    if as_json or not quiet:
+        show("\n".join(review_lines(review)) + "\n", review_figures(review), as_json)
     return 0 if review.passed else 1

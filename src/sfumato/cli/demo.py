@@ -1,5 +1,6 @@
 """`sfumato demo`: releases made-up German patients, to show what comes out."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,8 @@ def command(
         dataset = patients()
         source, plan = out.parent / "demo-patients.csv", out.parent / "demo-plan.yaml"
         _place({source: _rows(dataset), plan: _plan(dataset, source.name)})
-        release = anonymize(None, plan, progress=progress)
-        try:
+        with closing(anonymize(None, plan, progress=progress)) as release:
             release.save(out)
-        finally:
-            release.close()
         progress.say(f"{dataset.rows} made-up patients (name, date of birth, sex, ZIP code, illness): {source}")
         show(text(release.report), release.report.to_dict(), False)
         typer.echo(f"\nRelease: {out.resolve() / 'data.csv'}\nReport:  {out.resolve() / 'report.html'}")

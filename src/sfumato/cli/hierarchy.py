@@ -1,6 +1,7 @@
 """`sfumato hierarchy`: prints or saves the ladder of a column, to be looked at, edited and named in a plan."""
 
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,11 +49,8 @@ def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
     if column not in plan.quasi_identifiers:
         hint = did_you_mean(column, plan.quasi_identifiers)
         raise PlanError(f'the plan has no quasi-identifier "{column}".', hint, "column")
-    source = open_engine(data, plan)
-    try:
+    with closing(open_engine(data, plan)) as source:
         return frequency_table(_alone(plan, column), source).ladders[0]
-    finally:
-        source.close()
 
 
 def _alone(plan: "Plan", column: str) -> "Plan":

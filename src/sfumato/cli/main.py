@@ -14,26 +14,11 @@ from sfumato.version import __version__
 if TYPE_CHECKING:
     import typer
 
-# Command -> the module whose function `command` runs it; a command's module loads only when it is asked for.
-COMMANDS: dict[str, str] = {
-    "anonymize": "sfumato.cli.anonymize",
-    "apply": "sfumato.cli.apply",
-    "risk": "sfumato.cli.risk",
-    "verify": "sfumato.cli.verify",
-    "compare": "sfumato.cli.compare",
-    "report": "sfumato.cli.report",
-    "suggest": "sfumato.cli.suggest",
-    "protect": "sfumato.cli.protect",
-    "audit": "sfumato.cli.audit",
-    "attributes": "sfumato.cli.attributes",
-    "serve": "sfumato.cli.serve",
-    "dataset": "sfumato.cli.dataset",
-    "hierarchy": "sfumato.cli.hierarchy",
-    "import": "sfumato.cli.import_survey",
-    "export": "sfumato.cli.export_survey",
-    "schema": "sfumato.cli.schema",
-    "demo": "sfumato.cli.demo",
-}
+# In the order of the help. The module of a command has its name; it loads only when it is asked for.
+COMMANDS = (
+    *("anonymize", "apply", "risk", "verify", "compare", "report", "suggest", "protect", "audit", "attributes"),
+    *("serve", "keys", "dataset", "hierarchy", "import", "export", "schema", "docs", "demo"),
+)
 INTERRUPTED = 130
 TERMINATED = 143
 
@@ -154,7 +139,7 @@ def _application(arguments: Sequence[str]) -> "typer.Typer":
     )
     app.callback()(_options(typer))
     word = next((word for word in arguments if not word.startswith("-")), None)
-    for name in [word] if word in COMMANDS else _installed():
+    for name in [word] if word in COMMANDS else COMMANDS:
         app.command(name)(_function(name))
     return app
 
@@ -172,14 +157,8 @@ def _options(typer: Any) -> Callable[[bool], None]:
     return options
 
 
-def _installed() -> list[str]:
-    from importlib.util import find_spec
-
-    return [name for name, module in COMMANDS.items() if find_spec(module)]
-
-
 def _function(name: str) -> Any:
-    return import_module(COMMANDS[name]).command
+    return import_module(f"sfumato.cli.{name}").command
 
 
 def _complain(error: SfumatoError) -> None:

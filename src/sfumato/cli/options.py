@@ -11,6 +11,7 @@ PlanFile = Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")]
 NewFolder = Annotated[Path, typer.Option(help="Folder for what is written; it must not exist yet.")]
 Engine = Annotated[str | None, typer.Option(help="duckdb (default), frames or spark.")]
 Separator = Annotated[str | None, typer.Option(help="Of a CSV file; found out from its header by default.")]
+Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: a point (default) or a comma.")]
 Header = Annotated[
     bool | None,
     typer.Option("--header/--no-header", help="Whether a CSV file has a header; looked into by default."),

@@ -1,6 +1,5 @@
 """`sfumato protect`: mask the cells of a table so that nobody can compute them back."""
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli.progress import show
 from sfumato.tables.suppression.optimal import Progress
 
 
@@ -29,10 +29,8 @@ def command(
     with progress(quiet) as tell:
         protected = run_plan(made, tell)
     protected.save(out)
-    if as_json:
-        sys.stdout.write(json.dumps(protected.report, indent=2, ensure_ascii=False) + "\n")
-    elif not quiet:
-        sys.stdout.write(summary(protected.report) + "\n")
+    if as_json or not quiet:
+        show(summary(protected.report) + "\n", protected.report, as_json)
     if not protected.holds:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
     return 0 if protected.holds else 1

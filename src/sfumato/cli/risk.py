@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import AsJson, Header, Quiet, Separator, names
+from sfumato.cli.options import AsJson, Decimal, Header, Quiet, Separator, names
 from sfumato.folders import check_free
 
 
@@ -26,6 +26,7 @@ def command(
     missing: Annotated[list[str] | None, typer.Option(help='A text that means "missing".')] = None,
     on_missing: Annotated[str, typer.Option(help="category, any or drop.")] = "category",
     separator: Separator = None,
+    decimal: Decimal = None,
     header: Header = None,
     html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
     as_json: AsJson = False,
@@ -52,6 +53,7 @@ def command(
         missing=missing or (),
         on_missing=on_missing,  # type: ignore[arg-type]
         separator=separator,
+        decimal=decimal or ".",  # type: ignore[arg-type]
         header=header,
     )
     _tell(report, html, as_json, quiet)

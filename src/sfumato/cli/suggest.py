@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import Header, Separator
+from sfumato.cli.options import Decimal, Header, Separator
 from sfumato.folders import check_free
 
 
 def command(
     file: Annotated[Path, typer.Argument(help="The data.")],
     separator: Separator = None,
+    decimal: Decimal = None,
     header: Header = None,
     encoding: Annotated[str | None, typer.Option(help="Of a CSV file; UTF-8 by default.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the plan to this file, paths relative to it.")] = None,
@@ -25,7 +26,7 @@ def command(
 
     if out is not None:
         check_free(out)
-    suggested = suggest_for_file(file, separator, encoding, header)
+    suggested = suggest_for_file(file, separator, encoding, header, decimal)
     if out is None:
         sys.stdout.write(suggested.to_yaml())
         return

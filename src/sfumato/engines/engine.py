@@ -112,3 +112,11 @@ class PublishedRows(Engine, Protocol):
         Numbers stay numbers where the rows have types.
         """
         ...
+
+
+class FrameHolder(Engine, Protocol):
+    """Rows in a frame, which can be written."""
+
+    def write(self, target: Path, separator: str) -> Engine:
+        """Write the rows to a file, and the keys of their persons beside it; the answer reads what was written."""
+        ...

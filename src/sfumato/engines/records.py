@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_separator, empty, header_of, read_lines
+from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_decimal, check_separator, empty, header_of, read_lines
 from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]
@@ -49,7 +49,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def read_records(path: Path, separator: str | None = None) -> list[dict[str, Any]]:
+def read_records(path: Path, separator: str | None = None, decimal: str = ".") -> list[dict[str, Any]]:
     """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
 
     Args:
@@ -60,20 +60,21 @@ def read_records(path: Path, separator: str | None = None) -> list[dict[str, Any
         DataError: The file cannot be read or is not what its ending says.
     """
     check_separator(separator)
+    dialect = Dialect(separator, decimal=check_decimal(decimal, separator))
     try:
-        return _read(path, separator)
+        return _read(path, dialect)
     except OSError as error:
         raise DataError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
     except (ValueError, RecursionError):
         raise DataError(f"{path.name} is not a valid {path.suffix[1:]} file.", "Check the file.", "format") from None
 
 
-def _read(path: Path, separator: str | None) -> list[dict[str, Any]]:
+def _read(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
     ending = path.suffix.lower()
     if ending == ".parquet":
         return _read_parquet(path)
     if ending == ".csv":
-        return _read_csv(path, separator)
+        return _read_csv(path, dialect)
     text = path.read_text(encoding="utf-8-sig")
     if ending in (".jsonl", ".ndjson"):
         return _checked([json.loads(line) for line in text.splitlines() if line.strip()], path)
@@ -83,8 +84,8 @@ def _read(path: Path, separator: str | None) -> list[dict[str, Any]]:
     raise DataError(f"{path.name} has an unknown ending.", "Known: .csv, .json, .jsonl, .parquet.", "format")
 
 
-def _read_csv(path: Path, separator: str | None) -> list[dict[str, Any]]:
-    lines = read_lines(path, Dialect(separator))
+def _read_csv(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
+    lines = read_lines(path, dialect)
     if not lines:
         raise empty(path.name)
     sample = [line.fields for line in lines[1:SAMPLED_RECORDS]]

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from sfumato.delimited import DecimalMark
 from sfumato.engines import sql
 from sfumato.engines.frames import sources as frames
 from sfumato.engines.names import check_header
 from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.crosstabs.crosstabs import Crosstab
 from sfumato.tables.tabulate import Base, by_weight
@@ -61,7 +64,13 @@ def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
 
 
 def base_of(
-    data: Any, names: Sequence[str], value: str | None, weight: str | None, holding: str | None, top: int
+    data: Any,
+    names: Sequence[str],
+    value: str | None,
+    weight: str | None,
+    holding: str | None,
+    top: int,
+    decimal: DecimalMark = ".",
 ) -> Base:
     """Microdata counted at the finest codes.
 
@@ -70,7 +79,7 @@ def base_of(
         DataError: A value or weight is no number.
     """
     if isinstance(data, str | Path):
-        return _counted(Path(data), names, (value, weight, holding), top)
+        return _counted(Path(data), names, (value, weight, holding), top, decimal)
     columns = columns_of(data)
     asked = [*names, *(name for name in (value, weight, holding) if name)]
     _check_columns(asked, tuple(columns))
@@ -117,18 +126,17 @@ def _not_a_number(name: str) -> DataError:
     )
 
 
-def _counted(path: Path, names: Sequence[str], special: tuple[str | None, str | None, str | None], top: int) -> Base:
+def _counted(
+    path: Path, names: Sequence[str], special: tuple[str | None, str | None, str | None], top: int, decimal: DecimalMark
+) -> Base:
     """One group-by in DuckDB: only the largest contributions, or one for each holding, leave the engine."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     value, weight, holding = special
-    engine = DuckDBEngine(path)
-    try:
+    with closing(DuckDBEngine(path, DataPlan(decimal=decimal))) as engine:
         _check_columns([*names, *filter(None, special)], engine.columns)
         keys = names if holding is None else [*names, holding]
         rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top))
-    finally:
-        engine.close()
     if any(row[-4] for row in rows):
         raise _not_a_number(value or weight or "")
     return _base(rows, names, bool(holding), top)

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from sfumato.hierarchies.domains import Placeless, check_distinct, outside
 from sfumato.hierarchies.ladder import Binding, make_ladder
-from sfumato.shapes.shapes import Key, ListOf, Record, Scalar
+from sfumato.shapes.records import Note, TextOrNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class AnyValue(Placeless):
     (('female', 'male'), ('*',))
     """
 
-    values: tuple[str, ...] | None = None
+    values: Annotated[tuple[TextOrNumber, ...] | None, Note("The domain, when it is fixed.", at_least=1)] = None
 
     def __post_init__(self) -> None:
         if self.values is not None:
@@ -30,10 +31,3 @@ class AnyValue(Placeless):
         if self.values is None:
             return Binding(make_ladder(sorted(values), []))
         return Binding(make_ladder(self.values, []), outside(values, set(self.values)))
-
-
-SHAPE: Record[AnyValue] = Record(
-    {"values": Key(ListOf(Scalar(), at_least=1, about="The domain, when it is fixed."))},
-    AnyValue,
-    "A value or nothing.",
-)

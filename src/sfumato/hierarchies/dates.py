@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,11 @@ from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import Binding, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys, root_level
 from sfumato.hierarchies.moments import Integers, directives, read_moments, readable
-from sfumato.shapes.shapes import Choice, Key, ListOf, Record, Text
+from sfumato.shapes.records import Note
+from sfumato.shapes.shapes import Choice
 
 LEVELS = ("day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any")
+Rung = Annotated[str, Choice(LEVELS)]
 _NOTHING = "****"
 
 
@@ -62,9 +65,9 @@ class Dates(Placeless):
     [('10.01.2017', '2017Q1', '2017', '****')]
     """
 
-    format: str = "%Y-%m-%d"
-    levels: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ()
+    format: Annotated[str, Note("How the dates are written (strptime), %Y-%m-%d unless given.")] = "%Y-%m-%d"
+    levels: Annotated[tuple[Rung, ...], Note("The rungs wanted, from fine to coarse.", at_least=1)] = ()
+    formats: Annotated[tuple[str, ...], Note("Other ways in which some dates are written, tried in this order.")] = ()
 
     def __post_init__(self) -> None:
         for format_ in (self.format, *self.formats):
@@ -115,14 +118,3 @@ def _finest(letters: set[str]) -> int:
     if letters & set("djcx") or (letters & set("uwaA") and letters & set("UWV")):
         return 0
     return LEVELS.index("month") if letters & set("mbB") else LEVELS.index("year")
-
-
-SHAPE: Record[Dates] = Record(
-    {
-        "format": Key(Text(about="How the dates are written (strptime), %Y-%m-%d unless given.")),
-        "formats": Key(ListOf(Text(), about="Other ways in which some dates are written, tried in this order.")),
-        "levels": Key(ListOf(Choice(LEVELS), at_least=1, about="The rungs wanted, from fine to coarse.")),
-    },
-    Dates,
-    "Half months, months, quarters, half years, years, decades, centuries, millennia.",
-)

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import filterfalse, pairwise
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import ROOT, Binding, assemble
 from sfumato.hierarchies.levels import Level, level_above, level_of_labels, root_level
-from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, Record, Text
+from sfumato.shapes.records import Note
 
 # A ladder has one rung a character: longer texts are no codes.
 MAX_LENGTH = 64
 Side = Literal["right", "left"]
+Shown = Annotated[int, Note(minimum=1, maximum=MAX_LENGTH)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,12 @@ class Digits(Placeless):
     [('72021', '7202*', '720**', '72***', '7****', '*****')]
     """
 
-    length: int | None = None
-    side: Side = "right"
-    character: str = ROOT
-    shown: tuple[int, ...] = ()
+    length: Annotated[int | None, Note("Characters of a code; others are rejected.", minimum=1, maximum=MAX_LENGTH)] = (
+        None
+    )
+    side: Annotated[Side, Note("The end at which characters vanish first.", key="from")] = "right"
+    character: Annotated[str, Note("What masks a character.")] = ROOT
+    shown: Annotated[tuple[Shown, ...], Note("How many characters each level shows, from many to few.")] = ()
 
     def __post_init__(self) -> None:
         if len(self.character) != 1:
@@ -72,15 +75,3 @@ class Digits(Placeless):
         if self.side == "right":
             return value[:shown].ljust(length, self.character)
         return value.rjust(length, self.character)[length - shown :].rjust(length, self.character)
-
-
-SHAPE: Record[Digits] = Record(
-    {
-        "length": Key(Integer(1, MAX_LENGTH, about="Characters of a code; others are rejected.")),
-        "from": Key(Choice(get_args(Side), about="The end at which characters vanish first."), attribute="side"),
-        "character": Key(Text(about="What masks a character.")),
-        "shown": Key(ListOf(Integer(1, MAX_LENGTH), about="How many characters each level shows, from many to few.")),
-    },
-    Digits,
-    "Characters of a code vanish one after the other.",
-)

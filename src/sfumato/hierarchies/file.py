@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
-from sfumato.delimited import Dialect, read_lines
+from sfumato.delimited import DecimalMark, Dialect, read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.domains import outside
 from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
-from sfumato.shapes.shapes import Key, Record, Text
+from sfumato.shapes.records import Note
 
 _Row = tuple[int, list[str]]
 
@@ -25,8 +25,9 @@ class HierarchyFile:
         separator: What stands between the columns.
     """
 
-    path: str
-    separator: str = ";"
+    path: Annotated[str, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
+    separator: Annotated[str, Note("What stands between the columns, ; unless given.")] = ";"
+    decimal: Annotated[DecimalMark, Note("The decimal mark of its numbers, a point unless given.")] = "."
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in '"\r\n':
@@ -60,7 +61,7 @@ class HierarchyFile:
 
     def _rows(self) -> list[_Row]:
         try:
-            lines = read_lines(Path(self.path), Dialect(self.separator))
+            lines = read_lines(Path(self.path), Dialect(self.separator, decimal=self.decimal))
         except (DataError, EngineError) as error:
             raise self._fault(error.what, error.do, error.code.partition(".")[2]) from None
         rows = [(line.number, line.fields) for line in lines]
@@ -89,13 +90,3 @@ def _lines(lines: Sequence[int]) -> str:
     """
     more = ", …" if len(lines) > 5 else ""
     return f"({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:5]))}{more})."
-
-
-SHAPE: Record[HierarchyFile] = Record(
-    {
-        "path": Key(Text(about="The file, relative to the plan: value;level 1;level 2;…, no header."), required=True),
-        "separator": Key(Text(about="What stands between the columns, ; unless given.")),
-    },
-    HierarchyFile,
-    "A ladder in a CSV file.",
-)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,14 @@ from sfumato.hierarchies.grid import Grid, grid_of
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals
-from sfumato.shapes.shapes import Choice, Key, ListOf, Number, Record
+from sfumato.shapes.records import Note
 
 # Up to here every whole number of the range is a value of the domain; beyond, only those of the data are.
 MAX_DOMAIN = 100_000
 # Doubles are exact up to here.
 _EXACT = 2**53
 NumberKind = Literal["whole", "decimal"]
+Cuts = Annotated[tuple[float, ...], Note(at_least=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +47,13 @@ class Intervals(Placeless):
     '36-40'
     """
 
-    start: float | None = None
-    end: float | None = None
-    widths: tuple[float, ...] = ()
-    bounds: tuple[tuple[float, ...], ...] = ()
-    bottom: float | None = None
-    top: float | None = None
-    numbers: NumberKind | None = None
+    start: Annotated[float | None, Note("The lowest value.")] = None
+    end: Annotated[float | None, Note("The highest value.")] = None
+    widths: Annotated[tuple[float, ...], Note("The width of the intervals at each level.", at_least=1)] = ()
+    bounds: Annotated[tuple[Cuts, ...], Note("Instead of widths: where intervals begin, per level.", at_least=1)] = ()
+    bottom: Annotated[float | None, Note("Values below it are published as <bottom.")] = None
+    top: Annotated[float | None, Note("Values above it are published as >top.")] = None
+    numbers: Annotated[NumberKind | None, Note("What the values are; by the parameters unless given.")] = None
 
     def __post_init__(self) -> None:
         if bool(self.widths) == bool(self.bounds):
@@ -131,19 +132,3 @@ class Intervals(Placeless):
         keys[numbers < bottom], keys[numbers > top] = -1, grid.count
         coded = {-1: f"<{grid.text(bottom)}", grid.count: f">{grid.text(top)}"}
         return level_of_keys(keys, lambda key: coded.get(key) or grid.label(key))
-
-
-_CUTS = ListOf(ListOf(Number(), at_least=1), at_least=1, about="Instead of widths: where intervals begin, per level.")
-SHAPE: Record[Intervals] = Record(
-    {
-        "start": Key(Number(about="The lowest value.")),
-        "end": Key(Number(about="The highest value.")),
-        "widths": Key(ListOf(Number(), at_least=1, about="The width of the intervals at each level.")),
-        "bounds": Key(_CUTS),
-        "bottom": Key(Number(about="Values below it are published as <bottom.")),
-        "top": Key(Number(about="Values above it are published as >top.")),
-        "numbers": Key(Choice(get_args(NumberKind), about="What the values are; by the parameters unless given.")),
-    },
-    Intervals,
-    "Numbers in intervals of growing width.",
-)

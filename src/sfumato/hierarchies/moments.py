@@ -101,7 +101,7 @@ def _layout(format_: str) -> list[str] | None:
 def _quickly(texts: Sequence[str], layout: list[str], width: int) -> Integers:
     """Rows: valid, year, month, day, hour, minute, second, microsecond; columns: texts, all of the layout's width."""
     signs = np.array(texts, f"U{width}").view(np.uint32).reshape(len(texts), width).astype(np.int64)
-    found = {"m": np.ones(len(texts), np.int64), "d": np.ones(len(texts), np.int64)}
+    numbers = {"m": np.ones(len(texts), np.int64), "d": np.ones(len(texts), np.int64)}
     valid = np.ones(len(texts), np.int64)
     place = 0
     for part in layout:
@@ -110,13 +110,13 @@ def _quickly(texts: Sequence[str], layout: list[str], width: int) -> Integers:
         if part.startswith("%"):
             digits = columns - ord("0")
             valid &= ((digits >= 0) & (digits <= 9)).all(axis=1)
-            found[part[1]] = digits @ (10 ** np.arange(step - 1, -1, -1, dtype=np.int64))
+            numbers[part[1]] = digits @ (10 ** np.arange(step - 1, -1, -1, dtype=np.int64))
         else:
             valid &= columns[:, 0] == ord(part)
         place += step
     zero = np.zeros(len(texts), np.int64)
-    year = found["Y"] if "Y" in found else found["y"] + np.where(found["y"] < _PIVOT, 2000, 1900)
-    return np.stack([valid, year, found["m"], found["d"], *(found.get(letter, zero) for letter in "HMSf")])
+    year = numbers["Y"] if "Y" in numbers else numbers["y"] + np.where(numbers["y"] < _PIVOT, 2000, 1900)
+    return np.stack([valid, year, numbers["m"], numbers["d"], *(numbers.get(letter, zero) for letter in "HMSf")])
 
 
 def _slowly(texts: Sequence[str], format_: str) -> Integers:

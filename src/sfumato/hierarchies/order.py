@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 
@@ -10,7 +11,10 @@ from sfumato.hierarchies.domains import Placeless, check_distinct, check_nesting
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals
-from sfumato.shapes.shapes import Integer, Key, ListOf, Record, Scalar
+from sfumato.shapes.records import Note, TextOrNumber
+
+_SIZE = "Instead of groups: neighbors per group at the first level, then its powers."
+Neighbors = Annotated[int, Note(minimum=2)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +30,9 @@ class Order(Placeless):
     (('low..medium', 'high..top'), ('*',))
     """
 
-    groups: tuple[int, ...] = ()
-    size: int | None = None
-    values: tuple[str, ...] | None = None
+    groups: Annotated[tuple[Neighbors, ...], Note("How many neighbors a group has at each level.", at_least=1)] = ()
+    size: Annotated[int | None, Note(_SIZE, minimum=2)] = None
+    values: Annotated[tuple[TextOrNumber, ...] | None, Note("The domain in its order.", at_least=1)] = None
 
     def __post_init__(self) -> None:
         if bool(self.groups) == bool(self.size):
@@ -85,17 +89,3 @@ def _ascending(values: Sequence[str]) -> Numbers | None:
     """The numbers of listed values, if they are numbers in ascending order: any other list is no scale of numbers."""
     numbers = numerals(values)
     return numbers if bool((np.diff(numbers) > 0).all()) and not np.isnan(numbers).any() else None
-
-
-_SIZE = Integer(minimum=2)
-SHAPE: Record[Order] = Record(
-    {
-        "groups": Key(ListOf(_SIZE, at_least=1, about="How many neighbors a group has at each level.")),
-        "size": Key(
-            Integer(minimum=2, about="Instead of groups: neighbors per group at the first level, then its powers.")
-        ),
-        "values": Key(ListOf(Scalar(), at_least=1, about="The domain in its order.")),
-    },
-    Order,
-    "Neighbors in order are grouped.",
-)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
-from sfumato.shapes.shapes import Key, MapOf, Record, Scalar
+from sfumato.shapes.shapes import MapOf, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Tree(Placeless):
     [('Bonn', 'NRW', '*'), ('Köln', 'NRW', '*'), ('Ulm', 'BW', '*')]
     """
 
-    parents: Mapping[str, str]
+    parents: Annotated[Mapping[str, str], MapOf(Scalar(), at_least=1, about="The parent of each child.")]
 
     def __post_init__(self) -> None:
         if not self.parents:
@@ -58,10 +59,3 @@ class Tree(Placeless):
             if len(line) > len(self.parents) + 1:
                 return None
         return tuple(reversed(line if line[-1] == ROOT else [*line, ROOT]))
-
-
-SHAPE: Record[Tree] = Record(
-    {"parents": Key(MapOf(Scalar(), at_least=1, about="The parent of each child."), required=True)},
-    Tree,
-    "A map from child to parent, of any depth.",
-)

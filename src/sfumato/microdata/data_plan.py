@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from sfumato.delimited import Dialect
+from sfumato.delimited import DecimalMark, Dialect
 from sfumato.shapes.records import Note, TextOrNumber, record_of
 
 OnInvalid = Literal["error", "missing", "drop"]
@@ -35,6 +35,7 @@ class DataPlan:
     separator: Annotated[str | None, Note("of a CSV file; found out when not given")] = None
     encoding: Annotated[str, Note("of a CSV file")] = "utf-8"
     quote: Annotated[str, Note("of a CSV file")] = '"'
+    decimal: Annotated[DecimalMark, Note("the decimal mark of a CSV file; what is read has a point")] = "."
     header: Annotated[bool | None, Note("whether a CSV file has a header; looked into unless said")] = None
     strip: Annotated[bool, Note("take white space off the values of a CSV file")] = False
     missing: Annotated[tuple[TextOrNumber, ...], Note("texts that mean missing")] = ()
@@ -49,13 +50,15 @@ class DataPlan:
             raise ValueError("the memory limit must be a number and MB or GB, for example 2GB.")
         if self.separator is not None and len(self.separator) != 1:
             raise ValueError("the separator must be one character.")
+        if self.separator == self.decimal:
+            raise ValueError("the separator and the decimal mark must be different signs.")
         if len(self.quote) != 1:
             raise ValueError("the quote must be one character.")
 
     @property
     def dialect(self) -> Dialect:
         """How a CSV file is written."""
-        return Dialect(self.separator, self.quote, self.encoding, self.header, self.strip)
+        return Dialect(self.separator, self.quote, self.encoding, self.header, self.strip, self.decimal)
 
     @property
     def memory_bytes(self) -> int:

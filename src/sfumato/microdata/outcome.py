@@ -1,7 +1,7 @@
 """The outcome of a release: numbers as attributes, in the form of the release folder's report."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sfumato.microdata.measures.disclosure import Disclosure
@@ -127,13 +127,13 @@ class Report:
             "dropped_rows": self.dropped_rows,
             "suppressed_rows": self.suppressed_rows,
             "published_rows": self.published_rows,
-            "classes": _plain(self.classes),
+            "classes": asdict(self.classes),
             "models": [promise.to_dict() for promise in self.models],
             "disclosure": self.disclosure.to_dict(),
             "risk": {name: dict(figures) for name, figures in self.risk.items()},
             "utility": dict(self.utility),
             "nodes": dict(self.nodes),
-            "seconds": _plain(self.seconds),
+            "seconds": asdict(self.seconds),
             "engine": self.engine,
             "seed": self.seed,
             "input_sha256": self.input_sha256,
@@ -152,9 +152,3 @@ class Report:
     def _candidate(self, node: Judgment) -> dict[str, Any]:
         levels = dict(zip(self.levels, node.node, strict=True))
         return {"levels": levels, "loss": node.loss, "suppressed_rows": node.suppressed_rows, "holds": node.holds}
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(value)

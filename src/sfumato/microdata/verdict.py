@@ -113,12 +113,12 @@ def judge(
     visible = published.visible
     if missing_matches:
         visible = Classes(matched(counted, quasi_identifiers, missing, star_rows), {})
-    told = replace(published, visible=visible)
+    compared = replace(published, visible=visible)
     if weights is not None:
-        told = replace(told, visible=weighted(counted, quasi_identifiers, told, weights))
+        compared = replace(compared, visible=weighted(counted, quasi_identifiers, compared, weights))
     if members is not None:
-        told = published_persons(counted, quasi_identifiers, published, members, missing)
-    promises = tuple(_with_sets(model, _promise(model, told), published) for model in models)
+        compared = published_persons(counted, quasi_identifiers, published, members, missing)
+    promises = tuple(_with_sets(model, _promise(model, compared), published) for model in models)
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,

@@ -6,6 +6,7 @@ is an error; a class of the new rows that fails a promise breaks it, because nob
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Engine
+from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
@@ -27,7 +28,7 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
 from sfumato.microdata.recoding.prediction import classes_of, predict
-from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, published_labels
+from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
@@ -79,13 +80,10 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     if plan.subset is not None:
         raise _of_list()
     source = replace(plan.data, source=None, separator=None)
-    engine = DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)
-    try:
+    with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
         plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
         return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons), out, drop_failing)
-    finally:
-        engine.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +147,9 @@ def _written(
     persons: Mapping[Labels, int] | None,
 ) -> Verdict:
     handling = handling_of(plan, table, recoding)
-    first = target.with_name(f"unperturbed{target.suffix}") if plan.perturbations else target
-    published = engine.apply(recoding, handling, reading_of(plan), first)
-    try:
-        if plan.perturbations:
-            raw, published = published, perturbed(plan, published, target).engine
-            raw.close()
-            first.unlink()
+    with closing(_published(engine, plan, recoding, handling, target)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
-    finally:
-        published.close()
     weights = weights_by_label(table, recoding)
     verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members, weights=weights)
     if not verdict.rows:
@@ -167,6 +157,17 @@ def _written(
     if not verdict.holds:
         raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
     return verdict
+
+
+def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:
+    """The rows as they are published, perturbed where the plan says so."""
+    if not plan.perturbations:
+        return engine.apply(recoding, handling, reading_of(plan), target)
+    first = target.with_name(f"unperturbed{target.suffix}")
+    with closing(engine.apply(recoding, handling, reading_of(plan), first)) as unperturbed:
+        published = perturbed(plan, unperturbed, target).engine
+    first.unlink()
+    return published
 
 
 def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
@@ -248,16 +249,8 @@ def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecodi
     places = [{label: code for code, label in enumerate(column)} for column in labels]
     codes = [[place[label] for place, label in zip(places, row, strict=True)] for row, _ in classes]
     sizes = np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64)
-    return ClassRecoding(
-        table.columns,
-        table.codings,
-        table.codes,
-        owners,
-        labels,
-        np.array(codes, np.int32).reshape(-1, len(table.columns)),
-        np.array([hidden for _, hidden in classes], bool),
-        sizes,
-    )
+    rows = np.array(codes, np.int32).reshape(-1, len(table.columns))
+    return class_recoding(table, owners, labels, rows, sizes, np.array([hidden for _, hidden in classes], bool))
 
 
 def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons: Mapping[Labels, int] | None) -> Mask:

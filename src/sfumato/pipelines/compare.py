@@ -7,6 +7,7 @@ published: only the search is run, on the frequency table.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -107,11 +108,8 @@ def compare(
     """
     resolved = read_plan(plan)
     grid = _Grid(resolved, tuple(dict.fromkeys(methods)), _ks(resolved, k), _budgets(resolved, suppression))
-    source = open_engine(data, resolved, engine)
-    try:
+    with closing(open_engine(data, resolved, engine)) as source:
         table = frequency_table(resolved, source)
-    finally:
-        source.close()
     cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None)))
     shares = tuple(_share(budget, table.rows) for budget in grid.suppression)
     return Comparison(table.rows, table.columns, grid.methods, grid.k, shares, cells)

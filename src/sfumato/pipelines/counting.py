@@ -1,5 +1,6 @@
 """Counting the rows of a plan: what they hold, coded as a frequency table, or why they do not fit the plan."""
 
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -184,8 +185,7 @@ def _tabulated(plan: Plan, counted: Counted, source: Engine) -> tuple[FrequencyT
 def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
     """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
     table = model.population or DataPlan()
-    engine = DuckDBEngine(Path(table.source or ""), table)
-    try:
+    with closing(DuckDBEngine(Path(table.source or ""), table)) as engine:
         absent = [name for name in columns if name not in engine.columns]
         if absent:
             raise PlanError(
@@ -194,8 +194,6 @@ def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
                 "population",
             )
         return engine.count(columns, Reading())
-    finally:
-        engine.close()
 
 
 def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> DataError:

@@ -50,14 +50,14 @@ def disclosure(published: Engine, recounted: Counted, plan: Plan) -> Disclosure:
 def _unique_rows(budget: _Budget, recounted: Counted, plan: Plan) -> tuple[tuple[UniqueRows, ...], bool]:
     """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried."""
     names = [*plan.shown_sensitive, *plan.named("insensitive")]
-    found: dict[int, list[UniqueRows]] = {1: [], 2: []}
-    for width, entries in found.items():
+    by_width: dict[int, list[UniqueRows]] = {1: [], 2: []}
+    for width, entries in by_width.items():
         for chosen in combinations(names, width):
             counted = recounted if set(chosen) <= set(recounted.columns) else budget.count(chosen)
             if counted is None:
-                return (*found[1], *_worst(found[2])), False
+                return (*by_width[1], *_worst(by_width[2])), False
             entries.append(unique_rows(counted, chosen, plan.data.missing))
-    return (*found[1], *_worst(found[2])), True
+    return (*by_width[1], *_worst(by_width[2])), True
 
 
 def _worst(pairs: list[UniqueRows]) -> list[UniqueRows]:

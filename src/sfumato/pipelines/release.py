@@ -17,8 +17,9 @@ from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up
+from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
-from sfumato.microdata.methods.search import rehearse, search
+from sfumato.microdata.methods.search import search
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
 from sfumato.microdata.plan.methods import Auto, FullDomain
 from sfumato.microdata.plan.model import Plan

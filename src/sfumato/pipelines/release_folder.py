@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
 
-from sfumato.engines.engine import Engine
-from sfumato.engines.frames.engine import FrameEngine
-from sfumato.engines.frames.writing import write_frame, write_keys
+from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.folders import Scratch, link, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
@@ -132,14 +131,9 @@ class Release:
                 link(self.data.with_name(PERSONS_FILE), stage / PERSONS_FILE)
             return
         # What holds no file holds a frame.
-        frame = cast("FrameEngine", self.published)
-        engine = write_frame(frame, target, self.plan.data.separator or ",")
-        if self.plan.person is not None:
-            write_keys(frame.person_keys, stage / PERSONS_FILE)
-        try:
+        published = cast("FrameHolder", self.published)
+        with closing(published.write(target, self.plan.data.separator or ",")) as engine:
             recount(engine, self.prediction)
-        finally:
-            engine.close()
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()

@@ -1,11 +1,12 @@
 """The risk of rows: read, count, measure."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import check_separator
+from sfumato.delimited import DecimalMark, check_decimal, check_separator
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
@@ -43,6 +44,7 @@ def risk(
     missing: Sequence[str] = (),
     on_missing: OnMissing = "category",
     separator: str | None = None,
+    decimal: DecimalMark = ".",
     header: bool | None = None,
     subset_limit: int = LIMIT,
     row_numbers: bool = False,
@@ -71,21 +73,19 @@ def risk(
     (1, 0.667)
     """
     check_separator(separator)
-    reading = DataPlan(separator=separator, header=header, missing=tuple(missing), on_missing=on_missing)
+    mark = check_decimal(decimal, separator)
+    reading = DataPlan(separator=separator, decimal=mark, header=header, missing=tuple(missing), on_missing=on_missing)
     resolved = _with_sample(_plan_of(quasi_identifiers, plan, reading), weight, household)
     _check_numbers(population_size, sampling_fraction, threshold)
     if resolved.weight is not None and (population_size is not None or sampling_fraction is not None):
         raise PlanError([Fault("weight", "says how large the population is.", "Leave its size out.")], code="risk")
     names = () if plan is None else tuple(read_plan(plan).columns)
-    source = open_engine(data, resolved, "frames" if row_numbers else None, names)
-    try:
+    with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
         figures = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
         report = RiskReport(**{part.name: getattr(figures, part.name) for part in fields(figures)})
         return replace(report, outlier_rows=_numbers(source, table, report.outliers)) if row_numbers else report
-    finally:
-        source.close()
 
 
 def _plan_of(
@@ -108,6 +108,7 @@ def _plan_of(
         missing=reading.missing or resolved.data.missing,
         on_missing=reading.on_missing if reading.on_missing != "category" else resolved.data.on_missing,
         separator=reading.separator or resolved.data.separator,
+        decimal=reading.decimal if reading.decimal != "." else resolved.data.decimal,
         header=resolved.data.header if reading.header is None else reading.header,
     )
     return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)

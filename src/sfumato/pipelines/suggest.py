@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
@@ -154,21 +155,23 @@ def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[st
 
 
 def suggest_for_file(
-    path: Path, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    path: Path,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    decimal: str | None = None,
 ) -> SuggestedPlan:
     """A plan for the rows of a file; without a header its columns are c1, c2, …."""
-    from sfumato.delimited import check_separator
+    from sfumato.delimited import check_decimal, check_separator
     from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.microdata.data_plan import DataPlan
 
     check_separator(separator)
-    reading = {"separator": separator, "encoding": encoding, "header": header}
+    check_decimal(decimal or ".", separator)
+    reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
-    engine = DuckDBEngine(path, DataPlan(**options))
-    try:
+    with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         suggestion = suggest_plan(engine, str(path), **options)
-    finally:
-        engine.close()
     _check_one_column(suggestion.profiles)
     return suggestion
 
@@ -184,11 +187,8 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     from sfumato.engines.opening import open_engine
     from sfumato.microdata.plan.model import Plan
 
-    engine = open_engine(frame, Plan({}, ()))
-    try:
+    with closing(open_engine(frame, Plan({}, ()))) as engine:
         return suggest_plan(engine)
-    finally:
-        engine.close()
 
 
 def _check_one_column(profiles: tuple[Profile, ...]) -> None:

@@ -1,6 +1,7 @@
 """Verifying a release: reads a published file or frame and judges it against a plan, against k, or both."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,11 +53,8 @@ def verify(
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
         return _folder(path, plan, k, quasi_identifiers, separator, persons)
-    engine = _opened(path if path is not None else release, separator, persons)
-    try:
+    with closing(_opened(path if path is not None else release, separator, persons)) as engine:
         return _judge(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
-    finally:
-        engine.close()
 
 
 def _folder(
@@ -70,12 +68,9 @@ def _folder(
     """The verdict on a release folder."""
     plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
-    engine = _opened(sealing.data_of(folder), separator, persons or own)
-    try:
+    with closing(_opened(sealing.data_of(folder), separator, persons or own)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
-    finally:
-        engine.close()
     faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 

@@ -1,10 +1,9 @@
 """The report of a comparison: a page that says at once which method to choose, a table, and files."""
 
-import csv
-import io
 from collections import Counter
 from html import escape
 
+from sfumato.delimited import delimited_text
 from sfumato.errors import EngineError
 from sfumato.microdata.comparison import COLUMNS, Cell, Runs
 from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table, tiles
@@ -39,11 +38,7 @@ KINDS = {
 
 def as_csv(comparison: Runs) -> str:
     """The runs as CSV."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(cell.to_dict() for cell in comparison.cells)
-    return stream.getvalue()
+    return delimited_text([COLUMNS, *(cell.to_dict().values() for cell in comparison.cells)])
 
 
 def text(comparison: Runs) -> str:

@@ -97,12 +97,7 @@ def _estimates(report: RiskSurvey) -> list[tuple[str, Estimate]]:
     uniqueness = report.uniqueness
     if uniqueness is None:
         return []
-    return [
-        ("pitman", uniqueness.pitman),
-        ("zayatz", uniqueness.zayatz),
-        ("snb", uniqueness.snb),
-        ("dankar", uniqueness.dankar),
-    ]
+    return [(name, getattr(uniqueness, name)) for name in ("pitman", "zayatz", "snb", "dankar")]
 
 
 def _estimate(estimate: Estimate) -> str:
@@ -129,12 +124,9 @@ def _special_lines(report: RiskSurvey) -> list[str]:
 
 
 def _outliers(report: RiskSurvey) -> str:
-    parts = [f"{rows:,} rows by {place} column{'s' if place > 1 else ''}" for place, rows in _singled(report)]
+    counts = enumerate(report.outliers.by_columns, start=1)
+    parts = [f"{rows:,} rows by {place} column{'s' if place > 1 else ''}" for place, rows in counts]
     return "singled out: " + ", ".join([*parts, f"{report.outliers.more:,} by more"])
-
-
-def _singled(report: RiskSurvey) -> list[tuple[int, int]]:
-    return list(enumerate(report.outliers.by_columns, start=1))
 
 
 def _subset_lines(report: RiskSurvey) -> list[str]:

@@ -95,67 +95,64 @@ def external_schema() -> Schema:
     return head | _closed(content, {"date": DAY})
 
 
+REQUIRED: dict[str, Schema] = {
+    "version": TEXT,
+    "method": TEXT,
+    "proved_optimal": {"type": "boolean"},
+    "levels": LEVELS,
+    "loss": _object({"name": TEXT, "value": NUMBER, "per_column": _map(NUMBER)}),
+    "rows": COUNT,
+    "dropped_rows": COUNT,
+    "suppressed_rows": COUNT,
+    "classes": _object(
+        {"count": COUNT, "smallest": COUNT, "largest": COUNT, "average": NUMBER},
+        about="published classes; suppressed rows are in none (the loss average-class-size counts them as one)",
+    ),
+    "models": _list(PROMISE, "each promise, as found in the published rows"),
+    "risk": _object(
+        {"before": RISK, "after": RISK}, {"matching": _object({"before": RISK, "after": RISK}), "sample": SAMPLE}
+    ),
+    "utility": {"type": "object"},
+    "nodes": _object({"total": COUNT, "checked": COUNT}),
+    "seconds": _map(NUMBER),
+    "engine": TEXT,
+    "seed": {"anyOf": [COUNT, {"type": "null"}]},
+    "input_sha256": SHA256,
+    "remarks": _list(TEXT),
+}
+MORE: dict[str, Schema] = {
+    "withheld_columns": _list(TEXT, "columns that are * in every row"),
+    "published_rows": COUNT | {"description": "rows in the release, those with * in every quasi-identifier included"},
+    "date": DAY | {"description": "when it was released"},
+    "release": _object({}, RELEASE, "who released for what, as the plan says it"),
+    "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
+    "plan_sha256": SHA256 | {"description": "of plan.yaml"},
+    "recoding_sha256": SHA256 | {"description": "of recoding.json"},
+    "disclosure": _object(
+        {
+            "sensitive": _map(ATTRIBUTE, "what the classes tell of each sensitive column"),
+            "unique_rows": _list(_object({"columns": _list(TEXT), "rows": COUNT})),
+            "unmeasured": _list(TEXT),
+        },
+        about="what the rows tell besides what was promised",
+    ),
+    "candidates": _list({"type": "object"}, "nodes that the method compared"),
+    "class_sizes": SIZES,
+    "columns": _map(COLUMN, "what happened to each quasi-identifier"),
+    "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
+    "perturbation": _object(
+        {"operations": _list({"type": "object"})},
+        {"measures": {"type": "object"}},
+        "what was done to columns that are perturbed, how often rows are found again, and what analysts lose",
+    ),
+    "cells": {"type": "object", "description": "cells published as missing, their cost, a bound on it and the gap"},
+    "microaggregation": {"type": "object", "description": "groups of all quasi-identifiers, and the loss"},
+    "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
+    "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
+    "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
+}
+
+
 def report_schema() -> Schema:
     """The JSON Schema of report.json."""
-    required = {
-        "version": TEXT,
-        "method": TEXT,
-        "proved_optimal": {"type": "boolean"},
-        "levels": LEVELS,
-        "loss": _object({"name": TEXT, "value": NUMBER, "per_column": _map(NUMBER)}),
-        "rows": COUNT,
-        "dropped_rows": COUNT,
-        "suppressed_rows": COUNT,
-        "classes": _object(
-            {"count": COUNT, "smallest": COUNT, "largest": COUNT, "average": NUMBER},
-            about="published classes; suppressed rows are in none (the loss average-class-size counts them as one)",
-        ),
-        "models": _list(PROMISE, "each promise, as found in the published rows"),
-        "risk": _object(
-            {"before": RISK, "after": RISK}, {"matching": _object({"before": RISK, "after": RISK}), "sample": SAMPLE}
-        ),
-        "utility": {"type": "object"},
-        "nodes": _object({"total": COUNT, "checked": COUNT}),
-        "seconds": _map(NUMBER),
-        "engine": TEXT,
-        "seed": {"anyOf": [COUNT, {"type": "null"}]},
-        "input_sha256": SHA256,
-        "remarks": _list(TEXT),
-    }
-    more = {
-        "withheld_columns": _list(TEXT, "columns that are * in every row"),
-        "published_rows": COUNT
-        | {"description": "rows in the release, those with * in every quasi-identifier included"},
-        "date": DAY | {"description": "when it was released"},
-        "release": _object({}, RELEASE, "who released for what, as the plan says it"),
-        "output_sha256": SHA256 | {"description": "of the published rows: data.csv or data.parquet"},
-        "plan_sha256": SHA256 | {"description": "of plan.yaml"},
-        "recoding_sha256": SHA256 | {"description": "of recoding.json"},
-        "disclosure": _object(
-            {
-                "sensitive": _map(ATTRIBUTE, "what the classes tell of each sensitive column"),
-                "unique_rows": _list(_object({"columns": _list(TEXT), "rows": COUNT})),
-                "unmeasured": _list(TEXT),
-            },
-            about="what the rows tell besides what was promised",
-        ),
-        "candidates": _list({"type": "object"}, "nodes that the method compared"),
-        "class_sizes": SIZES,
-        "columns": _map(COLUMN, "what happened to each quasi-identifier"),
-        "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
-        "perturbation": _object(
-            {"operations": _list({"type": "object"})},
-            {"measures": {"type": "object"}},
-            "what was done to columns that are perturbed, how often rows are found again, and what analysts lose",
-        ),
-        "cells": {"type": "object", "description": "cells published as missing, their cost, a bound on it and the gap"},
-        "microaggregation": {
-            "type": "object",
-            "description": "groups of all quasi-identifiers, and the loss",
-        },
-        "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
-        "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
-        "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
-    }
-    head = {"$schema": DRAFT, "title": "Sfumato release report"}
-    return head | _object(required, more)
+    return {"$schema": DRAFT, "title": "Sfumato release report"} | _object(REQUIRED, MORE)

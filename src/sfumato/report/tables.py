@@ -116,10 +116,10 @@ def _saving(report: Mapping[str, Any]) -> str:
 
 def audit_line(counts: dict[str, int]) -> str:
     """The audit in one sentence."""
-    found = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
+    counted = [f"{counts['exact']:,} exactly recovered", f"{counts['too_narrow']:,} too narrow"]
     if counts.get("contradictory"):
-        found.append(f"{counts['contradictory']:,} false or contradicted by their own table")
-    return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(found) + "."
+        counted.append(f"{counts['contradictory']:,} false or contradicted by their own table")
+    return f"Audit: {counts['checked']:,} masked cells attacked, " + ", ".join(counted) + "."
 
 
 def review_lines(review: Audit) -> list[str]:

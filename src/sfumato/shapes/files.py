@@ -62,7 +62,7 @@ def parsed(text: str) -> Any:
     return yaml.load(text, Loader=_loader())
 
 
-def written(value: Any, flow: bool = False) -> str:
+def written(value: Any, flow: bool = False, width: int = 100) -> str:
     """A plain value as YAML, numbers as they were written; with `flow`, in one line."""
     import yaml
 
@@ -70,7 +70,7 @@ def written(value: Any, flow: bool = False) -> str:
         pass
 
     PlanDumper.add_representer(Written, lambda dumper, data: dumper.represent_scalar(TAG + "float", data.text))
-    width = ONE_LINE if flow else 100
+    width = ONE_LINE if flow else width
     text = yaml.dump(
         value, Dumper=PlanDumper, sort_keys=False, allow_unicode=True, default_flow_style=flow, width=width
     )

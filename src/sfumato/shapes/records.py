@@ -28,8 +28,8 @@ class Note:
     """
 
     about: str = ""
-    minimum: int | None = None
-    maximum: int | None = None
+    minimum: float | None = None
+    maximum: float | None = None
     at_least: int = 0
     key: str = ""
 

@@ -4,7 +4,8 @@ A shape reads a plain value (as YAML or JSON gives it) into a typed one. Every f
 that a user sees all of them at once; unknown names are refused with the nearest valid one.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from sys import float_info
@@ -115,8 +116,8 @@ class Scalar:
 class Integer:
     """A whole number within bounds."""
 
-    minimum: int | None = None
-    maximum: int | None = None
+    minimum: float | None = None
+    maximum: float | None = None
     about: str = ""
 
     def read(self, value: object, at: str, faults: Faults) -> int:
@@ -206,8 +207,7 @@ class ListOf(Generic[T]):
     def read(self, value: object, at: str, faults: Faults) -> tuple[T, ...]:
         if isinstance(value, str | bytes) or not isinstance(value, Sequence):
             raise faults.refuse(at, f"must be a list, is {kind_of(value)}.")
-        if len(value) < self.at_least:
-            raise faults.refuse(at, f"must have at least {self.at_least} entries, has {len(value)}.")
+        _check_many(value, self.at_least, at, faults)
         return tuple(_all(((self.item, entry, f"{at}[{place}]") for place, entry in enumerate(value)), faults))
 
     def schema(self) -> Schema:
@@ -226,8 +226,7 @@ class MapOf(Generic[T]):
     def read(self, value: object, at: str, faults: Faults) -> dict[str, T]:
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
-        if len(value) < self.at_least:
-            raise faults.refuse(at, f"must have at least {self.at_least} entries, has {len(value)}.")
+        _check_many(value, self.at_least, at, faults)
         entries = [(Scalar().read(key, at, faults), entry) for key, entry in value.items()]
         read_entries = _all(((self.value, entry, _join(at, key)) for key, entry in entries), faults)
         return {key: entry for (key, _), entry in zip(entries, read_entries, strict=True)}
@@ -268,9 +267,7 @@ class Record(Generic[T]):
             if spec.required and key not in value:
                 faults.refuse(_join(at, key), "is missing.")
         present = [key for key in self.keys if key in value]
-        entries = _gather(((self.keys[key].shape, value[key], _join(at, key)) for key in present), faults)
-        if len(faults.entries) > before:
-            raise Refused
+        entries = _all(((self.keys[key].shape, value[key], _join(at, key)) for key in present), faults, before)
         try:
             return self.make(**dict(zip(map(self.attribute, present), entries, strict=True)))
         except ValueError as error:
@@ -371,23 +368,21 @@ def _name(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _all(parts: Any, faults: Faults) -> list[Any]:
-    """Read all parts, collecting the faults of each, and refuse when any has some."""
-    before = len(faults.entries)
-    entries = _gather(parts, faults)
+def _all(parts: Iterable[tuple[Shape[Any], object, str]], faults: Faults, before: int | None = None) -> list[Any]:
+    """Read all parts, collecting the faults of each; refuse when there are more than before."""
+    before = len(faults.entries) if before is None else before
+    entries = []
+    for shape, value, at in parts:
+        with suppress(Refused):
+            entries.append(shape.read(value, at, faults))
     if len(faults.entries) > before:
         raise Refused
     return entries
 
 
-def _gather(parts: Any, faults: Faults) -> list[Any]:
-    entries = []
-    for shape, value, at in parts:
-        try:
-            entries.append(shape.read(value, at, faults))
-        except Refused:
-            entries.append(None)
-    return entries
+def _check_many(value: Sized, at_least: int, at: str, faults: Faults) -> None:
+    if len(value) < at_least:
+        raise faults.refuse(at, f"must have at least {at_least} entries, has {len(value)}.")
 
 
 def _join(at: str, key: str) -> str:

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.shapes.shapes import MapOf, read
+from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale, step_of
 from sfumato.tables.plan.plan import DIMENSION, Dimension
 
@@ -67,21 +67,13 @@ class _Axis:
 def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
     columns = dimension.levels or (dimension.column or "",)
     codes: list[Code] = list(zip(*(base.codes[column] for column in columns), strict=True))
-    tree = _tree(name, dimension, codes)
+    tree = tree_of(name, dimension, codes)
     _check_codes(codes, tree, columns)
     chains = {code: _chain(tree, code) for code in set(codes)}
     _check_inner(chains, columns)
     depth = max((len(chain) for chain in chains.values()), default=1)
     by_depth = (tuple((*chains[code], *[None] * depth)[place] for code in codes) for place in range(depth))
     return _Axis(tuple(columns), tuple(by_depth))
-
-
-def _tree(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
-    if dimension.levels:
-        return level_tree(name, codes, dimension.levels, dimension.total)
-    if dimension.hierarchy is None:
-        return flat_tree(name, [code[0] for code in codes], dimension.total)
-    return file_tree(name, Path(dimension.hierarchy), dimension.total, [code[0] for code in codes])
 
 
 def _check_codes(codes: Sequence[Code], tree: Tree, columns: Sequence[str]) -> None:
@@ -143,15 +135,15 @@ _Row = tuple[tuple[str, ...], int, float, list[_Top], int]
 def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Iterator[_Row]:
     """The cells at one combination of depths."""
     keys = [None if None in parts else parts for parts in zip(*levels, strict=True)]
-    known = {key: place for place, key in enumerate(sorted(key for key in set(keys) if key is not None))}
-    group = np.array([known[key] if key is not None else -1 for key in keys], np.int64)
+    places = {key: place for place, key in enumerate(sorted(key for key in set(keys) if key is not None))}
+    group = np.array([places[key] if key is not None else -1 for key in keys], np.int64)
     used = group >= 0
-    counts = np.bincount(group[used], base.counts[used], len(known))
-    sums = np.bincount(group[used], base.sums[used], len(known))
+    counts = np.bincount(group[used], base.counts[used], len(places))
+    sums = np.bincount(group[used], base.sums[used], len(places))
     owners, amounts, names = _contributions(base, group)
-    holders = np.bincount(owners, minlength=len(known))
-    tops = _largest(owners, amounts, names, len(known), top)
-    for key, place in known.items():
+    holders = np.bincount(owners, minlength=len(places))
+    tops = _largest(owners, amounts, names, len(places), top)
+    for key, place in places.items():
         codes = tuple(text for code in key for text in code or ())
         yield codes, int(counts[place]), float(sums[place]), tops[place], int(holders[place])
 

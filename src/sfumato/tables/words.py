@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from sfumato.texts.words import words_in
+
 Language = Literal["en", "de"]
 MASK = "*"
 # What the sixth decimal may be off before an end is rounded away from the range: noise of the programs.
@@ -19,28 +21,6 @@ class Case(StrEnum):
     COMPLEMENT = "secondary"
 
 
-# Every text of a published table, by its key, English and German.
-_TEXTS: dict[str, dict[Language, str]] = {
-    "small": {
-        "en": "Small values are masked at the lowest level",
-        "de": "Kleine Werte werden auf der untersten Ebene maskiert",
-    },
-    "unsafe": {
-        "en": "Too few or too dominant respondents.",
-        "de": "Zu wenige oder zu dominante Auskunftgebende.",
-    },
-    "inference": {
-        "en": "Masked so that nothing can be inferred in {place}.",
-        "de": "Anonymisiert, damit in {place} keine Rückschlüsse gezogen werden können.",
-    },
-    "complement": {
-        "en": "Masked so that other masked cells cannot be computed.",
-        "de": "Anonymisiert, damit andere maskierte Zellen nicht errechnet werden können.",
-    },
-    "total": {"en": "total", "de": "Gesamt"},
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A unit of a level; the grand total has neither."""
@@ -49,22 +29,22 @@ class Unit:
     code: str
 
     def text(self, language: Language) -> str:
-        return f"{self.level} {self.code}".strip() or _TEXTS["total"][language]
+        return f"{self.level} {self.code}".strip() or words_in(language)["masked.total"]
 
 
 def primary(small: bool, language: Language) -> str:
     """The reason of a primary cell: of the range rule, or of any other."""
-    return _TEXTS["small" if small else "unsafe"][language]
+    return words_in(language)["masked.small" if small else "masked.unsafe"]
 
 
 def inference(unit: Unit, language: Language) -> str:
     """The reason of a cell that would give others away in a unit."""
-    return _TEXTS["inference"][language].format(place=unit.text(language))
+    return words_in(language)["masked.inference"].format(place=unit.text(language))
 
 
 def complement(language: Language) -> str:
     """The reason of a secondary cell."""
-    return _TEXTS["complement"][language]
+    return words_in(language)["masked.complement"]
 
 
 def number(value: float) -> str:

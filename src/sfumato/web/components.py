@@ -79,14 +79,6 @@ def code(text: str, words: Words) -> None:
     button(words["copy"], copy).props("flat dense").classes("self-start")
 
 
-def explain(text: str, meaning: str) -> None:
-    """A word with its explanation on hover and focus."""
-    label = ui.label(text).classes("sf-help").props('tabindex="0"')
-    with label:
-        ui.tooltip(meaning).classes("text-sm")
-    label.props["aria-description"] = meaning
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> None:
     """A plain table; a cell is its text and the class that marks it."""
     first = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)

@@ -173,3 +173,12 @@ def _read(text: str) -> Any:
         return read_plan_text(text)
     except (PlanError, RefusedError):
         return text
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value, or what its text says, is a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, bool)

@@ -23,6 +23,7 @@ def plan(k: int, name: str = "optimal", suppression: float = 0.0, role: str = "s
         },
         "privacy": [{"model": "k-anonymity", "k": k}],
         "method": {"name": name, "loss": "classification", "class": "label", "suppression": suppression},
+        "output": {"order": "keep"},
     }
 
 

@@ -24,6 +24,7 @@ def released(columns, k, method, **asked):
         "columns": {name: bare | asked.get(name, {}) for name in columns},
         "privacy": [{"model": "k-anonymity", "k": k}],
         "method": method,
+        "output": {"order": "keep"},
     }
     return anonymize(pl.DataFrame(columns), plan)
 

@@ -21,6 +21,7 @@ def plan(privacy=(), **more):
         "version": 1,
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": 2}, *privacy],
+        "output": {"order": "keep"},
     } | more
 
 
@@ -57,7 +58,7 @@ def test_rows_that_are_unique_by_other_columns_are_counted_alone_and_by_twos() -
 
 
 def test_star_rows_are_no_class_and_their_veil_is_no_value() -> None:
-    star = {"output": {"suppressed": "star"}, "method": {"name": "optimal", "suppression": 0.3}}
+    star = {"output": {"suppressed": "star", "order": "keep"}, "method": {"name": "optimal", "suppression": 0.3}}
     report = anonymize(ROWS, plan([{"model": "l-diversity", "l": 1, "column": "illness"}], **star)).report
     assert report.suppressed_rows == 1
     assert report.disclosure.sensitive["illness"].classes == 2

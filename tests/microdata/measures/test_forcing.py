@@ -16,6 +16,7 @@ def plan(k=1, min_level=0):
         "version": 1,
         "columns": {"age": age, "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
         "privacy": [{"model": "k-anonymity", "k": k}],
+        "output": {"order": "keep"},
     }
 
 

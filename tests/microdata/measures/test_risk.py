@@ -67,6 +67,7 @@ def test_what_each_column_and_step_contributes():
             "illness": {"role": "insensitive"},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     found = risk(ROWS, plan=plan)
     assert [(entry.column, entry.uniques) for entry in found.columns] == [("zip", 2), ("birth", 2), ("sex", 2)]

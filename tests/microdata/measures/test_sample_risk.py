@@ -104,7 +104,13 @@ def test_a_weight_is_no_quasi_identifier_and_says_how_large_the_population_is() 
 def plan(*privacy, method=None, weight=None) -> dict:
     quasi = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     columns = {"a": quasi, "b": quasi, "c": quasi, "w": weight or {"role": "weight"}, "h": {"role": "household"}}
-    return {"version": 1, "columns": columns, "privacy": list(privacy), "method": method or {"name": "optimal"}}
+    return {
+        "version": 1,
+        "columns": columns,
+        "privacy": list(privacy),
+        "method": method or {"name": "optimal"},
+        "output": {"order": "keep"},
+    }
 
 
 def survey(rows: int = 400) -> pl.DataFrame:

@@ -32,6 +32,7 @@ def plan(k=1, min_level=0, **more):
             "ill": {"role": "sensitive"},
         },
         "privacy": [{"model": "k-anonymity", "k": k}],
+        "output": {"order": "keep"} | more.pop("output", {}),
         **more,
     }
 
@@ -126,6 +127,7 @@ def matching(method: dict, k: int = 2) -> dict:
         "columns": {"q": any_value, "z": any_value},
         "privacy": [{"model": "k-anonymity", "k": k}],
         "method": method,
+        "output": {"order": "keep"},
     }
 
 

@@ -22,6 +22,7 @@ def plan(columns=COLUMNS, **method):
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": 5}],
         "method": {"name": "auto"} | method,
+        "output": {"order": "keep"},
     }
 
 

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.methods.search import rehearse, search
+from sfumato.microdata.methods.rehearsal import rehearse
+from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
@@ -37,7 +38,13 @@ def case(rows: int, columns: int, method: dict):
     column = {"role": "quasi-identifier", "type": "integer", "hierarchy": ladder}
     privacy = [{"model": "k-anonymity", "k": 5}]
     plan = read_plan(
-        {"version": 1, "columns": dict.fromkeys(frame.columns, column), "privacy": privacy, "method": method}
+        {
+            "version": 1,
+            "columns": dict.fromkeys(frame.columns, column),
+            "privacy": privacy,
+            "method": method,
+            "output": {"order": "keep"},
+        }
     )
     return plan, frequency_table(plan, open_engine(frame, plan))
 

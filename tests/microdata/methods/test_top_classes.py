@@ -23,7 +23,7 @@ def plan(columns: dict, privacy: list, method: dict, suppressed: str) -> dict:
         "columns": columns,
         "privacy": privacy,
         "method": method,
-        "output": {"suppressed": suppressed},
+        "output": {"suppressed": suppressed, "order": "keep"},
     }
 
 

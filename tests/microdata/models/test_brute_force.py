@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
 from sfumato.hierarchies.ladder import make_ladder
-from sfumato.hierarchies.tree import SHAPE as TREE
+from sfumato.hierarchies.registry import TYPES
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.losses.registry import prepare
@@ -32,7 +32,7 @@ from sfumato.shapes.shapes import read
 
 VALUES = ("1", "2", "3", "4", None)
 PARENTS = {"1": "low", "2": "low", "3": "high", "4": "high"}
-HIERARCHY = read(TREE, {"parents": PARENTS})
+HIERARCHY = read(TYPES["tree"], {"parents": PARENTS})
 
 
 def shares(rows):

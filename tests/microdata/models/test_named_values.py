@@ -16,7 +16,14 @@ def plan(model: dict, kind: str, **data: object) -> dict:
         "hiv": {"role": "sensitive", "type": kind},
     }
     method = {"name": "optimal", "suppression": 0.5}
-    return {"version": 1, "columns": columns, "privacy": [model], "method": method, "data": data}
+    return {
+        "version": 1,
+        "columns": columns,
+        "privacy": [model],
+        "method": method,
+        "data": data,
+        "output": {"order": "keep"},
+    }
 
 
 def alpha(*values: object) -> dict:

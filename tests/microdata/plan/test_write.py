@@ -118,7 +118,12 @@ def plan(**changes: object) -> dict:
         "no": {"role": "quasi-identifier", "type": "text", "hierarchy": {"type": "any"}},
         "s": {"role": "sensitive"},
     }
-    return {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]} | changes
+    return {
+        "version": 1,
+        "columns": columns,
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
+    } | changes
 
 
 def with_hierarchy(hierarchy: dict) -> dict:

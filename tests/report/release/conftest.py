@@ -15,6 +15,7 @@ def patient_plan(tmp_path_factory):
     plan = dataset.plan(str(folder / "patients.csv"), 4)
     plan["privacy"].append({"model": "l-diversity", "l": 2, "column": "illness"})
     plan["method"] = {"name": "optimal", "loss": "loss-metric", "suppression": 0.05}
+    plan["output"]["order"] = "keep"
     return plan
 
 
@@ -57,6 +58,6 @@ def large(tmp_path_factory):
     dataset = census(1_000_000)
     dataset.write(folder / "census.parquet")
     plan = dataset.plan(str(folder / "census.parquet"), 10, quasi_identifiers=["age", "sex", "marital-status"])
-    made = anonymize(None, plan)
+    made = anonymize(None, plan | {"output": {"format": "parquet", "order": "keep"}})
     yield made
     made.close()

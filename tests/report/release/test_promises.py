@@ -41,6 +41,7 @@ def released(model):
             "ill": {"role": "sensitive"},
         },
         "privacy": [model],
+        "output": {"order": "keep"},
     }
     return anonymize(ROWS, plan)
 

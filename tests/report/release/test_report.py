@@ -272,6 +272,7 @@ def test_values_cannot_break_out_of_the_page() -> None:
             "illness": {"role": "sensitive"},
         },
         "privacy": [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 1, "column": "illness"}],
+        "output": {"order": "keep"},
     }
     import pandas
 

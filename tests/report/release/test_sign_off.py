@@ -91,6 +91,7 @@ def test_what_a_label_covers_is_true(tmp_path) -> None:
         "data": {"source": str(rows)},
         "columns": {name: column | {"hierarchy": ladder} for name, ladder in ladders.items()},
         "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
     }
     release = anonymize(None, plan)
     try:

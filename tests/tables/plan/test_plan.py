@@ -3,6 +3,7 @@
 import pytest
 
 from sfumato.errors import PlanError
+from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.plan import rules as primary
 from sfumato.tables.plan.plan import read_table_plan, table_plan_schema
 
@@ -86,3 +87,14 @@ def test_short_forms():
     )
     assert plan.method.prefer == "min"
     assert (plan.output.columns, plan.output.language) == ("original", "de")
+
+
+def test_a_decimal_of_a_plan_file_is_written_as_it_was(tmp_path):
+    """Numbers of a plan file know how they were written; the plan of the release folder has them so."""
+    (tmp_path / "cells.csv").write_text("area,n\nTotal,24\na,2\nb,9\nc,13\n")
+    (tmp_path / "plan.yaml").write_text(
+        "version: 1\ntable: {source: cells.csv, value: n, tolerance: 0.50}\n"
+        "dimensions: {area: {column: area}}\nprimary: [{rule: range, min: 1, max: 3}]\n"
+    )
+    protect(plan=tmp_path / "plan.yaml").save(tmp_path / "out")
+    assert "tolerance: 0.50" in (tmp_path / "out" / "plan.yaml").read_text()

@@ -61,14 +61,20 @@ def holds(table, masked, alone=()):
     return not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
 
 
+def lone(table, masked):
+    """Whether a mask stands alone in a relation: it tells as much as no mask, so the pattern without it comes first."""
+    counts = np.add.reduceat(masked[table.relations.cells], table.relations.starts[:-1])
+    return bool((counts == 1).any())
+
+
 def cheapest(table, alone=()):
-    """The least cost over all patterns."""
+    """The least cost over all patterns; those with a lone mask are no better than others that cost no more."""
     free = np.flatnonzero(~table.unsafe)
     order = sorted(product([False, True], repeat=len(free)), key=lambda bits: table.costs[free[list(bits)]].sum())
     for bits in order:
         masked = table.unsafe.copy()
         masked[free[list(bits)]] = True
-        if holds(table, masked, alone):
+        if not lone(table, masked) and holds(table, masked, alone):
             return table.costs[free[list(bits)]].sum()
     return None
 

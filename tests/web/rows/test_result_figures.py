@@ -18,7 +18,7 @@ def source(tmp_path_factory):
 
 
 def released(source, folder, **method):
-    plan = patients().plan(str(source), 5) | {"method": method}
+    plan = patients().plan(str(source), 5) | {"method": method, "output": {"format": "csv", "order": "keep"}}
     release = anonymize(None, plan)
     try:
         return plan, release.save(folder)
@@ -95,6 +95,7 @@ def test_it_is_known_whether_like_rows_were_divided(tmp_path, mode, expected) ->
         "columns": {"age": {"role": "quasi-identifier", "type": "integer"}},
         "privacy": [{"model": "k-anonymity", "k": 3}],
         "method": {"name": "mondrian", "mode": mode},
+        "output": {"order": "keep"},
     }
     release = anonymize(None, plan)
     try:

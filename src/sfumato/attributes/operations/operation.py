@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -88,10 +88,7 @@ class Operation(Protocol):
 
 Registered = TypeVar("Registered", bound=Callable[[], Operation])
 _REGISTRY: dict[tuple[str, Kind], Callable[[], Operation]] = {}
-ALL_KINDS: tuple[Kind, ...] = (
-    *("numeric", "integer", "date", "datetime"),
-    *("string", "boolean", "address", "object", "other"),
-)
+ALL_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def operation(name: str, *kinds: Kind) -> Callable[[Registered], Registered]:

@@ -1,7 +1,7 @@
 """Writing a release to a database table: one transaction, in which the table is recounted before it is committed."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -98,11 +98,8 @@ def _rows(published: Any) -> Iterator[Any]:
 
         yield nw.from_native(data, eager_only=True).to_arrow().to_reader()
         return
-    engine = DuckDBEngine.of_published(data, published.columns, published.source.separator)
-    try:
+    with closing(DuckDBEngine.of_published(data, published.columns, published.source.separator)) as engine:
         yield engine.stream()
-    finally:
-        engine.close()
 
 
 def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> Counted:
@@ -113,8 +110,5 @@ def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> Counted
 def _by_reading(cursor: Any, place: Address, names: tuple[str, ...]) -> Counted:
     """SQLite's own texts of numbers are not ours: the rows are read back and counted here."""
     cursor.execute(f"SELECT {sql.listed(map(sql.name, names))} FROM {sql.name(place.table)}")
-    engine = DuckDBEngine.of_stream(cursor.fetch_record_batch(), names, kept=True)
-    try:
+    with closing(DuckDBEngine.of_stream(cursor.fetch_record_batch(), names, kept=True)) as engine:
         return engine.count(names, Reading())
-    finally:
-        engine.close()

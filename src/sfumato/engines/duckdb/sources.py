@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.delimited import SAMPLED_RECORDS, damaged, empty, encoding_of, header_of, open_text
+from sfumato.delimited import (
+    COMMA_NUMBER,
+    SAMPLED_RECORDS,
+    DecimalMark,
+    damaged,
+    empty,
+    encoding_of,
+    header_of,
+    open_text,
+)
 from sfumato.engines import sql
 from sfumato.engines.duckdb.values import with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
@@ -80,7 +89,19 @@ def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scr
     head = head_of(files, data, names)
     readable, encoding = native(files, data, scratch)
     table = csv_table(readable, head.columns, head.separator, data.quote, encoding, data.header is not False)
-    return Source(table, head.columns, head.separator, notes=head.notes)
+    return Source(_with_points(table, head.columns, data.decimal), head.columns, head.separator, notes=head.notes)
+
+
+def _with_points(table: str, columns: Sequence[str], decimal: DecimalMark) -> str:
+    """The table with a point in numbers that are written with a comma."""
+    if decimal == ".":
+        return table
+    number = sql.text(COMMA_NUMBER)
+    values = sql.listed(
+        f"CASE WHEN regexp_full_match(trim({name}), {number}) THEN replace({name}, ',', '.') ELSE {name} END AS {name}"
+        for name in map(sql.name, columns)
+    )
+    return f"(SELECT {values} FROM {table})"
 
 
 def _parquet(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:

@@ -98,12 +98,12 @@ class Stream:
         tests += [self._pickers[place].picked(self._stays(place)) for place in range(len(self.recoding.columns))]
         wanted = [f"({test})" for test in tests if test]
         where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
-        rows = f"(SELECT *{self._judged()} FROM {application.source.table} AS s{where})"
+        rows = f"(SELECT *{self._class_columns()} FROM {application.source.table} AS s{where})"
         if not self.compares:
             return rows
         return f"(SELECT *, sfumato_class >= {self.kept} AS sfumato_hidden FROM {rows})"
 
-    def _judged(self) -> str:
+    def _class_columns(self) -> str:
         if self.compares:
             return f", {self._class()} AS sfumato_class"
         if self.recoding.suppressed.any():

@@ -9,12 +9,12 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.engine import CountsPersons, Reading
+from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.frames.apply import Application
 from sfumato.engines.frames.count import Coded, count_rows, factorize
 from sfumato.engines.frames.sources import bare, check_kinds
 from sfumato.engines.names import check_names
-from sfumato.engines.order import PERSON
+from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
 from sfumato.errors import EngineError
 from sfumato.microdata.counts.frequencies import Counted
@@ -33,7 +33,7 @@ class FrameEngine(CountsPersons):
         check_kinds(self._frame)
         self._coded: dict[str, Coded] = {}
         # Of published rows, the key of each one's person, where a column named them.
-        self.person_keys: list[str] = []
+        self.person_keys: list[str] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -78,6 +78,13 @@ class FrameEngine(CountsPersons):
 
     def data(self) -> Any:
         return self._frame.to_native()
+
+    def write(self, target: Path, separator: str) -> Engine:
+        from sfumato.engines.frames.writing import write_keys, write_rows
+
+        if self.person_keys is not None:
+            write_keys(self.person_keys, target.with_name(PERSONS_FILE))
+        return write_rows(self, target, separator)
 
     def series(self, column: str) -> "nw.Series[Any]":
         """A column as it is."""

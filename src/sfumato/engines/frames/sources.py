@@ -21,13 +21,13 @@ def eager(frame: Any) -> "nw.DataFrame[Any]":
         DataError: This is no frame.
     """
     try:
-        known = nw.from_native(frame)
+        wrapped = nw.from_native(frame)
     except TypeError:
         kind = type(frame).__name__
         raise DataError(
             f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
         ) from None
-    return known.collect() if isinstance(known, nw.LazyFrame) else known
+    return wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
 
 
 def installed(*names: str) -> str:

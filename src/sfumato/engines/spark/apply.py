@@ -83,19 +83,19 @@ class Application(Lookups):
     def _codes_and_labels(self, place: int, codes: Any) -> dict[str, Any]:
         """The codes of a column's values and, for a level, their labels."""
         pa = arrow()
-        found = {f"c{place}": pa.array(codes.view(np.int64))}
+        columns = {f"c{place}": pa.array(codes.view(np.int64))}
         if isinstance(self.recoding, LevelRecoding):
             labels = self.recoding.labels[place]
-            found[f"p{place}"] = pa.array([labels[code] for code in codes.tolist()], pa.string())
-        return found
+            columns[f"p{place}"] = pa.array([labels[code] for code in codes.tolist()], pa.string())
+        return columns
 
-    def _joined(self, rows: Any, column: str, texts: Any, known: dict[str, Any]) -> Any:
+    def _joined(self, rows: Any, column: str, texts: Any, columns: dict[str, Any]) -> Any:
         """Rows with what is known of their value of a column, given for each of its texts."""
         pa, at = arrow(), self.source.columns.index(column)
         kind = self.source.kind(at)
         number = {"float": pa.float32(), "double": pa.float64()}.get(str(kind.typeName()))
         keys = texts.tolist() if number is None else [None if text is None else float(text) for text in texts]
-        lookup = self._loaded({"sfumato_text": pa.array(keys, number or pa.string())} | known)
+        lookup = self._loaded({"sfumato_text": pa.array(keys, number or pa.string())} | columns)
         key = key_of(F.col(f"s{at}"), kind, self.strip)
         return rows.join(lookup, key.eqNullSafe(lookup["sfumato_text"])).drop("sfumato_text")
 

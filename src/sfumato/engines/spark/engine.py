@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -86,13 +87,13 @@ class SparkEngine(CountsPersons):
             keys = [self._key(column).alias(name) for column, name in zip(columns, names, strict=True)]
             values = [] if value is None else [self._told_value(value, reading).alias("v")]
             distinct = rows.select(*keys, *values, self._key(person).alias("p")).distinct()
-            told = [*names, *pair[1:]]
+            identity = [*names, *pair[1:]]
             marked = distinct.withColumn("places", F.count(F.lit(1)).over(Window.partitionBy(*pair)))
-            added = marked.where("places = 1").groupBy(*told).agg(F.count(F.lit(1)).alias("n"))
+            added = marked.where("places = 1").groupBy(*identity).agg(F.count(F.lit(1)).alias("n"))
             nobody = F.lit(None).cast("string").alias("p")
-            added = added.select(*told, nobody, "n")
+            added = added.select(*identity, nobody, "n")
             single = marked.where("places > 1").select(
-                *told, F.col("p").cast("string"), F.lit(1).cast("long").alias("n")
+                *identity, F.col("p").cast("string"), F.lit(1).cast("long").alias("n")
             )
             table = added.unionByName(single).toArrow()
             absent = F.col("p").isNull() | F.col("p").cast("string").isin(*reading.missing)
@@ -109,12 +110,9 @@ class SparkEngine(CountsPersons):
         """The persons of rows that were written, counted where rows and keys can be read side by side."""
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
-        engine = DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)
-        try:
+        with closing(DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)) as engine:
             engine.attach_persons(self._persons_file or Path())
             return engine.count_persons(columns, PERSON, value, reading)
-        finally:
-            engine.close()
 
     def repeats(self, column: str) -> bool:
         with faults(self.plan.encoding):
@@ -139,12 +137,12 @@ class SparkEngine(CountsPersons):
             if self.path is None or target is None:
                 return self._handed_over(frame)
             if handling.person is None:
-                return self._written(frame, target, application.columns)
+                return self._written(frame, target, application.columns, self.source.separator)
             # Rows and keys are written one after the other: kept, both come in the same order.
             both = frame.persist()
             try:
                 write(both.select(PERSON), target.with_name(PERSONS_FILE), "")
-                engine = self._written(both.drop(PERSON), target, application.columns)
+                engine = self._written(both.drop(PERSON), target, application.columns, self.source.separator)
             finally:
                 both.unpersist()
         engine._persons_file = target.with_name(PERSONS_FILE)
@@ -189,7 +187,7 @@ class SparkEngine(CountsPersons):
             frame = joined.select(*values).toDF(*names)
             if self.path is None or target is None:
                 return self._handed_over(frame)
-            engine = self._written(frame, target, self.columns)
+            engine = self._written(frame, target, self.columns, self.source.separator)
         engine._persons_file = self._persons_file
         return engine
 
@@ -208,10 +206,9 @@ class SparkEngine(CountsPersons):
         engine._kept = frame
         return engine
 
-    def _written(self, frame: Any, target: Path, columns: Sequence[str]) -> "SparkEngine":
-        write(frame, target, self.source.separator)
-        source = of_published(frame.sparkSession, target, columns, self.source.separator)
-        return SparkEngine(source, path=target)
+    def _written(self, frame: Any, target: Path, columns: Sequence[str], separator: str) -> "SparkEngine":
+        write(frame, target, separator)
+        return SparkEngine(of_published(frame.sparkSession, target, columns, separator), path=target)
 
     def write(self, target: Path, separator: str) -> "SparkEngine":
         """Write the rows to a CSV file or a folder of Parquet files; the answer reads what was written."""
@@ -220,8 +217,7 @@ class SparkEngine(CountsPersons):
             if self.source.hidden:
                 write(frame.select(PERSON), target.with_name(PERSONS_FILE), "")
                 frame = frame.drop(PERSON)
-            write(frame, target, separator)
-            return SparkEngine(of_published(frame.sparkSession, target, self.columns, separator), path=target)
+            return self._written(frame, target, self.columns, separator)
 
     def data(self) -> Any:
         if self.path is not None:

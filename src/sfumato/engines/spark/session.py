@@ -43,12 +43,12 @@ def session(plan: DataPlan) -> Any:
 
 def _limits(plan: DataPlan) -> dict[str, str]:
     """The plan's limits as Spark's settings."""
-    found = {}
+    settings = {}
     if plan.memory_limit is not None:
-        found["spark.driver.memory"] = f"{plan.memory_bytes // 2**20}m"
+        settings["spark.driver.memory"] = f"{plan.memory_bytes // 2**20}m"
     if plan.temp_folder is not None:
-        found["spark.local.dir"] = plan.temp_folder
-    return found
+        settings["spark.local.dir"] = plan.temp_folder
+    return settings
 
 
 def _no_session(error: Exception) -> EngineError:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from sfumato.delimited import COMMA_NUMBER, DecimalMark
 from sfumato.engines.files import files_in, format_of, head_of
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import no_text
@@ -133,13 +134,19 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
     read = _read_csv(spark, files, head.columns, head.separator, plan)
     places = _places(head.columns)
     # In the source an empty field means missing, whether or not it stands in quotes.
-    empty = [F.when(F.col(place) != "", F.col(place)).alias(place) for place in places]
+    empty = [F.when(F.col(place) != "", _with_point(F.col(place), plan.decimal)).alias(place) for place in places]
     frame = read.toDF(*places).select(*empty)
     number = (F.monotonically_increasing_id() + 1).alias(ROW)
     # A file whose values may hold line breaks is read by one task: its rows come in the file's order.
     one = len(files) == 1
     numbers = (lambda: frame.select("*", number)) if one else None
     return SparkSource(frame, head.columns, head.separator, numbers, head.notes)
+
+
+def _with_point(column: Any, decimal: DecimalMark) -> Any:
+    """A column with a point in numbers that are written with a comma."""
+    number = F.trim(column).rlike(f"^(?:{COMMA_NUMBER})$")
+    return column if decimal == "." else F.when(number, F.translate(column, ",", ".")).otherwise(column)
 
 
 def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separator: str, plan: DataPlan) -> Any:

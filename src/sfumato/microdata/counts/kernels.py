@@ -80,19 +80,19 @@ def pick(open_nodes, ranks, where):
 @njit(cache=True, nogil=True)
 def marginal(codes, counts, column, size):
     """Rows of each of the `size` values of a column. codes: (n, m) raw combinations; counts: (n,) rows of each."""
-    found = np.zeros(size, np.int64)
+    rows = np.zeros(size, np.int64)
     for row in range(len(counts)):
-        found[codes[row, column]] += counts[row]
-    return found
+        rows[codes[row, column]] += counts[row]
+    return rows
 
 
 @njit(cache=True, nogil=True)
 def pair_rows(codes, counts, first, second, height, width):
     """Rows of each pair of codes of two columns, (height, width). codes: (n, m); counts: (n,) rows of each."""
-    found = np.zeros((height, width), np.int64)
+    pairs = np.zeros((height, width), np.int64)
     for row in range(len(counts)):
-        found[codes[row, first], codes[row, second]] += counts[row]
-    return found
+        pairs[codes[row, first], codes[row, second]] += counts[row]
+    return pairs
 
 
 @njit(cache=True, nogil=True)
@@ -104,9 +104,7 @@ def rare_rows(codes, counts, first, second, first_levels, second_levels, k):
         first_levels, second_levels: (levels, values) the label of each value at each level.
     """
     sizes = first_levels.shape[1], second_levels.shape[1]
-    pairs = np.zeros(sizes, np.int64)
-    for row in range(len(counts)):
-        pairs[codes[row, first], codes[row, second]] += counts[row]
+    pairs = pair_rows(codes, counts, first, second, sizes[0], sizes[1])
     rare = np.zeros((len(first_levels), len(second_levels)), np.int64)
     for low in range(len(first_levels)):
         half = np.zeros((first_levels[low].max() + 1, sizes[1]), np.int64)

@@ -100,11 +100,11 @@ def combinations_of(table: FrequencyTable, counted: Counted) -> Ints:
     return places_among(np.column_stack(columns), table.codes, [ladder.size for ladder in table.ladders])
 
 
-def places_among(codes: npt.NDArray[np.int32], known: npt.NDArray[np.int32], sizes: Sequence[int]) -> Ints:
+def places_among(codes: npt.NDArray[np.int32], combinations: npt.NDArray[np.int32], sizes: Sequence[int]) -> Ints:
     """For each row of codes the place of the equal row among others, which all differ, or DROPPED."""
     packing = packing_of([max(size, 1) for size in sizes])
     valid = (codes >= 0).all(axis=1)
-    sought, keys = (_sortable(packing.pack(np.maximum(part, 0))) for part in (codes, known))
+    sought, keys = (_sortable(packing.pack(np.maximum(part, 0))) for part in (codes, combinations))
     order = np.argsort(keys)
     if not len(order):
         return np.full(len(codes), DROPPED, np.int64)
@@ -150,10 +150,10 @@ def person_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable
     """Plan and table for who judges classes: promises count persons, and what is rolled up holds them."""
     if not table.persons:
         return plan, table
-    held = {name: content for name, content in table.persons.items() if name == PERSONS or name in _wanted(table)}
+    contents = {name: content for name, content in table.persons.items() if name == PERSONS or name in _wanted(table)}
     return (
         replace(plan, privacy=counting_persons(plan.privacy)),
-        replace(table, sensitive={**table.sensitive, **held}, persons=held),
+        replace(table, sensitive={**table.sensitive, **contents}, persons=contents),
     )
 
 

@@ -25,18 +25,18 @@ class Steps:
         height = max((ladder.height for ladder in ladders), default=1)
         self.labels: Words = np.zeros(256, np.uint64)
         self.begins = np.zeros((len(ladders), height, height), np.int64)
-        self._known: set[tuple[int, int, int]] = set()
+        self._steps: set[tuple[int, int, int]] = set()
         self._used = 0
 
     def know(self, low: Sequence[int], high: Sequence[int]) -> None:
         """Have the steps from one node to another at hand."""
         for column, pair in enumerate(zip(low, high, strict=True)):
-            if pair[0] != pair[1] and (column, *pair) not in self._known:
+            if pair[0] != pair[1] and (column, *pair) not in self._steps:
                 self._add(column, *pair)
 
     def step(self, column: int, low: int, high: int) -> Words:
         """For each label of a level its label at a higher one, shifted to where it lies in a key."""
-        if (column, low, high) not in self._known:
+        if (column, low, high) not in self._steps:
             self._add(column, low, high)
         begin = int(self.begins[column, low, high])
         return self.labels[begin : begin + len(self.ladders[column].labels[low])]
@@ -48,4 +48,4 @@ class Steps:
         self.labels[self._used : self._used + len(new)] = new
         self.begins[column, low, high] = self._used
         self._used += len(new)
-        self._known.add((column, low, high))
+        self._steps.add((column, low, high))

@@ -43,10 +43,10 @@ def by_patterns(codes: Codes, patterns: Mask, owners: Counts, counts: Counts) ->
     places = [np.flatnonzero(owners == pattern) for pattern in range(len(patterns))]
     for one in range(len(patterns)):
         for other in range(one, len(patterns)):
-            known = np.flatnonzero(~patterns[one] & ~patterns[other])
+            columns = np.flatnonzero(~patterns[one] & ~patterns[other])
             here, there = places[one], places[other]
             both = np.concatenate([here, there])
-            numbers, first = numbers_of(codes[np.ix_(both, known)], sizes[known].tolist())
+            numbers, first = numbers_of(codes[np.ix_(both, columns)], sizes[columns].tolist())
             left, right = numbers[: len(here)], numbers[len(here) :]
             matches[here] += _sums(right, counts[there], len(first))[left]
             if one != other:

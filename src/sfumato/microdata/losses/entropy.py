@@ -33,8 +33,8 @@ class NonUniformEntropy:
     def _sum(self, column: int, of_value: Floats) -> float:
         """Sum over rows of log(of_value / n(v)), where of_value is given for each value."""
         raw = self.table.marginal(column)
-        held = raw > 0
-        return float((raw[held] * np.log(of_value[held] / raw[held])).sum())
+        present = raw > 0
+        return float((raw[present] * np.log(of_value[present] / raw[present])).sum())
 
     def _label_rows(self, column: int, level: int) -> Floats:
         ladder = self.table.ladders[column]
@@ -47,10 +47,10 @@ class NonUniformEntropy:
         """For each label the mean over its rows of log(of_label / n(v)), normalized."""
         ladder = self.table.ladders[column]
         raw = self.table.marginal(column).astype(np.float64)
-        held = raw > 0
+        present = raw > 0
         codes = ladder.codes[level]
         logs = np.zeros(len(raw))
-        logs[held] = raw[held] * np.log(of_label[codes][held] / raw[held])
+        logs[present] = raw[present] * np.log(of_label[codes][present] / raw[present])
         sums = np.bincount(codes, weights=logs, minlength=len(of_label))
         rows = np.maximum(self._label_rows(column, level), 1.0)
         scale = self._most[column] / max(self.table.rows, 1)

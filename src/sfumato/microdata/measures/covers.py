@@ -66,13 +66,13 @@ def _numbers(ladder: Ladder, type_: ColumnType) -> Floats | None:
         return ladder.numbers
     present = np.array([value is not None for value in ladder.values], bool)
     try:
-        found = numbers_of([value for value in ladder.values if value is not None], type_)
+        read = numbers_of([value for value in ladder.values if value is not None], type_)
     except ValueError:
         return None
-    if found is None or np.isnan(found).any():
+    if read is None or np.isnan(read).any():
         return None
     numbers = np.full(ladder.size, np.nan)
-    numbers[present] = found
+    numbers[present] = read
     return numbers
 
 
@@ -107,10 +107,10 @@ def _ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
     places = domain.ladder.places
     ends = [text[1:-1].partition(DASH) if text and text[0] == "[" else ("", "", "") for text in labels]
     owners = [code for code, (low, dash, high) in enumerate(ends) if dash and low in places and high in places]
-    held = domain.all_numbers[domain.values]
-    held = held[~np.isnan(held)]
+    numbers = domain.all_numbers[domain.values]
+    numbers = numbers[~np.isnan(numbers)]
     low, high = (domain.all_numbers[[places[ends[code][end]] for code in owners]] for end in (0, 2))
-    first, last = np.searchsorted(held, low, "left"), np.searchsorted(held, high, "right") - 1
+    first, last = np.searchsorted(numbers, low, "left"), np.searchsorted(numbers, high, "right") - 1
     some = first <= last
     yield np.array(owners, np.int64)[some], first[some]
     yield np.array(owners, np.int64)[some], last[some]

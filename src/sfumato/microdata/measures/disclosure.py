@@ -95,11 +95,11 @@ def unique_rows(counted: Counted, columns: Sequence[str], missing: Sequence[str]
         counted: Published rows, counted by these columns at least.
     """
     places = [counted.columns.index(name) for name in columns]
-    told = [
+    masks = [
         np.array([value_of(text, missing) not in (None, STAR) for text in counted.values[place]] or [False], bool)
         for place in places
     ]
     keys, owners = np.unique(counted.codes[:, places], axis=0, return_inverse=True)
     rows = np.bincount(owners.reshape(-1), weights=counted.counts, minlength=len(keys))
-    shown = np.all([mask[keys[:, place]] for place, mask in enumerate(told)], axis=0)
+    shown = np.all([mask[keys[:, place]] for place, mask in enumerate(masks)], axis=0)
     return UniqueRows(tuple(columns), int(((rows == 1) & shown).sum()))

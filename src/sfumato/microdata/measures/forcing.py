@@ -28,15 +28,15 @@ def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) ->
         return {}
     grouper = Grouper(table)
     population = None if table.population is None else Grouper(table.population)
-    found = {}
+    entries = {}
     for column, (name, level) in enumerate(zip(table.columns, recoding.node, strict=True)):
         if level <= plan.columns[name].min_level:
             continue
         node = (*recoding.node[:column], level - 1, *recoding.node[column + 1 :])
         rows = _failing_rows(plan, table, grouper, population, node)
         if rows:
-            found[name] = {"level": level - 1, "rows": rows}
-    return found
+            entries[name] = {"level": level - 1, "rows": rows}
+    return entries
 
 
 def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, population: Grouper | None, node: Node) -> int:

@@ -53,11 +53,11 @@ def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
     failing = np.zeros(len(recoding.suppressed), bool)
     failing[owners] = recoding.suppressed[recoding.owners]
     weights = (1.0,) * len(table.columns)
-    found = []
+    losses = []
     for name in BY_COLUMN:
         parts = prepare(name, table, weights).per_column(grouped, failing)  # type: ignore[arg-type]
-        found.append(Lost(name, sum(parts.values()), parts))
-    return found
+        losses.append(Lost(name, sum(parts.values()), parts))
+    return losses
 
 
 def _sizes(recoding: Recoding, view: View) -> list[Lost]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.errors import UnattainableError
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import Model, ReleaseModel, of_release
 from sfumato.microdata.models.readers_view import without_skew
@@ -60,6 +61,12 @@ def assess(
         failing = without_skew(classes, whole, models, assessment.failing)
         if (failing == assessment.failing).all():
             return assessment
+
+
+def beyond_limits(models: Sequence[Model], whole: Classes) -> UnattainableError | None:
+    """The error for a promise that these data cannot keep, whatever is published; None where each can be kept."""
+    reasons = ((model.name, model.limits(whole)) for model in models)
+    return next((UnattainableError(why, "Ask for less, or add rows.", name) for name, why in reasons if why), None)
 
 
 def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Counts) -> Assessment:

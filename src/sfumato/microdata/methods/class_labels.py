@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Labels
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Labels, class_recoding
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -45,14 +45,4 @@ def recode_classes(
         classes = np.vstack([classes, np.array(stars, np.int32)])
     sizes = np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64)
     suppressed = np.arange(len(classes)) >= kept
-    return ClassRecoding(
-        table.columns,
-        table.codings,
-        table.codes,
-        owners.astype(np.int32),
-        tuple(labels),
-        np.ascontiguousarray(classes),
-        suppressed,
-        sizes,
-        division,
-    )
+    return class_recoding(table, owners, labels, classes, sizes, suppressed, division)

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import SfumatoError, UnattainableError
+from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.methods.lost_columns import lost_columns
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.top_classes import with_top_classes
-from sfumato.microdata.models.classes import Histogram
 from sfumato.microdata.models.readers_view import without_skew
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.prediction import classes_of, veils
@@ -29,16 +28,12 @@ FOLDERS = {
     "cells": "cells.search",
     "microaggregation": "microaggregation",
 }
-# A rehearsal searches so many combinations for so long.
-REHEARSED = 24
-REHEARSAL_SECONDS = 0.2
-_rehearsed: set[tuple[str, ...]] = set()
 
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for; what is only measured must not steer it."""
     plan, steering = person_view(plan, weighted_view(table.holding(plan.promise_columns)))
-    result = _search(plan, steering, progress)
+    result = find_recoding(plan, steering, progress)
     if table.persons:
         result = with_persons_kept(plan, steering, result)
     if getattr(plan.method, "hide_minimality", False):
@@ -47,7 +42,8 @@ def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) 
     return replace(result, details={**result.details, "lost_columns": lost} if lost else result.details)
 
 
-def _search(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Result:
+def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Result:
+    """The recoding that the method of a plan finds, by the columns that steer it."""
     folder = FOLDERS.get(plan.method.name, "full_domain.search")
     find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{folder}").search
     result = find(plan, plan.method, table, progress)
@@ -102,7 +98,7 @@ def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -
 def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     """A near-least release, with what it loses more than the least one that the method finds."""
     drawn: Any = result.method or plan.method
-    least = _search(replace(plan, method=replace(drawn, hide_minimality=False)), table, None)
+    least = find_recoding(replace(plan, method=replace(drawn, hide_minimality=False)), table, None)
     cost = result.loss - least.loss
     remark = (
         f"The release is drawn from near-least ones, so that nobody can reason from the least: it loses "
@@ -110,38 +106,3 @@ def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     )
     details = {**result.details, "minimality": {"least_loss": least.loss, "cost": cost}}
     return replace(result, details=details, remarks=(*result.remarks, remark), proved_optimal=False)
-
-
-def rehearse(plan: Plan, table: FrequencyTable) -> None:
-    """Search a few combinations, so that all compiled loops are loaded before the time of the search is counted."""
-    method = replace(plan.method, time_limit=REHEARSAL_SECONDS)
-    names = (str(method), *sorted({model.name for model in plan.privacy}))
-    if names in _rehearsed:
-        return
-    try:
-        _search(replace(plan, method=method), _part(weighted_view(table.holding(plan.promise_columns))), None)
-    except SfumatoError:
-        # So few rows may not keep the promises: loading the loops was the aim.
-        return
-    _rehearsed.add(names)
-
-
-def _part(table: FrequencyTable) -> FrequencyTable:
-    """Some combinations of a table."""
-    chosen = np.arange(min(REHEARSED, len(table.counts)))
-    sensitive = {name: _first(rows, len(chosen)) for name, rows in table.sensitive.items()}
-    return replace(
-        table,
-        codes=table.codes[chosen],
-        counts=table.counts[chosen],
-        sensitive=sensitive,
-        population=table.population,
-        persons={},
-    )
-
-
-def _first(histogram: Histogram, number: int) -> Histogram:
-    end = int(histogram.starts[number])
-    return Histogram(
-        histogram.starts[: number + 1], histogram.values[:end], histogram.counts[:end], histogram.size, histogram.texts
-    )

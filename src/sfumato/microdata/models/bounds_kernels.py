@@ -19,20 +19,18 @@ def capped(starts, values, counts, caps, failing, enough, out):
     The sum less m is concave in m and zero at m = 0, so halving finds the last m. caps: (values,).
     """
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         low, high = 0, 0
         for entry in range(starts[one], starts[one + 1]):
             high += counts[entry]
         while low < high:
             middle = (low + high + 1) // 2
-            held = 0.0
+            room = 0.0
             for entry in range(starts[one], starts[one + 1]):
-                held += min(float(counts[entry]), caps[values[entry]] * middle)
-            if held >= middle - 1e-6:
+                room += min(float(counts[entry]), caps[values[entry]] * middle)
+            if room >= middle - 1e-6:
                 low = middle
             else:
                 high = middle - 1
@@ -44,11 +42,9 @@ def capped(starts, values, counts, caps, failing, enough, out):
 def recursive(starts, counts, least, c, failing, enough, out):
     """The largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by halving."""
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         sorted_counts = np.sort(counts[starts[one] : starts[one + 1]])[::-1]
         low, high = 0, sorted_counts[0] if len(sorted_counts) else 0
         while low < high:
@@ -72,12 +68,10 @@ def entropy(starts, counts, least, failing, enough, out):
     """The largest part whose entropy is at least log(least): counts cut off at some height, found by halving."""
     wanted = np.log(least) - 1e-9
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         begin, end = starts[one], starts[one + 1]
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         if end - begin < least - 1e-9:
             lost += out[one]
             out[one] = 0
@@ -103,25 +97,18 @@ def _cut_entropy(counts, begin, end, height):
     total = 0.0
     for entry in range(begin, end):
         total += min(float(counts[entry]), height)
-    found = 0.0
+    nats = 0.0
     for entry in range(begin, end):
         share = min(float(counts[entry]), height) / total
-        found -= share * np.log(share)
-    return found
+        nats -= share * np.log(share)
+    return nats
 
 
 @njit(cache=True, nogil=True)
 def entropies(starts, counts, out):
     """The entropy of each class in nats."""
     for one in range(len(starts) - 1):
-        total = 0.0
-        for entry in range(starts[one], starts[one + 1]):
-            total += counts[entry]
-        found = 0.0
-        for entry in range(starts[one], starts[one + 1]):
-            share = counts[entry] / total
-            found -= share * np.log(share)
-        out[one] = found
+        out[one] = _cut_entropy(counts, starts[one], starts[one + 1], np.inf)
 
 
 @njit(cache=True, nogil=True)
@@ -157,10 +144,10 @@ def _insert(top, count):
 def highest_ratio(starts, values, counts, sizes, reference, out):
     """For each class, the greatest of share / reference over the values it holds. reference: (values,) positive."""
     for one in range(len(starts) - 1):
-        found = 0.0
+        highest = 0.0
         for entry in range(starts[one], starts[one + 1]):
-            found = max(found, counts[entry] / sizes[one] / reference[values[entry]])
-        out[one] = found
+            highest = max(highest, counts[entry] / sizes[one] / reference[values[entry]])
+        out[one] = highest
 
 
 @njit(cache=True, nogil=True)
@@ -173,7 +160,7 @@ def lowest_ratio(starts, values, counts, sizes, reference, present, out):
         if starts[one + 1] - starts[one] < present:
             out[one] = 0.0
             continue
-        found = np.inf
+        lowest = np.inf
         for entry in range(starts[one], starts[one + 1]):
-            found = min(found, counts[entry] / sizes[one] / reference[values[entry]])
-        out[one] = found
+            lowest = min(lowest, counts[entry] / sizes[one] / reference[values[entry]])
+        out[one] = lowest

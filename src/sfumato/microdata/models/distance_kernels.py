@@ -26,12 +26,12 @@ def tree_distances(starts, values, counts, sizes, asked, labels, shares, out):
     for one in range(len(starts) - 1):
         if not asked[one]:
             continue
-        found = 0.0
+        distance = 0.0
         for level in range(levels):
-            found += _excess(
+            distance += _excess(
                 starts[one], starts[one + 1], values, counts, sizes[one], labels[level], shares[level], tally
             )
-        out[one] = found / max(levels, 1)
+        out[one] = distance / max(levels, 1)
 
 
 @njit(cache=True, nogil=True)
@@ -39,12 +39,12 @@ def _excess(begin, end, values, counts, size, labels, shares, tally):
     """The sum over labels of (q - p) where it is positive; q is the share among `size` rows. tally stays zero."""
     for entry in range(begin, end):
         tally[labels[values[entry]]] += counts[entry]
-    found = 0.0
+    excess = 0.0
     for entry in range(begin, end):
         label = labels[values[entry]]
-        found += max(tally[label] / size - shares[label], 0.0)
+        excess += max(tally[label] / size - shares[label], 0.0)
         tally[label] = 0.0
-    return found
+    return excess
 
 
 @njit(cache=True, nogil=True)
@@ -58,21 +58,19 @@ def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, enou
     tally = np.zeros(shares.shape[1])
     rows, parts = np.empty(labels.size), np.empty(labels.size)
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
-        held = 0
+        size = 0
         for level in range(levels):
-            held = _gather(
-                starts[one], starts[one + 1], values, counts, labels[level], shares[level], tally, rows, parts, held
+            size = _gather(
+                starts[one], starts[one + 1], values, counts, labels[level], shares[level], tally, rows, parts, size
             )
         low, high = 0, sizes[one]
         while low < high:
             middle = (low + high + 1) // 2
             near = 0.0
-            for place in range(held):
+            for place in range(size):
                 near += min(rows[place] / middle, parts[place])
             if levels - near <= most * levels:
                 low = middle
@@ -83,17 +81,17 @@ def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, enou
 
 
 @njit(cache=True, nogil=True)
-def _gather(begin, end, values, counts, labels, shares, tally, rows, parts, held):
+def _gather(begin, end, values, counts, labels, shares, tally, rows, parts, size):
     """Append the rows of each label of a class, and its share in the table; tally stays zero."""
     for entry in range(begin, end):
         tally[labels[values[entry]]] += counts[entry]
     for entry in range(begin, end):
         label = labels[values[entry]]
         if tally[label] > 0:
-            rows[held], parts[held] = tally[label], shares[label]
+            rows[size], parts[size] = tally[label], shares[label]
             tally[label] = 0.0
-            held += 1
-    return held
+            size += 1
+    return size
 
 
 @njit(cache=True, nogil=True)
@@ -122,13 +120,13 @@ def _dense_line(begin, end, values, counts, size, ranks, below, running):
     steps = len(below) - 1
     for entry in range(begin, end):
         running[ranks[values[entry]]] += counts[entry] / size
-    share, found = 0.0, 0.0
+    share, distance = 0.0, 0.0
     for place in range(steps):
         share += running[place]
-        found += abs(share - below[place])
+        distance += abs(share - below[place])
     for entry in range(begin, end):
         running[ranks[values[entry]]] = 0.0
-    return found / max(steps, 1)
+    return distance / max(steps, 1)
 
 
 @njit(cache=True, nogil=True)
@@ -136,12 +134,12 @@ def _sparse_line(begin, end, values, counts, size, ranks, below, sums):
     """The distance on a line, from value to value: for columns of many values."""
     steps = len(below) - 1
     places = ranks[values[begin:end]]
-    share, at, found = 0.0, 0, 0.0
+    share, at, distance = 0.0, 0, 0.0
     for entry in np.argsort(places):
-        found += _stretch(share, at, places[entry], below, sums)
+        distance += _stretch(share, at, places[entry], below, sums)
         share += counts[begin + entry] / size
         at = places[entry]
-    return (found + _stretch(share, at, steps, below, sums)) / max(steps, 1)
+    return (distance + _stretch(share, at, steps, below, sums)) / max(steps, 1)
 
 
 @njit(cache=True, nogil=True)
@@ -164,11 +162,9 @@ def order_kept(starts, values, counts, sizes, ranks, below, most, failing, enoug
     steps = len(below) - 1
     running = np.zeros(len(below))
     lost = 0
-    for one in range(len(starts) - 1):
+    for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        if not failing[one]:
-            continue
         running[:] = 0.0
         for entry in range(starts[one], starts[one + 1]):
             running[ranks[values[entry]]] += counts[entry]
@@ -177,12 +173,12 @@ def order_kept(starts, values, counts, sizes, ranks, below, most, failing, enoug
         low, high = 0, sizes[one]
         while low < high:
             middle = (low + high + 1) // 2
-            found = 0.0
+            distance = 0.0
             for place in range(steps):
                 over = below[place] - running[place] / middle
                 under = 1.0 - (sizes[one] - running[place]) / middle - below[place]
-                found += max(over, under, 0.0)
-            if found / max(steps, 1) <= most:
+                distance += max(over, under, 0.0)
+            if distance / max(steps, 1) <= most:
                 low = middle
             else:
                 high = middle - 1

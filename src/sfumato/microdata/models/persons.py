@@ -8,7 +8,7 @@ and person has its own. Whatever rolls histograms up so rolls persons up.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -107,47 +107,17 @@ class PersonModel:
     """
 
     model: Model
+    of_release: ClassVar[bool] = False
 
-    @property
-    def name(self) -> str:
-        return self.model.name
-
-    @property
-    def asks(self) -> str:
-        return self.model.asks
-
-    @property
-    def of_release(self) -> bool:
-        return False
-
-    @property
-    def compares(self) -> bool:
-        return self.model.compares
-
-    @property
-    def against(self) -> str:
-        return self.model.against
-
-    @property
-    def column(self) -> str | None:
-        return self.model.column
-
-    @property
-    def asked(self) -> float:
-        return self.model.asked
-
-    @property
-    def least_rows(self) -> int:
-        """So many persons have as many rows at least."""
-        return self.model.least_rows
-
-    @property
-    def monotone_suppression(self) -> bool:
-        return self.model.monotone_suppression
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else is asked of a promise, its number and its least rows among it: as of that about rows."""
+        if name == "model" or name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
 
     @property
     def monotone_generalization(self) -> bool:
-        return self.model.monotone_suppression
+        return bool(self.model.monotone_suppression)
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         return failing_by_persons(self.model, by_persons(classes, whole), whole_by_persons(whole))
@@ -168,8 +138,7 @@ class PersonModel:
 def against_raw(model: Model) -> Model:
     """A promise that compares, against the raw table alone; it may be about persons."""
     if isinstance(model, PersonModel):
-        wrapped: Model = cast("Any", PersonModel(against_raw(model.model)))
-        return wrapped
+        return counting_persons((against_raw(model.model),))[0]
     return replace(model, against="raw")  # type: ignore[type-var]
 
 

@@ -5,10 +5,10 @@ fail are suppressed by their labels. A `ClassRecoding` publishes each combinatio
 recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -160,6 +160,21 @@ class ClassRecoding:
 
 
 Recoding = LevelRecoding | ClassRecoding
+
+
+def class_recoding(
+    table: FrequencyTable,
+    owners: npt.NDArray[np.signedinteger[Any]],
+    labels: Sequence[Labels],
+    classes: npt.NDArray[np.int32],
+    sizes: Counts,
+    suppressed: Mask,
+    division: Division | None = None,
+) -> ClassRecoding:
+    """The recoding of a table whose combinations belong to classes, each with a label code a column."""
+    columns, codings, combinations = table.columns, table.codings, table.codes
+    codes, owner = np.ascontiguousarray(classes), owners.astype(np.int32)
+    return ClassRecoding(columns, codings, combinations, owner, tuple(labels), codes, suppressed, sizes, division)
 
 
 def at_node(

@@ -1,16 +1,16 @@
 """The release folder of a protected table."""
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sfumato.delimited import delimited_text
 from sfumato.folders import staged, write_text
 from sfumato.report.tables import html
+from sfumato.shapes.files import written
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.plan.plan import table_plan_dict
+from sfumato.tables.plan.plan import TablePlan, table_plan_dict
 from sfumato.tables.protected import MaskedTable
 
 
@@ -27,14 +27,12 @@ def write_release(protected: MaskedTable, report: Mapping[str, Any], folder: Pat
 
 def fill(protected: MaskedTable, report: Mapping[str, Any], stage: Path, folder: Path) -> None:
     """Write the files of a release into a folder that will be called otherwise."""
-    import yaml
-
     files = {
         "table.csv": _csv(protected.columns),
         "published.csv": _csv(protected.public),
         "report.json": json.dumps(report, indent=2, ensure_ascii=False) + "\n",
         "report.html": html(protected, report),
-        "plan.yaml": yaml.safe_dump(table_plan_dict(protected.plan, folder), allow_unicode=True, sort_keys=False),
+        "plan.yaml": plan_text(protected.plan, folder),
     }
     if protected.holds:
         files["table-external.csv"] = _csv(protected.external)
@@ -43,8 +41,9 @@ def fill(protected: MaskedTable, report: Mapping[str, Any], stage: Path, folder:
 
 
 def _csv(columns: Columns) -> str:
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(columns.texts)
-    writer.writerows(zip(*columns.texts.values(), strict=True))
-    return lines.getvalue()
+    return delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)])
+
+
+def plan_text(plan: TablePlan, folder: Path) -> str:
+    """The plan as YAML, for a folder in which it will lie."""
+    return written(table_plan_dict(plan, folder), width=80)

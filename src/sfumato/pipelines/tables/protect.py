@@ -12,7 +12,7 @@ from sfumato.tables.build.build import build, read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.masking import Masked, mask_part
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.plan.plan import FILE_KEYS, TABLE, TablePlan, read_table_plan
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.optimal import Progress
 from sfumato.tables.words import NAMES
@@ -115,17 +115,8 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
     return read_table_plan(plan)
 
 
-_TABLE_KEYS = (
-    "value",
-    "group_by",
-    "separator",
-    "frequency",
-    "contributions",
-    "contributors",
-    "holdings",
-    "tolerance",
-    "step",
-)
+# Of the keys of a table those that name no file, nor columns of one.
+_TABLE_KEYS = [key for key in TABLE.keys if key not in FILE_KEYS]
 
 
 def _is_plan_file(table: Any) -> bool:
@@ -135,7 +126,7 @@ def _is_plan_file(table: Any) -> bool:
 def columns_from(table: Any, plan: TablePlan) -> Columns:
     """The columns of a frame, or of a CSV file."""
     if isinstance(table, str | Path):
-        return read_columns(Path(table), plan.table.separator)
+        return read_columns(Path(table), plan.table.dialect)
     from sfumato.engines.tabulation import columns_of
 
     return Columns(columns_of(table))

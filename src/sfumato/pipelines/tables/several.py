@@ -8,18 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sfumato.errors import PlanError, PromiseError
-from sfumato.folders import staged
-from sfumato.pipelines.tables.folder import fill
+from sfumato.folders import staged, write_text
+from sfumato.pipelines.tables.folder import fill, plan_text
 from sfumato.pipelines.tables.protected_table import ProtectedTable
 from sfumato.report.tables import figures
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.masking import mask_part
-from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan, table_plan_dict
+from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
 from sfumato.tables.published.previous import read_releases
 from sfumato.tables.several import joint_part, section_of
 from sfumato.tables.suppression.installed import check_installed
@@ -71,12 +69,8 @@ class ProtectedTables:
             for name, table in self.tables.items():
                 (stage / name).mkdir()
                 fill(table, self.report, stage / name, target / name)
-            text = json.dumps(self.report, indent=2, ensure_ascii=False)
-            (stage / "report.json").write_text(text + "\n", encoding="utf-8")
-            plan = table_plan_dict(self.joint.plan, target)
-            (stage / "plan.yaml").write_text(
-                yaml.safe_dump(plan, allow_unicode=True, sort_keys=False), encoding="utf-8"
-            )
+            write_text(stage / "report.json", json.dumps(self.report, indent=2, ensure_ascii=False) + "\n")
+            write_text(stage / "plan.yaml", plan_text(self.joint.plan, target))
 
 
 def protect_several(plan: TablePlan, table: Any = None, progress: Progress | None = None) -> ProtectedTables:
@@ -128,7 +122,7 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
         raise PlanError(
             f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
         )
-    return read_columns(plan.folder / crossing.source, plan.table.separator)
+    return read_columns(plan.folder / crossing.source, plan.table.dialect)
 
 
 def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
@@ -139,7 +133,7 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     value = None if source.value == COUNT else source.value
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
-    base = base_of(data, names, value, source.weight, source.holding, TOP if value else 0)
+    base = base_of(data, names, value, source.weight, source.holding, TOP if value else 0, source.decimal)
     cells = table_of(base, dimensions, value, TOP, with_holdings=source.holding is not None)
     return Columns(columns_of(frame_of("", cells)))
 

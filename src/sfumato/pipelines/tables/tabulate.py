@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sfumato.delimited import DecimalMark, check_decimal
 from sfumato.tables.tabulate import shaped, table_of
 
 
@@ -14,6 +15,7 @@ def tabulate(
     weight: str | None = None,
     holding: str | None = None,
     top: int = 2,
+    decimal: DecimalMark = ".",
 ) -> Any:
     """The table of microdata with every total, ready for `protect`.
 
@@ -23,6 +25,7 @@ def tabulate(
         value: The column to be summed; a table of counts without it.
         weight: A column that says how many respondents of its value a record stands for; the count is of records.
         holding: The column that says which holding a record belongs to.
+        decimal: The decimal mark of a CSV file.
         top: How many of the contributions that are largest by absolute size are kept beside a sum.
 
     Returns:
@@ -40,5 +43,5 @@ def tabulate(
 
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
-    base = base_of(data, names, value, weight, holding, top if value else 0)
+    base = base_of(data, names, value, weight, holding, top if value else 0, check_decimal(decimal))
     return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None))

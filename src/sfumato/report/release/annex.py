@@ -4,10 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.errors import missing_extra
+from sfumato.errors import extra_part
 from sfumato.report.release import sentences
 from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.sign_off import SIGNERS, decision_rows, document_rows, residual_sentences
+from sfumato.report.release.sign_off import (
+    SIGNERS,
+    attacker_sentences,
+    decision_rows,
+    document_rows,
+    residual_sentences,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +37,7 @@ def parts(dossier: Dossier) -> list[Part]:
     return [
         Part(words["annex.processing"], tables=[[["", ""], *document_rows(dossier)]]),
         Part(words["annex.necessity"], [_necessity(dossier)], tables=[decisions]),
-        Part(
-            words["annex.risks"], points=[words[f"sign.attacker.{name}"] for name in ("prosecutor", "marketer", "not")]
-        ),
+        Part(words["annex.risks"], points=attacker_sentences(words)),
         Part(words["annex.measures"], [words["report.checked"]], promises),
         Part(words["annex.residual"], points=[*residual_sentences(dossier), *sentences.limits(words, models)]),
         Part(words["annex.evidence"], tables=[[["", "SHA-256"], *_seals(dossier)]]),
@@ -78,10 +82,8 @@ def document(dossier: Dossier) -> Any:
     Raises:
         EngineError: The part that writes it is not installed.
     """
-    try:
+    with extra_part("python-docx", "word"):
         import docx
-    except ImportError:
-        raise missing_extra("python-docx", "word") from None
     made = docx.Document()
     made.add_heading(dossier.words["annex.title"], 0)
     for part in parts(dossier):

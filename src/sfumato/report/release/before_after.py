@@ -120,14 +120,10 @@ def _column(words: Words, table: FrequencyTable, recoding: Recoding, place: int,
         int((marginal > 0).sum()),
         int((rows > 0).sum()),
         tuple(_examples(words, table, recoding, place, kept)),
-        _shares(words, labels, _before(recoding, place, marginal), rows) if isinstance(recoding, LevelRecoding) else (),
+        _shares(words, labels, _rows(recoding.label_codes(place), marginal, len(labels)), rows)
+        if isinstance(recoding, LevelRecoding)
+        else (),
     )
-
-
-def _before(recoding: LevelRecoding, place: int, marginal: Counts) -> Floats:
-    """Raw rows behind each published label."""
-    size = len(recoding.labels[place])
-    return _rows(recoding.label_codes(place), marginal, size)
 
 
 def _rows(codes: npt.NDArray[np.int32], counts: Counts, size: int) -> Floats:

@@ -26,13 +26,13 @@ Meaning = tuple[str, str]
 def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Meaning, ...]]:
     """For each quasi-identifier, published labels and what they stand for; labels that are values are left out."""
     kept = ~recoding.suppressed
-    found: dict[str, tuple[Meaning, ...]] = {}
+    entries: dict[str, tuple[Meaning, ...]] = {}
     for place, name in enumerate(recoding.columns):
         codes = np.unique(recoding.classes[kept, place])
         labels = [recoding.labels[place][code] for code in codes.tolist()]
         ladder, level = recoding.codings[place].ladder, _level(recoding, place)
-        found[name] = tuple(_column(words, plan, name, ladder, level, labels))
-    return found
+        entries[name] = tuple(_column(words, plan, name, ladder, level, labels))
+    return entries
 
 
 def _level(recoding: Recoding, place: int) -> int | None:
@@ -47,11 +47,11 @@ def _column(
     coarse = [label for label in labels if label is not None and label not in ladder.values]
     hierarchy = plan.columns[name].hierarchy
     groups = _members(ladder, level) if isinstance(hierarchy, Tree | HierarchyFile) else {}
-    told: dict[str, int] = {}
+    shown: dict[str, int] = {}
     for label in coarse[:MOST_GROUPS]:
         kind, meaning = _meaning(words, hierarchy, level, label, groups)
-        told[kind] = told.get(kind, 0) + 1
-        if kind == "group" or told[kind] <= MOST_EXAMPLES:
+        shown[kind] = shown.get(kind, 0) + 1
+        if kind == "group" or shown[kind] <= MOST_EXAMPLES:
             yield label, meaning
 
 

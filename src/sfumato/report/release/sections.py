@@ -115,13 +115,10 @@ def _cut(value: str, length: int = 40) -> str:
 def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
     assert dossier.plan is not None
     words, report = dossier.words, dossier.report
-    changed = evidence is not None and evidence.before != evidence.after
-    counts = (evidence.before, evidence.after) if evidence is not None and changed else None
-    became = (
-        ""
-        if counts is None
-        else words["report.became"].format(before=words.count(counts[0]), after=words.count(counts[1]))
-    )
+    became = ""
+    if evidence is not None and evidence.before != evidence.after:
+        counts = {"before": words.count(evidence.before), "after": words.count(evidence.after)}
+        became = words["report.became"].format(**counts)
     if name in report.levels and evidence is not None:
         return sentences.fate(words, dossier.plan.columns[name].hierarchy, report.levels[name], evidence.top) + became
     if name in report.levels:

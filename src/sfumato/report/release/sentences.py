@@ -72,26 +72,14 @@ def disclosure(words: Words, report: Report) -> list[str]:
     lines = []
     for name, figures in report.disclosure.sensitive.items():
         key = "disclosure.one_value" if figures.one_value_classes else "disclosure.diverse"
-        lines.append(
-            words[key].format(
-                column=name,
-                alone=words.figure(f"{figures.one_value_classes:,}"),
-                classes=words.figure(f"{figures.classes:,}"),
-                rows=words.figure(f"{figures.one_value_rows:,}"),
-                l=figures.l,
-                t=words.figure(f"{figures.t:.3g}"),
-            )
-        )
+        counts = {"alone": figures.one_value_classes, "classes": figures.classes, "rows": figures.one_value_rows}
+        texts = {part: words.count(count) for part, count in counts.items()}
+        lines.append(words[key].format(column=name, l=figures.l, t=words.figure(f"{figures.t:.3g}"), **texts))
     worst = report.disclosure.most_telling
     if worst is not None:
-        share = worst.rows / max(report.published_rows, 1)
-        lines.append(
-            words["disclosure.unique"].format(
-                columns=" + ".join(worst.columns),
-                rows=words.figure(f"{worst.rows:,}"),
-                share=words.figure(f"{share:.1%}"),
-            )
-        )
+        share = words.figure(f"{worst.rows / max(report.published_rows, 1):.1%}")
+        unique = {"columns": " + ".join(worst.columns), "rows": words.count(worst.rows), "share": share}
+        lines.append(words["disclosure.unique"].format(**unique))
     return [*lines, *report.disclosure.unmeasured]
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +57,8 @@ def _pack(folder: Path, target: Path) -> None:
 def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.release import anonymize
 
-    release = anonymize(None, plan, workspace=result.parent, progress=tell, **parameters)
-    try:
+    with closing(anonymize(None, plan, workspace=result.parent, progress=tell, **parameters)) as release:
         release.save(result)
-    finally:
-        release.close()
 
 
 def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:

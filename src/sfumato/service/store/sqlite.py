@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,9 @@ class SqliteDatabase:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
             yield connection
-        finally:
-            connection.close()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -9,9 +9,10 @@ import numpy as np
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import instance_part
+from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.cells import Numbers, Places, Status, Statuses, make_table, no_bounds
 from sfumato.tables.cells.columns import Columns, read_columns
-from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_codes, level_tree
+from sfumato.tables.cells.dimensions import Code, Tree, level_codes
 from sfumato.tables.cells.parts import Part, in_group, in_part
 from sfumato.tables.cells.relations import Key, check, derive, describe
 from sfumato.tables.plan.plan import Dimension, TablePlan
@@ -43,7 +44,7 @@ def read_source(plan: TablePlan) -> Columns:
     name = plan.table.source or plan.table.cells
     if name is None:
         raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
-    return read_columns(plan.folder / name, plan.table.separator)
+    return read_columns(plan.folder / name, plan.table.dialect)
 
 
 def build(plan: TablePlan, columns: Columns) -> list[Part]:
@@ -95,12 +96,9 @@ def dimensions_of(dimensions: Mapping[str, Dimension], columns: Columns, folder:
 def _dimension(name: str, dimension: Dimension, columns: Columns, folder: Path) -> tuple[Tree, list[Code]]:
     if dimension.levels:
         codes = level_codes(columns, dimension.levels, dimension.total)
-        return level_tree(name, codes, dimension.levels, dimension.total), codes
-    texts = columns.text(dimension.column or "")
-    if dimension.hierarchy is None:
-        return flat_tree(dimension.column or name, texts, dimension.total), [(text,) for text in texts]
-    tree = file_tree(dimension.column or name, folder / dimension.hierarchy, dimension.total, texts)
-    return tree, [(text,) for text in texts]
+    else:
+        codes = [(text,) for text in columns.text(dimension.column or "")]
+    return tree_of(dimension.column or name, dimension.placed(folder), codes), codes
 
 
 def _part(

@@ -138,7 +138,7 @@ def _column(columns: Columns, name: str, default: Numbers) -> Numbers:
 
 
 def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
-    columns = read_columns(plan.folder / (plan.table.relations or ""), plan.table.separator)
+    columns = read_columns(plan.folder / (plan.table.relations or ""), plan.table.dialect)
     rows: dict[str, dict[int, float]] = {}
     coefs = columns.numbers("coef")
     for name, cell, coef in zip(columns.text("relation"), columns.text("cell_id"), coefs, strict=True):

@@ -82,13 +82,13 @@ def _number(text: str) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def read_columns(path: Path, separator: str | None = None) -> Columns:
-    """The columns of a CSV file; the separator is guessed from the header unless given.
+def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:
+    """The columns of a CSV file; the separator is guessed from the header unless the dialect has one.
 
     Raises:
         DataError: The file cannot be read, is not UTF-8, or has rows of unequal length.
     """
-    header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, Dialect(separator))] or [[]]
+    header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, dialect)] or [[]]
     if not rows:
         raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
     if len(set(header)) < len(header):

@@ -30,10 +30,10 @@ class Tree:
 
     def children(self) -> dict[Code, list[Code]]:
         """The parts of every code that has some."""
-        found: dict[Code, list[Code]] = {}
+        below: dict[Code, list[Code]] = {}
         for code, parent in self.parents.items():
-            found.setdefault(parent, []).append(code)
-        return found
+            below.setdefault(parent, []).append(code)
+        return below
 
     def height(self, code: Code) -> int:
         """The number of steps from the root."""

@@ -74,12 +74,12 @@ def relations_of(
         raise PlanError(f'there is no row or column "{margins}".', "Check margins=.", "no-margin")
     _check_subtotals(rows, columns, subtotals or {})
     places = np.arange(grid.size).reshape(grid.shape)
-    found = []
+    relations = []
     for lines, cells, labels in ((grid, places, rows), (grid.T, places.T, columns)):
         sums = [*_declared(lines, labels, subtotals or {}), *_shown(lines, labels, margins, subtotals)]
         _check_margins(lines, labels, margins, sums)
-        found += [pair for one in dict.fromkeys(sums) for pair in _across(one, cells)]
-    return make_relations(found)
+        relations += [pair for one in dict.fromkeys(sums) for pair in _across(one, cells)]
+    return make_relations(relations)
 
 
 def _across(one: Sum, cells: npt.NDArray[np.int64]) -> list[tuple[list[int], list[float]]]:
@@ -90,18 +90,18 @@ def _across(one: Sum, cells: npt.NDArray[np.int64]) -> list[tuple[list[int], lis
 
 def _shown(lines: Grid, labels: Sequence[Any], margins: str | None, subtotals: Subtotals | None) -> Sequence[Sum]:
     """The sums that the numbers show; those of scattered lines are sought unless the caller names the subtotals."""
-    found = find_sums(lines, _margins(labels, margins), scattered=subtotals is None)
-    if found.doubt is not None:
+    search = find_sums(lines, _margins(labels, margins), scattered=subtotals is None)
+    if search.doubt is not None:
         what = {
             Doubt.AMBIGUOUS: "a row or column of the crosstab may be the sum of others, in many ways.",
             Doubt.UNSEARCHED: "the crosstab has too many rows or columns to tell which are sums of others.",
         }
         raise DataError(
-            what[found.doubt],
+            what[search.doubt],
             "Name every subtotal with its parts in subtotals=, {} when there is none; or the total in margins=.",
-            found.doubt.value,
+            search.doubt.value,
         )
-    return found.sums
+    return search.sums
 
 
 def _margins(labels: Sequence[Any], margins: str | None) -> Mask:
@@ -137,14 +137,14 @@ def _declared(lines: Grid, labels: Sequence[Any], subtotals: Subtotals) -> list[
         DataError: One does not add up.
     """
     places = {label: place for place, label in enumerate(labels)}
-    found = []
+    sums = []
     for total, parts in subtotals.items():
         if all(name in places for name in (total, *parts)):
             one = Sum(places[total], tuple(sorted({places[part] for part in parts})))
             if one.total in one.parts or not np.array_equal(lines[list(one.parts)].sum(axis=0), lines[one.total]):
                 raise DataError(f'subtotals: "{total}" is not the sum of its parts.', "Correct it.", "totals")
-            found.append(one)
-    return found
+            sums.append(one)
+    return sums
 
 
 def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
@@ -158,7 +158,7 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
     whole = [place for place, column in enumerate(crosstab.values.T) if _is_whole(column)]
     sure = {place for place, label in enumerate(crosstab.columns) if _is_share(label, place not in whole, derived)}
     counts = [place for place in whole if place not in sure]
-    found: dict[int, Ratio] = {}
+    ratios: dict[int, Ratio] = {}
     doubtful = set[int]()
     for place, label in enumerate(crosstab.columns):
         parts = [other for other in counts if other != place]
@@ -168,11 +168,11 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
                 "a column of the crosstab is neither counts nor a ratio of two others.", "Leave it out.", "not-a-count"
             )
         if ratio is not None and place in sure:
-            found[place] = ratio
+            ratios[place] = ratio
         elif ratio is not None:
             doubtful.add(place)
     _refuse_doubtful(doubtful, crosstab.values, counts)
-    return found
+    return ratios
 
 
 def _refuse_doubtful(doubtful: set[int], values: Grid, counts: Sequence[int]) -> None:

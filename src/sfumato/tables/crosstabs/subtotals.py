@@ -86,9 +86,9 @@ def find_sums(lines: Lines, margins: Mask, scattered: bool = True) -> Found:
     used = np.flatnonzero(lines.any(axis=1))
     if len(used) < 2 or (lines < 0).any():
         return Found(())
-    found = _Search(lines[used], margins[used]).run(scattered)
-    named = [Sum(int(used[one.total]), tuple(sorted(int(used[part]) for part in one.parts))) for one in found.sums]
-    return Found(tuple(dict.fromkeys(named)), found.doubt)
+    result = _Search(lines[used], margins[used]).run(scattered)
+    named = [Sum(int(used[one.total]), tuple(sorted(int(used[part]) for part in one.parts))) for one in result.sums]
+    return Found(tuple(dict.fromkeys(named)), result.doubt)
 
 
 def adds_up(lines: Lines, total: int) -> bool:
@@ -137,13 +137,13 @@ class _Search:
 
     def _blocks(self) -> list[_Block]:
         """All blocks; those that are made of blocks come a round later."""
-        found: dict[_Block, None] = {}
+        blocks: dict[_Block, None] = {}
         while True:
-            before, ends = len(found), _ends(found)
+            before, ends = len(blocks), _ends(blocks)
             for total in range(len(self._lines)):
-                found.update(dict.fromkeys(self._beside(total, ends)))
-            if len(found) == before or len(found) > TANGLED * len(self._lines):
-                return list(found)
+                blocks.update(dict.fromkeys(self._beside(total, ends)))
+            if len(blocks) == before or len(blocks) > TANGLED * len(self._lines):
+                return list(blocks)
 
     def _beside(self, total: int, ends: _Ends) -> Iterator[_Block]:
         """The blocks whose total is this line, from its neighbor on in either direction."""
@@ -174,17 +174,17 @@ class _Search:
 
     def _scattered(self, totals: Iterable[int]) -> tuple[list[Sum], Doubt | None]:
         """The sums of any lines, for some totals."""
-        found: list[Sum] = []
+        sums: list[Sum] = []
         doubt = None
         for total in totals:
             chosen = self.selections(total)
             if chosen is Doubt.UNSEARCHED:
-                return found, Doubt.UNSEARCHED
+                return sums, Doubt.UNSEARCHED
             if chosen is Doubt.AMBIGUOUS:
                 doubt = Doubt.AMBIGUOUS
             else:
-                found += chosen
-        return found, doubt
+                sums += chosen
+        return sums, doubt
 
     def selections(self, total: int) -> list[Sum] | Doubt:
         """All selections that add up to a line, from those of both halves of the others."""
@@ -204,12 +204,12 @@ class _Search:
             return None
         tight = np.argsort(self._lines[total])[:TIGHT]
         nothing = np.zeros(1, np.uint64)
-        found = _Partial(lines, np.zeros((1, len(tight))), nothing, nothing)
+        partial = _Partial(lines, np.zeros((1, len(tight))), nothing, nothing)
         for place, line in enumerate(lines):
-            found = found.with_line(place, self._lines[line, tight], self._lines[total, tight], self._keys[line])
-            if len(found.keys) > MOST:
+            partial = partial.with_line(place, self._lines[line, tight], self._lines[total, tight], self._keys[line])
+            if len(partial.keys) > MOST:
                 return None
-        return found
+        return partial
 
     def _fitting(self, total: int) -> Places:
         """The lines that can be parts of another: none exceeds it, and together they reach it."""

@@ -4,19 +4,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from sfumato.delimited import DecimalMark, Dialect
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
+from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import (
-    Choice,
+    Conversion,
     Either,
-    Flag,
     Integer,
     Key,
     ListOf,
     MapOf,
-    Number,
     Record,
     Scalar,
     Schema,
@@ -27,27 +27,34 @@ from sfumato.shapes.shapes import (
 from sfumato.tables.plan import rules
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
+Texts = tuple[str, ...]
+Positive = Annotated[float | None, Note(minimum=0)]
+
+
+_STEP = "smallest difference of two values; the last decimal by default"
+_HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
 
 
 @dataclass(frozen=True, slots=True)
 class TableSource:
     """Where the cells are and what their columns mean."""
 
-    source: str | None = None
-    value: str = "value"
-    group_by: tuple[str, ...] = ()
+    source: Annotated[str | None, Note("file with one row for each cell")] = None
+    value: Annotated[str, Note("column with the values")] = "value"
+    group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
     separator: str | None = None
-    frequency: str | None = None
-    contributions: tuple[str, ...] = ()
-    contributors: tuple[str, ...] = ()
-    holdings: str | None = None
-    tolerance: float = 0.0
-    step: float | None = None
-    microdata: str | None = None
-    weight: str | None = None
-    holding: str | None = None
-    cells: str | None = None
-    relations: str | None = None
+    decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
+    frequency: Annotated[str | None, Note("column with the number of respondents")] = None
+    contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
+    contributors: Annotated[Texts, Note("columns with who they are of: the same holding everywhere")] = ()
+    holdings: Annotated[str | None, Note("column with the number of holdings")] = None
+    tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
+    step: Annotated[float | None, Note(_STEP, minimum=1e-9)] = None
+    microdata: Annotated[str | None, Note("file with one row for each record, instead of source")] = None
+    weight: Annotated[str | None, Note("column of the microdata: how many respondents a record stands for")] = None
+    holding: Annotated[str | None, Note(_HOLDING)] = None
+    cells: Annotated[str | None, Note("file: id, value, status, cost, lb, ub, lpl, upl")] = None
+    relations: Annotated[str | None, Note("file: relation, cell_id, coef")] = None
 
     def __post_init__(self) -> None:
         if (self.cells is None) != (self.relations is None):
@@ -56,6 +63,11 @@ class TableSource:
             raise ValueError("contributors are who the contributions are of: give one column for each.")
         if self.cells is not None and (self.source is not None or self.group_by):
             raise ValueError("a table given by cells and relations has no source and no group_by.")
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its files are written."""
+        return Dialect(self.separator, decimal=self.decimal)
 
     @property
     def counts(self) -> bool:
@@ -67,10 +79,10 @@ class TableSource:
 class Dimension:
     """One dimension: level columns from the top down, or one column, flat or with a hierarchy file."""
 
-    levels: tuple[str, ...] = ()
+    levels: Annotated[Texts, Note("level columns from the top down", at_least=1)] = ()
     column: str | None = None
-    hierarchy: str | None = None
-    total: str = "Total"
+    hierarchy: Annotated[str | None, Note("file: .hrc, or child,parent")] = None
+    total: Annotated[str, Scalar("the code of the total")] = "Total"
 
     def __post_init__(self) -> None:
         if bool(self.levels) == (self.column is not None):
@@ -83,13 +95,16 @@ class Dimension:
         return self if self.hierarchy is None else replace(self, hierarchy=str(folder / self.hierarchy))
 
 
+DIMENSION = record_of(Dimension)
+
+
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """One of several tables that are protected together; microdata need no source."""
 
     name: str
-    dimensions: Mapping[str, Dimension]
-    source: str | None = None
+    dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1)]
+    source: Annotated[str | None, Note("file with the cells")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +123,13 @@ class MethodChoice:
     """
 
     name: Method = "optimal"
-    cost: str = "value"
-    level_factor: float = 1.0
-    time_limit: float = 60.0
+    cost: Annotated[str, Note("unit, value, frequency, log, or the name of a column")] = "value"
+    level_factor: Annotated[float, Note(minimum=1)] = 1.0
+    time_limit: Annotated[float, Note("seconds", minimum=0.1)] = 60.0
     prefer: Literal["min", "max"] = "max"
     repair: bool = True
     insiders: bool | None = None
-    zeros: bool = False
+    zeros: Annotated[bool, Note("whether cells of value 0 may be masked")] = False
 
     @property
     def faithful(self) -> bool:
@@ -126,9 +141,9 @@ class MethodChoice:
 class Protection:
     """How far the range of an unsafe cell must reach: absolute, or in percent of its value."""
 
-    lower: float | None = None
-    upper: float | None = None
-    percent: float | None = None
+    lower: Positive = None
+    upper: Positive = None
+    percent: Positive = None
 
     def __post_init__(self) -> None:
         if (self.percent is None) == (self.lower is None and self.upper is None):
@@ -165,11 +180,11 @@ class Attackers:
         coalition: So many of them who tell each other what they know.
     """
 
-    outsider: bool = True
-    respondents: bool = True
-    holdings: bool = True
-    persons: bool = True
-    coalition: int = 1
+    outsider: Annotated[bool, Note("anyone who reads the table")] = True
+    respondents: Annotated[bool, Note("the only respondent of a cell")] = True
+    holdings: Annotated[bool, Note("every holding, with all its cells")] = True
+    persons: Annotated[bool, Note("the one person of a count of 1")] = True
+    coalition: Annotated[int, Note("how many tell each other what they know", minimum=1, maximum=3)] = 1
 
     def __post_init__(self) -> None:
         if not self.outsider:
@@ -204,18 +219,18 @@ class TablePlan:
     plain: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = self.table.cells is not None
-        if given and self.dimensions:
+        by_cells = self.table.cells is not None
+        if by_cells and self.dimensions:
             raise ValueError("a table given by cells and relations has no dimensions.")
-        if not given and not self.dimensions and not self.tables:
+        if not by_cells and not self.dimensions and not self.tables:
             raise ValueError("dimensions are missing.")
-        if self.tables and (given or self.dimensions or self.table.source or self.table.group_by):
+        if self.tables and (by_cells or self.dimensions or self.table.source or self.table.group_by):
             raise ValueError("several tables have their sources and dimensions in tables, and no group_by.")
         if len({crossing.name for crossing in self.tables}) < len(self.tables):
             raise ValueError("two tables have the same name.")
-        if (self.previous or self.table.microdata) and (given or self.table.group_by):
+        if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
             raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
-        if not given and not self.primary:
+        if not by_cells and not self.primary:
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
 
     @property
@@ -313,118 +328,35 @@ def _make_plan(**entries: Any) -> TablePlan:
     return TablePlan(**entries)
 
 
-def _make_method(**entries: Any) -> MethodChoice:
-    """`funktion` is the original's word for `prefer`, `singletons` the field's for `insiders`."""
-    for old, new in (("funktion", "prefer"), ("singletons", "insiders")):
-        if old in entries:
-            entries.setdefault(new, entries.pop(old))
-    return MethodChoice(**entries)
-
-
-_POSITIVE = Number(minimum=0)
+_PQ = record_of(rules.PriorPosterior)
 RULES: dict[str, Record[Any]] = {
-    "range": Record({"min": Key(Number(), True), "max": Key(Number(), True)}, rules.Range),
-    "frequency": Record({"min": Key(Number(minimum=1), True)}, rules.Frequency),
-    "zero-unsafe": Record({"margin": Key(_POSITIVE)}, rules.ZeroUnsafe),
-    "dominance": Record(
-        {"n": Key(Integer(minimum=1), True), "k": Key(Number(minimum=1, maximum=100), True)}, rules.Dominance
-    ),
-    "p-percent": Record({"p": Key(_POSITIVE, True), "n": Key(Integer(minimum=1))}, rules.PriorPosterior),
-    "pq": Record(
-        {"p": Key(_POSITIVE, True), "q": Key(_POSITIVE, True), "n": Key(Integer(minimum=1))}, rules.PriorPosterior
-    ),
-    "holdings": Record({"min": Key(Number(minimum=1), True)}, rules.Holdings),
-    "request": Record({"column": Key(Text(), True), "share": Key(Number(minimum=0, maximum=100))}, rules.Request),
-    "status": Record(
-        {"column": Key(Text(), True), "unsafe": Key(ListOf(Scalar(), 1)), "publish": Key(ListOf(Scalar()))},
-        rules.StatusColumn,
-    ),
-    "waiver": Record({"column": Key(Text(), True), "marks": Key(ListOf(Scalar(), 1))}, rules.Waiver),
+    **{kind.name: record_of(kind) for kind in (rules.Range, rules.Frequency, rules.ZeroUnsafe, rules.Dominance)},
+    "p-percent": replace(_PQ, keys={name: key for name, key in _PQ.keys.items() if name != "q"}),
+    "pq": replace(_PQ, keys={**_PQ.keys, "q": replace(_PQ.keys["q"], required=True)}),
+    **{kind.name: record_of(kind) for kind in (rules.Holdings, rules.Request, rules.StatusColumn, rules.Waiver)},
 }
-TABLE = Record(
-    {
-        "source": Key(Text("file with one row for each cell")),
-        "value": Key(Text("column with the values")),
-        "group_by": Key(ListOf(Text(), about="columns whose values each make a table of their own")),
-        "separator": Key(Text()),
-        "frequency": Key(Text("column with the number of respondents")),
-        "contributions": Key(ListOf(Text(), about="columns with the largest contributions, largest first")),
-        "contributors": Key(ListOf(Text(), about="columns with who they are of: the same holding everywhere")),
-        "holdings": Key(Text("column with the number of holdings")),
-        "tolerance": Key(Number(minimum=0, about="largest difference of a total that is rounding")),
-        "step": Key(Number(minimum=1e-9, about="smallest difference of two values; the last decimal by default")),
-        "microdata": Key(Text("file with one row for each record, instead of source")),
-        "weight": Key(Text("column of the microdata: how many respondents a record stands for")),
-        "holding": Key(Text("column of the microdata: which holding, or whoever attacks as one, a record belongs to")),
-        "cells": Key(Text("file: id, value, status, cost, lb, ub, lpl, upl")),
-        "relations": Key(Text("file: relation, cell_id, coef")),
-    },
-    TableSource,
-)
-DIMENSION = Record(
-    {
-        "levels": Key(ListOf(Text(), 1, "level columns from the top down")),
-        "column": Key(Text()),
-        "hierarchy": Key(Text("file: .hrc, or child,parent")),
-        "total": Key(Scalar("the code of the total")),
-    },
-    Dimension,
-)
-CROSSING = Record(
-    {
-        "name": Key(Text(), True),
-        "source": Key(Text("file with the cells")),
-        "dimensions": Key(MapOf(DIMENSION, 1), True),
-    },
-    Crossing,
-)
+TABLE = record_of(TableSource)
+# Keys of a table that name files, or columns of the microdata.
+FILE_KEYS = ("source", "microdata", "weight", "holding", "cells", "relations")
+CROSSING = record_of(Crossing)
+_OPTIONS = record_of(MethodChoice).keys
+# `funktion` is the original's word for `prefer`, `singletons` the field's for `insiders`.
 METHOD = Record(
     {
-        "name": Key(Choice(("intervals", "optimal", "fast", "ranges")), True),
-        "cost": Key(Text("unit, value, frequency, log, or the name of a column")),
-        "level_factor": Key(Number(minimum=1)),
-        "time_limit": Key(Number(minimum=0.1, about="seconds")),
-        "prefer": Key(Choice(("min", "max"))),
-        "funktion": Key(Choice(("min", "max"))),
-        "repair": Key(Flag()),
-        "insiders": Key(Flag()),
-        "singletons": Key(Flag()),
-        "zeros": Key(Flag("whether cells of value 0 may be masked")),
+        "funktion": _OPTIONS["prefer"],
+        "singletons": _OPTIONS["insiders"],
+        **_OPTIONS,
+        "name": replace(_OPTIONS["name"], required=True),
     },
-    _make_method,
+    MethodChoice,
 )
-PROTECTION = Record({"lower": Key(_POSITIVE), "upper": Key(_POSITIVE), "percent": Key(_POSITIVE)}, Protection)
-ATTACKER = Record(
-    {"lower": Key(Number()), "upper": Key(Number()), "integer": Key(Flag()), "rule": Key(Flag())}, AttackerModel
-)
-ATTACKERS = Record(
-    {
-        "outsider": Key(Flag("anyone who reads the table")),
-        "respondents": Key(Flag("the only respondent of a cell")),
-        "holdings": Key(Flag("every holding, with all its cells")),
-        "persons": Key(Flag("the one person of a count of 1")),
-        "coalition": Key(Integer(minimum=1, maximum=3, about="how many tell each other what they know")),
-    },
-    Attackers,
-)
-_COLUMNS = Choice(("plain", "original"))
-_LANGUAGE = Choice(("en", "de"))
-_OUTPUT = Record({"columns": Key(_COLUMNS), "prefix": Key(Text()), "language": Key(_LANGUAGE)}, Output)
-_METHOD_SHAPE = Either((((str,), Choice(("intervals", "optimal", "fast", "ranges"))), ((Mapping,), METHOD)))
-
-
-@dataclass(frozen=True, slots=True)
-class _MethodShape:
-    """A method by its name alone, or with its options."""
-
-    def read(self, value: object, at: str, faults: Any) -> MethodChoice:
-        found: Any = _METHOD_SHAPE.read(value, at, faults)
-        return found if isinstance(found, MethodChoice) else MethodChoice(name=found)
-
-    def schema(self) -> Schema:
-        return _METHOD_SHAPE.schema()
-
-
+PROTECTION = record_of(Protection)
+ATTACKER = record_of(AttackerModel)
+ATTACKERS = record_of(Attackers)
+_OUTPUT = record_of(Output)
+# By its name alone, or with its options.
+_BY_NAME = Conversion(_OPTIONS["name"].shape, lambda name: MethodChoice(name=name))
+_METHOD = Either((((str,), _BY_NAME), ((Mapping,), METHOD)))
 PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), True),
@@ -433,13 +365,13 @@ PLAN = Record(
         "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
         "previous": Key(ListOf(Text(), 1, "release folders of what was published before")),
         "primary": Key(ListOf(Tagged("rule", RULES))),
-        "method": Key(_MethodShape()),
+        "method": Key(_METHOD),
         "protection": Key(PROTECTION),
         "attacker": Key(ATTACKER),
         "attackers": Key(ATTACKERS),
         "output": Key(_OUTPUT),
-        "columns": Key(_COLUMNS),
-        "language": Key(_LANGUAGE),
+        "columns": _OUTPUT.keys["columns"],
+        "language": _OUTPUT.keys["language"],
     },
     _make_plan,
 )

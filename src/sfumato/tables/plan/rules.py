@@ -7,16 +7,21 @@ in it; what other cells give away is the methods' job.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.shapes.records import Note, TextOrNumber
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach
 from sfumato.tables.cells.columns import Columns
 
 # Safety margin, in percent of the value, of rules that imply none themselves.
 DEFAULT_PERCENT = 10.0
+AtLeastOne = Annotated[float, Note(minimum=1)]
+Many = Annotated[int, Note(minimum=1)]
+Positive = Annotated[float, Note(minimum=0)]
+Marks = Annotated[tuple[TextOrNumber, ...], Note(at_least=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +73,11 @@ class Facts:
             return replace(part, own=own)
         stack = np.nan_to_num(np.stack(part.contributions))
         his = np.abs(stack - own).argmin(axis=0)
-        found = np.abs(np.take_along_axis(stack, his[None], 0)[0] - own) <= 1e-6 * np.maximum(1.0, np.abs(own))
+        listed = np.abs(np.take_along_axis(stack, his[None], 0)[0] - own) <= 1e-6 * np.maximum(1.0, np.abs(own))
         columns = np.arange(len(cells))
         # Whoever comes next is no larger than the last of those that are listed, nor than what is left.
         left = np.maximum(np.abs(part.values) - np.abs(stack).sum(axis=0), 0.0)
-        stack[his[found], columns[found]] = np.minimum(np.abs(stack[-1]), left)[found]
+        stack[his[listed], columns[listed]] = np.minimum(np.abs(stack[-1]), left)[listed]
         return replace(part, contributions=tuple(stack), own=own)
 
     def _rows(self, cells: Places) -> "Facts":
@@ -152,7 +157,7 @@ class Frequency:
     """Cells with 1 to `min` - 1 respondents are unsafe (counts must not be known within 1, sums within 10 %)."""
 
     name: ClassVar[str] = "frequency"
-    min: float
+    min: AtLeastOne
 
     def apply(self, facts: Facts) -> Judgment:
         respondents = facts.respondents("frequency")
@@ -166,7 +171,7 @@ class ZeroUnsafe:
     """Cells of value 0 are unsafe: nobody may learn that there is nothing; the range must reach `margin`."""
 
     name: ClassVar[str] = "zero-unsafe"
-    margin: float = 1.0
+    margin: Positive = 1.0
 
     def apply(self, facts: Facts) -> Judgment:
         unsafe = facts.values == 0
@@ -178,8 +183,8 @@ class Dominance:
     """(n,k): cells whose n largest contributions exceed k percent of the value are unsafe, all by absolute size."""
 
     name: ClassVar[str] = "dominance"
-    n: int
-    k: float
+    n: Many
+    k: Annotated[float, Note(minimum=1, maximum=100)]
 
     def apply(self, facts: Facts) -> Judgment:
         top = facts.top(self.n, "dominance")
@@ -193,9 +198,9 @@ class PriorPosterior:
     percent."""
 
     name: ClassVar[str] = "p-percent"
-    p: float
-    q: float = 100.0
-    n: int = 1
+    p: Positive
+    q: Positive = 100.0
+    n: Many = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.p < self.q:
@@ -214,7 +219,7 @@ class Holdings:
     """Cells with 1 to `min` - 1 holdings are unsafe."""
 
     name: ClassVar[str] = "holdings"
-    min: float
+    min: AtLeastOne
 
     def apply(self, facts: Facts) -> Judgment:
         if facts.holdings is None:
@@ -229,7 +234,7 @@ class Request:
 
     name: ClassVar[str] = "request"
     column: str
-    share: float = 0.0
+    share: Annotated[float, Note(minimum=0, maximum=100)] = 0.0
 
     def apply(self, facts: Facts) -> Judgment:
         asked = _marked(facts.columns, self.column, ("1", "true", "yes", "y", "x"))
@@ -246,8 +251,8 @@ class StatusColumn:
 
     name: ClassVar[str] = "status"
     column: str
-    unsafe: tuple[str, ...] = ("u", "unsafe")
-    publish: tuple[str, ...] = ("z", "publish")
+    unsafe: Marks = ("u", "unsafe")
+    publish: tuple[TextOrNumber, ...] = ("z", "publish")
 
     def apply(self, facts: Facts) -> Judgment:
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
@@ -261,7 +266,7 @@ class Waiver:
 
     name: ClassVar[str] = "waiver"
     column: str
-    marks: tuple[str, ...] = ("1", "true", "yes", "y", "x")
+    marks: Marks = ("1", "true", "yes", "y", "x")
 
     def apply(self, facts: Facts) -> Judgment:
         return replace(nothing(len(facts.values)), waived=_marked(facts.columns, self.column, self.marks))

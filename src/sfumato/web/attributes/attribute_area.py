@@ -12,6 +12,7 @@ from sfumato.pipelines.attributes import anonymize_attributes
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CrashedError
 from sfumato.web import components
+from sfumato.web.forms import is_number
 from sfumato.web.shell import Shell
 
 RECORDS = [
@@ -76,7 +77,7 @@ class _AttributeArea:
         self._filling = False
         self._read()
 
-    def _given(self) -> tuple[Records, dict[str, Any]] | None:
+    def _entered(self) -> tuple[Records, dict[str, Any]] | None:
         """The records and the configuration as they are written, or None where they are not JSON of their kind."""
         try:
             records, configuration = json.loads(self._records.value), json.loads(self._configuration.value)
@@ -87,13 +88,13 @@ class _AttributeArea:
 
     def _read(self) -> None:
         """Build the choices anew from what is written."""
-        given = self._given()
-        if given is None or self._filling:
+        entered = self._entered()
+        if entered is None or self._filling:
             return
         self._choices.clear()
         with self._choices:
-            for name in given[1]:
-                self._choice(name, given[1])
+            for name in entered[1]:
+                self._choice(name, entered[1])
         background_tasks.create(self._show())
 
     def _choice(self, name: str, configuration: dict[str, Any]) -> None:
@@ -124,11 +125,11 @@ class _AttributeArea:
 
     async def _show(self) -> None:
         """What the first records become."""
-        given = self._given()
-        if given is None:
+        entered = self._entered()
+        if entered is None:
             return
         self._question = question = self._question + 1
-        records, configuration = given
+        records, configuration = entered
         try:
             answer = await self.workspace.aside(anonymized, records, configuration)
         except (SfumatoError, RefusedError, CrashedError, ValueError) as error:
@@ -154,12 +155,12 @@ class _AttributeArea:
     async def _run(self) -> None:
         self.workspace.touch()
         self._room.clear()
-        given = self._given()
-        if given is None:
+        entered = self._entered()
+        if entered is None:
             components.alarm(self.words["not_json"])
             return
         try:
-            answer = await self.workspace.aside(anonymized, *given)
+            answer = await self.workspace.aside(anonymized, *entered)
         except ValueRefusedError as error:
             components.alarm(error.text_for_sender())
             return
@@ -186,19 +187,11 @@ def guessed(name: str, records: Records) -> dict[str, str]:
     ({'anonymisationType': 'Generalization', 'dataType': 'Numeric'}, 'Date')
     """
     values = [record[name] for record in records if record.get(name) not in (None, "")]
-    if values and all(_is_number(value) for value in values):
+    if values and all(is_number(value) for value in values):
         return {"anonymisationType": "Generalization", "dataType": "Numeric"}
     if values and all(len(str(value)) == 10 and str(value)[4] + str(value)[7] == "--" for value in values):
         return {"anonymisationType": "Generalization", "dataType": "Date"}
     return {"anonymisationType": "Masking", "dataType": "String"}
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return not isinstance(value, bool)
 
 
 def _field(label: str, value: Any, changed: Any) -> ui.textarea:

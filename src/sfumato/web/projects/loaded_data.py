@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,8 @@ class Loaded:
 
 def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
     """The sizes of the groups of rows that agree on some columns."""
-    engine = DuckDBEngine(path, read)
-    try:
+    with closing(DuckDBEngine(path, read)) as engine:
         return engine.count(tuple(names), Reading()).counts
-    finally:
-        engine.close()
 
 
 def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None) -> Loaded:
@@ -88,12 +86,9 @@ def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None
     """
     encoding_name = encoding or marked(path)
     read = DataPlan(encoding=encoding_name) if encoding_name else DataPlan()
-    engine = DuckDBEngine(path, read)
-    try:
+    with closing(DuckDBEngine(path, read)) as engine:
         suggested = suggest_plan(engine, path.name, **({"encoding": encoding_name} if encoding_name else {}))
         preview = engine.first_rows(PREVIEW_ROWS)
-    finally:
-        engine.close()
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
     return Loaded(path, profiles[0].rows, columns, preview, planned or suggested.plan, suggested.reasons, read)

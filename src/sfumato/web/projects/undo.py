@@ -43,11 +43,3 @@ class Undo:
             return None
         self.past.append(self.future.pop())
         return deepcopy(self.past[-1])
-
-    @property
-    def can_undo(self) -> bool:
-        return len(self.past) > 1
-
-    @property
-    def can_redo(self) -> bool:
-        return bool(self.future)

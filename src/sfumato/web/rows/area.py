@@ -24,10 +24,14 @@ class Area(Protocol):
         """Say anew which steps are done."""
         ...
 
-    def needs_data(self) -> bool:
-        """Whether there are no data yet; then the step says so."""
-        ...
-
     def ways(self, back: str | None, onward: str | None) -> None:
         """The buttons that lead to the neighboring steps."""
+        ...
+
+
+class Step(Protocol):
+    """A step, made for an area."""
+
+    def build(self) -> None:
+        """The step, in the container at hand; data are there, but for the first step."""
         ...

@@ -18,12 +18,9 @@ EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "strok
 ENCODINGS = ("cp1252", "latin-1", "cp1250")
 
 
-def build(area: Area) -> None:
-    """The step, for an area."""
-    _DataStep(area).build()
+class DataStep:
+    """Data are dropped, chosen or looked at."""
 
-
-class _DataStep:
     def __init__(self, area: Area) -> None:
         self.area, self.workspace = area, area.workspace
 

@@ -5,6 +5,7 @@ estimate: the method of the plan may lose less, never the promises more.
 """
 
 from collections.abc import Mapping
+from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,11 +80,8 @@ class Estimates:
         key = repr((plan["columns"], [entry.get("column") for entry in plan["privacy"]], plan.get("data")))
         if key != self._key:
             assert self.workspace.loaded is not None
-            engine = DuckDBEngine(self.workspace.loaded.path, resolved.data)
-            try:
+            with closing(DuckDBEngine(self.workspace.loaded.path, resolved.data)) as engine:
                 self._table = frequency_table(resolved, engine)
-            finally:
-                engine.close()
             self._key = key
         table = self._table
         return None if table is None or len(table.counts) > MOST_COMBINATIONS else table

@@ -25,13 +25,9 @@ STRICTER = ("average-risk", "sample-uniqueness", "k-map", "global-risk", "popula
 PURPOSES = {"public": (11, 3, 0.05), "research": (5, 2, 0.02), "house": (3, 0, 0.01)}
 
 
-def build(area: Area) -> None:
-    """The step, for an area."""
-    if not area.needs_data():
-        _GoalStep(area).build()
+class GoalStep:
+    """What is promised, how it is reached, and about what it costs."""
 
-
-class _GoalStep:
     def __init__(self, area: Area) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
         self._promises = Promises(self.workspace, self._changed)

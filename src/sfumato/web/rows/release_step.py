@@ -11,22 +11,18 @@ from sfumato.web import components
 from sfumato.web.projects.workspace import Run
 from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
+from sfumato.web.shell import LANGUAGE_NAMES
 
 PYTHON = """import sfumato as sf
 
 release = sf.anonymize(None, "plan.yaml")
 release.save("release")"""
 ABOUT = ("by", "purpose", "recipient", "basis")
-LANGUAGES = {"en": "English", "de": "Deutsch"}
 
 
-def build(area: Area) -> None:
-    """The step, for an area."""
-    if not area.needs_data():
-        _ReleaseStep(area).build()
+class ReleaseStep:
+    """What leaves the house, and what stays."""
 
-
-class _ReleaseStep:
     def __init__(self, area: Area) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
 
@@ -107,7 +103,7 @@ class _ReleaseStep:
                     field = ui.input(words[f"report.{key}"], value=about.get(key, "")).props("debounce=300")
                     field.on_value_change(lambda event, key=key: note(key, str(event.value or "")))
                 ui.select(
-                    LANGUAGES,
+                    LANGUAGE_NAMES,
                     label=words["report_language"],
                     value=plan.get("language", "en"),
                     on_change=lambda event: speak(event.value),

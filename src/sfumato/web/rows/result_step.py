@@ -18,12 +18,6 @@ from sfumato.web.rows.other_choices import OtherChoices
 from sfumato.web.rows.result_figures import KeptColumn
 
 
-def build(area: Area) -> None:
-    """The step, for an area."""
-    if not area.needs_data():
-        ResultStep(area).build()
-
-
 class ResultStep:
     """What came of the last run, or the button that starts one."""
 

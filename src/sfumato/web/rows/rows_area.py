@@ -7,17 +7,20 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.web import components
-from sfumato.web.rows import data_step, goal_step, release_step, result_step
-from sfumato.web.rows.area import Area
-from sfumato.web.rows.columns import columns_step
+from sfumato.web.rows.area import Area, Step
+from sfumato.web.rows.columns.columns_step import ColumnsStep
+from sfumato.web.rows.data_step import DataStep
+from sfumato.web.rows.goal_step import GoalStep
+from sfumato.web.rows.release_step import ReleaseStep
+from sfumato.web.rows.result_step import ResultStep
 from sfumato.web.shell import Shell
 
-STEPS: dict[str, Callable[[Area], None]] = {
-    "data": data_step.build,
-    "columns": columns_step.build,
-    "goal": goal_step.build,
-    "result": result_step.build,
-    "release": release_step.build,
+STEPS: dict[str, Callable[[Area], Step]] = {
+    "data": DataStep,
+    "columns": ColumnsStep,
+    "goal": GoalStep,
+    "result": ResultStep,
+    "release": ReleaseStep,
 }
 
 
@@ -84,26 +87,30 @@ class RowsArea:
         if workspace.loaded is None:
             return ""
         first = workspace.plan.get("privacy", [{}])[0]
-        told = {"data": workspace.words.count(workspace.loaded.rows), "columns": str(len(workspace.loaded.columns))}
-        told |= {
+        summaries = {
+            "data": workspace.words.count(workspace.loaded.rows),
+            "columns": str(len(workspace.loaded.columns)),
+        }
+        summaries |= {
             "goal": f"k {first['k']}" if "k" in first else "",
             "result": f"#{workspace.shown}" if workspace.runs else "",
         }
-        return told.get(step, "")
+        return summaries.get(step, "")
 
     def _enter(self, step: str) -> None:
         self._step = self.workspace.step = step
         self.workspace.touch()
         self._room.clear()
         with self._room:
-            STEPS[step](self)
+            if step == "data" or not self._lacks_data():
+                STEPS[step](self).build()
         self.tell_steps()
 
     def _back(self, event: events.GenericEventArguments) -> None:
         """The browser's back button."""
         self._enter(str(event.args) if str(event.args) in STEPS else "data")
 
-    def needs_data(self) -> bool:
+    def _lacks_data(self) -> bool:
         """Whether there are no data yet; then the step says so."""
         if self.workspace.loaded is not None:
             return False

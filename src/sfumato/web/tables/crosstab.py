@@ -1,8 +1,7 @@
 """Tables from rows and for reading: rows counted by two or three columns with totals, and cells laid out crosswise."""
 
-import csv
-import io
 from collections.abc import Sequence
+from contextlib import closing
 from html import escape
 from itertools import product
 from pathlib import Path
@@ -17,11 +16,8 @@ MOST_CATEGORIES = 60
 
 def count_table(path: Path, read: DataPlan, names: Sequence[str]) -> list[list[str]]:
     """The rows counted by some columns, every total included, the header first; a missing value is a category."""
-    engine = DuckDBEngine(path, read)
-    try:
+    with closing(DuckDBEngine(path, read)) as engine:
         frequencies = engine.count(tuple(names), Reading())
-    finally:
-        engine.close()
     counts: dict[tuple[str, ...], int] = {}
     for codes, rows in zip(frequencies.codes.tolist(), frequencies.counts.tolist(), strict=True):
         texts = [values[code] or "–" for values, code in zip(frequencies.values, codes, strict=True)]
@@ -64,10 +60,3 @@ def _cell(line: Sequence[str] | None, case: int, reason: int) -> str:
     ends = " – ".join(end for end in (line[case - 2], line[case - 1]) if end)
     about = escape(f"{line[reason]} {f'({ends})' if ends else ''}".strip())
     return f'<td class="number masked" title="{about}" tabindex="0" aria-label="{shown}: {about}">{shown}</td>'
-
-
-def delimited_text(lines: Sequence[Sequence[str]]) -> str:
-    """Lines as comma-separated text."""
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(lines)
-    return stream.getvalue()

@@ -8,17 +8,18 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.delimited import likely_separator, parse_lines, read_lines
+from sfumato.delimited import delimited_text, likely_separator, parse_lines, read_lines
 from sfumato.errors import DataError
 from sfumato.service.store.jobs import Job
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import Words
 from sfumato.web import components
+from sfumato.web.forms import is_number
 from sfumato.web.job_progress import follow, start_job
 from sfumato.web.projects.loaded_data import MARKS
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.shell import Shell
-from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, crosswise, delimited_text
+from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, crosswise
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 
 EXAMPLE = """area,sex,count
@@ -199,18 +200,12 @@ def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str |
     """
     if not names:
         return None, []
-    numeric = [name for place, name in enumerate(names) if all(_is_number(line[place : place + 1]) for line in lines)]
+    numeric = [
+        name for place, name in enumerate(names) if all(place < len(line) and is_number(line[place]) for line in lines)
+    ]
     if len(numeric) in (0, len(names)):
         return names[-1], list(names[:-1])
     return numeric[0], [name for name in names if name not in numeric]
-
-
-def _is_number(cell: Sequence[str]) -> bool:
-    try:
-        float(cell[0] if cell else "")
-    except ValueError:
-        return False
-    return True
 
 
 def total_of(lines: Sequence[Sequence[str]]) -> str:

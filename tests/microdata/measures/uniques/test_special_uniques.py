@@ -34,7 +34,9 @@ SECOND = {
 def table_of(columns: dict) -> FrequencyTable:
     quasi = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     privacy = [{"model": "k-anonymity", "k": 1}]
-    plan = read_plan({"version": 1, "columns": dict.fromkeys(columns, quasi), "privacy": privacy})
+    plan = read_plan(
+        {"version": 1, "columns": dict.fromkeys(columns, quasi), "privacy": privacy, "output": {"order": "keep"}}
+    )
     return frequency_table(plan, open_engine(pl.DataFrame(columns), plan))
 
 

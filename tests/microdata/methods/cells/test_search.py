@@ -21,7 +21,14 @@ def plan(names, k=2, subsets=None, importance=None, **more) -> dict:
     for name, value in (importance or {}).items():
         columns[name]["importance"] = value
     model = {"model": "k-anonymity", "k": k} | ({"subsets": subsets} if subsets else {})
-    return {"version": 1, "columns": columns, "privacy": [model], "method": {"name": "cells"}, "seed": 1} | more
+    return {
+        "version": 1,
+        "columns": columns,
+        "privacy": [model],
+        "method": {"name": "cells"},
+        "seed": 1,
+        "output": {"order": "keep"},
+    } | more
 
 
 def cells_of(rows: list[tuple[str | None, ...]], k: int, prices: list[float]) -> float:

@@ -28,7 +28,15 @@ def frame_problem(frame: pl.DataFrame, k: int, method: dict, **models) -> Proble
     privacy = [{"model": "k-anonymity", "k": k}]
     if models:
         privacy.append({"model": "l-diversity", "variant": "distinct", "column": "ill"} | models)
-    plan = read_plan({"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "optimal"} | method})
+    plan = read_plan(
+        {
+            "version": 1,
+            "columns": columns,
+            "privacy": privacy,
+            "method": {"name": "optimal"} | method,
+            "output": {"order": "keep"},
+        }
+    )
     return problem_of(plan, plan.method, frequency_table(plan, open_engine(frame, plan)))
 
 
@@ -99,6 +107,7 @@ def wide_plan(columns: int, **method) -> dict:
         },
         "privacy": [{"model": "k-anonymity", "k": 5}],
         "method": {"name": "optimal", "suppression": 0.02} | method,
+        "output": {"order": "keep"},
     }
 
 

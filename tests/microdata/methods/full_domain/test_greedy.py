@@ -21,6 +21,7 @@ def plan(direction: str, k: int = 2, suppression: float = 0.0, columns: int = 1,
         },
         "privacy": [{"model": "k-anonymity", "k": k}],
         "method": {"name": "greedy", "direction": direction, "suppression": suppression},
+        "output": {"order": "keep"},
     }
 
 

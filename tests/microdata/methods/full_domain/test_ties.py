@@ -14,7 +14,7 @@ DIVERSE = [{"model": "l-diversity", "l": 2, "column": "s"}]
 
 
 def plan(columns: dict, privacy: list, **method: object) -> dict:
-    return {"version": 1, "columns": columns, "privacy": privacy, "method": method}
+    return {"version": 1, "columns": columns, "privacy": privacy, "method": method, "output": {"order": "keep"}}
 
 
 @pytest.mark.parametrize("name", [*FULL_DOMAIN, "local"])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.engines.frames.engine import FrameEngine
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
 from sfumato.microdata.methods.k_optimize.bounds_kernels import HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
 from sfumato.microdata.methods.k_optimize.dive_kernels import (
@@ -24,7 +25,6 @@ from sfumato.microdata.methods.k_optimize.dive_kernels import (
     load,
 )
 from sfumato.microdata.methods.k_optimize.features import space_of
-from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT, TAIL
 from sfumato.microdata.methods.k_optimize.workers import Worker
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
@@ -62,7 +62,7 @@ class Case:
         method = {"name": "k-optimize", "features": "ordered" if self.ordered else "isolate", "loss": self.loss}
         method |= {"suppression": {"rows": self.limit}} | ({"class": "label"} if self.loss == LOSSES[1] else {})
         privacy = [{"model": "k-anonymity", "k": self.k}]
-        return {"version": 1, "columns": columns, "privacy": privacy, "method": method}
+        return {"version": 1, "columns": columns, "privacy": privacy, "method": method, "output": {"order": "keep"}}
 
     @property
     def space(self):
@@ -212,7 +212,7 @@ def test_equals_brute_force(case: Case) -> None:
     assert len(space.instance.features) == len(brute.features) <= MOST_FEATURES
     assert optimum.best.cost == pytest.approx(brute.best(), abs=1e-9)
     assert optimum.bound == optimum.best.cost
-    assert optimum.best.cost == pytest.approx(brute.costs[bits_of(optimum.best.state == HEAD)], abs=1e-9)
+    assert optimum.best.cost == pytest.approx(brute.costs[bits_of(optimum.best.state == at.HEAD)], abs=1e-9)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -251,16 +251,16 @@ def test_no_bound_cuts_the_optimum(case: Case, data) -> None:
     """Rules 1 to 7: at any node, whatever a bound says holds for every set below it."""
     space, brute = case.space, Brute(case)
     count = len(brute.features)
-    drawn = data.draw(st.lists(st.sampled_from([OUT, TAIL, TAIL, HEAD]), min_size=count, max_size=count))
+    drawn = data.draw(st.lists(st.sampled_from([at.OUT, at.TAIL, at.TAIL, at.HEAD]), min_size=count, max_size=count))
     state = np.array(drawn, np.int8)
-    head, tail = bits_of(state == HEAD), bits_of(state == TAIL)
+    head, tail = bits_of(state == at.HEAD), bits_of(state == at.TAIL)
     if np.isinf(brute.costs[head]):
         return
     bound, out, cost = judged(space, state)
     slack = 1e-9 * max(1.0, bound)
     assert cost == pytest.approx(brute.costs[head], abs=1e-9)
     assert bound <= brute.best(tail, head) + slack
-    for feature in np.flatnonzero(state == TAIL).tolist():
+    for feature in np.flatnonzero(state == at.TAIL).tolist():
         one = 1 << feature
         with_it, without = brute.best(tail & ~one, head | one), brute.best(tail & ~one, head)
         assert out.bounds[WITH, feature] <= with_it + slack
@@ -275,7 +275,7 @@ def test_a_class_that_cannot_be_split_well_pays_its_square() -> None:
     """Rule 4: 12 rows of two values, 9 and 3, with k = 4: no cut keeps all, so the whole is bounded by 144 at least."""
     rows = ((0, 0),) * 9 + ((1, 0),) * 3 + ((5, 0),) * 40
     space = Case(rows, True, "discernibility", 4, len(rows), (1.0,)).space
-    bound, _, _ = judged(space, np.array([TAIL, HEAD], np.int8))
+    bound, _, _ = judged(space, np.array([at.TAIL, at.HEAD], np.int8))
     assert bound == 144 + 1600
 
 

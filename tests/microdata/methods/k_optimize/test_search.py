@@ -13,9 +13,9 @@ import pytest
 from sfumato.datasets import stroke
 from sfumato.engines.frames.engine import FrameEngine
 from sfumato.errors import PlanError, UnattainableError
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
 from sfumato.microdata.methods.k_optimize.features import space_of
-from sfumato.microdata.methods.k_optimize.kernels import HEAD, OUT
 from sfumato.microdata.methods.k_optimize.labels import joined, published
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.counting import frequency_table
@@ -27,7 +27,13 @@ LOSSES = ("discernibility", "classification", "loss-metric")
 def plan_for(columns: int, k: int, **method: object) -> dict:
     named = {f"c{place}": {"role": "quasi-identifier"} for place in range(columns)}
     privacy = [{"model": "k-anonymity", "k": k}]
-    return {"version": 1, "columns": named, "privacy": privacy, "method": {"name": "k-optimize", **method}}
+    return {
+        "version": 1,
+        "columns": named,
+        "privacy": privacy,
+        "method": {"name": "k-optimize", **method},
+        "output": {"order": "keep"},
+    }
 
 
 def space_for(rows: list[tuple[int, ...]], plan: dict):
@@ -62,6 +68,7 @@ STROKE = {
     },
     "privacy": [{"model": "k-anonymity", "k": 10}],
     "method": {"name": "k-optimize", "features": "isolate"},
+    "output": {"order": "keep"},
 }
 
 
@@ -105,7 +112,13 @@ def age_plan(**method: object) -> dict:
         "ill": {"role": "sensitive"},
     }
     privacy = [{"model": "k-anonymity", "k": 5}]
-    return {"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "k-optimize", **method}}
+    return {
+        "version": 1,
+        "columns": columns,
+        "privacy": privacy,
+        "method": {"name": "k-optimize", **method},
+        "output": {"order": "keep"},
+    }
 
 
 @pytest.mark.parametrize("features", ["isolate", "ordered"])
@@ -114,7 +127,7 @@ def age_plan(**method: object) -> dict:
 def test_releases_what_it_says(features, loss, suppressed) -> None:
     method = {"features": features, "loss": loss} | ({"class": "ill"} if loss == "classification" else {})
     frame = ages()
-    release = anonymize(frame, age_plan(**method) | {"output": {"suppressed": suppressed}})
+    release = anonymize(frame, age_plan(**method) | {"output": {"suppressed": suppressed, "order": "keep"}})
     report = release.report
     assert report.holds
     assert report.proved_optimal
@@ -135,10 +148,10 @@ def test_labels_are_intervals_names_and_sets() -> None:
     space = space_of(plan, plan.method, table)
     state = space.empty()
     assert published(space, state) == (("*",), ("*",))
-    state[[3, 14]] = HEAD
+    state[[3, 14]] = at.HEAD
     assert published(space, state)[0] == ("15-34", "35-89")
     assert published(space, state)[1] == ("Bonn", "{Köln, Ulm, Aalen}")
-    state[14], state[15] = OUT, HEAD
+    state[14], state[15] = at.OUT, at.HEAD
     assert published(space, state)[1] == ("NRW", "BW")
 
 
@@ -296,6 +309,7 @@ def adult_plan(shared, k: int, seconds: float) -> dict:
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": k}],
         "method": {"name": "k-optimize", "features": "ordered", "time_limit": seconds},
+        "output": {"order": "keep"},
     }
 
 

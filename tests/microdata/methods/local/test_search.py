@@ -37,6 +37,7 @@ def plan_of(columns=COLUMNS, k=2, models=(), method="local", **options):
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": k}, *models],
         "method": {"name": method, **options},
+        "output": {"order": "keep"},
     }
 
 
@@ -130,7 +131,7 @@ class TestEveryRelease:
     @given(frame=tables(), k=st.integers(1, 4), rounds=st.integers(1, 3), star=st.booleans())
     def test_publishes_every_row_with_company(self, frame, k, rounds, star):
         k = min(k, len(frame))
-        output = {"output": {"suppressed": "star" if star else "drop"}}
+        output = {"output": {"suppressed": "star" if star else "drop", "order": "keep"}}
         release = anonymize(frame, plan_of(k=k, rounds=rounds, suppression=0.05) | output)
         kept = len(frame) if star else len(frame) - release.report.suppressed_rows
         assert len(release.data) == kept

@@ -29,6 +29,7 @@ def plan_of(columns, k=2, models=(), missing="category", **method):
         "columns": columns,
         "privacy": [{"model": "k-anonymity", "k": k}, *models],
         "method": {"name": "mondrian", **method},
+        "output": {"order": "keep"},
     }
 
 

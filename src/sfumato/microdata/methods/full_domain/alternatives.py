@@ -50,35 +50,35 @@ def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple
     problem = problem_of(plan, method, table)
     if len(table.counts) > MOST_COMBINATIONS:
         return ()
-    found = _neighbors(problem, recoding)
+    entries = _neighbors(problem, recoding)
     if problem.size * len(table.counts) <= MOST_WORK:
-        found = [*_budgets(table, problem), *found]
-    return tuple(found)
+        entries = [*_budgets(table, problem), *entries]
+    return tuple(entries)
 
 
 def _neighbors(problem: Problem, recoding: LevelRecoding) -> list[Alternative]:
     """The nodes one step finer in one column."""
     node = recoding.node
-    found = []
+    entries = []
     for column, level in enumerate(node):
         if level > problem.lowest[column]:
             judgment = problem.judge((*node[:column], level - 1, *node[column + 1 :]))
-            found.append(_alternative(problem, judgment, changed=problem.table.columns[column]))
-    return found
+            entries.append(_alternative(problem, judgment, changed=problem.table.columns[column]))
+    return entries
 
 
 def _budgets(table: FrequencyTable, problem: Problem) -> list[Alternative]:
     """The best node for each of a few budgets besides the one asked for."""
-    found = []
+    entries = []
     for share in BUDGETS:
         limit = Suppression(share=share).limit(table.rows)
         if limit != problem.limit:
             other = replace(problem, limit=limit)
             try:
-                found.append(_alternative(problem, optimal.search(other).best, budget=share))
+                entries.append(_alternative(problem, optimal.search(other).best, budget=share))
             except UnattainableError:
                 continue
-    return found
+    return entries
 
 
 def _alternative(problem: Problem, judgment: Judgment, **more: Any) -> Alternative:

@@ -4,6 +4,7 @@ import math
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.grouping import Node
+from sfumato.microdata.methods.assessment import beyond_limits
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.model import Model
@@ -15,10 +16,9 @@ MOST_SECONDS = 1.0
 
 def unattainable(problem: Problem) -> UnattainableError:
     """Says why nothing can be released, and what could be."""
-    for model in problem.models:
-        why = model.limits(problem.table.whole)
-        if why:
-            return UnattainableError(why, "Ask for less, or add rows.", model.name)
+    error = beyond_limits(problem.models, problem.table.whole)
+    if error is not None:
+        return error
     nearest = least_suppression(problem, problem.highest)
     if nearest is not None and nearest.suppressed_rows < problem.table.rows:
         return UnattainableError(

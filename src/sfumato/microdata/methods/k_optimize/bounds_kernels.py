@@ -37,28 +37,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from sfumato.microdata.methods.k_optimize.kernels import (
-    BASE,
-    CLASSIFICATION,
-    DISCERNIBILITY,
-    FIRST,
-    KIND,
-    LIMIT,
-    LOSS_METRIC,
-    MASK,
-    ORDERED,
-    ROWS,
-    SHIFT,
-    SIZE,
-    TAIL,
-    VALUE,
-    WORD,
-    K,
-    code_of,
-    minority,
-    penalties,
-    suppressed_cost,
-)
+from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.microdata.methods.k_optimize.kernels import code_of, minority, penalties, suppressed_cost
 
 NEVER = 1e300
 WITH, WITHOUT, PARTS = 0, 1, 2
@@ -86,17 +66,17 @@ class Verdicts(NamedTuple):
 @njit(cache=True, nogil=True)
 def atom_floors(inst, state, keys, counts, label_rows, start, stop, penalty, out):
     """What each atom pays at least by itself (rule 2); small atoms of discernibility are left to rule 3."""
-    if inst.params[KIND] == LOSS_METRIC:
-        penalties(inst, state, TAIL, penalty)
+    if inst.params[at.KIND] == at.LOSS_METRIC:
+        penalties(inst, state, at.TAIL, penalty)
     for row in range(start, stop):
-        if inst.params[KIND] == DISCERNIBILITY:
-            out[row] = np.float64(counts[row]) * counts[row] if counts[row] >= inst.params[K] else 0.0
-        elif inst.params[KIND] == CLASSIFICATION:
+        if inst.params[at.KIND] == at.DISCERNIBILITY:
+            out[row] = np.float64(counts[row]) * counts[row] if counts[row] >= inst.params[at.K] else 0.0
+        elif inst.params[at.KIND] == at.CLASSIFICATION:
             out[row] = minority(label_rows, row, row + 1)
         else:
             loss = 0.0
             for column in range(len(inst.weights)):
-                loss += penalty[inst.columns[column, BASE] + code_of(inst, keys, row, column)]
+                loss += penalty[inst.columns[column, at.BASE] + code_of(inst, keys, row, column)]
             out[row] = counts[row] * loss
 
 
@@ -107,10 +87,10 @@ def part_floor(inst, size, small, floor, hidden):
     Args:
         size: How many they are; small: of them in small atoms; floor: what the others pay; hidden: suppressed so far.
     """
-    k, rows = inst.params[K], inst.params[ROWS]
+    k, rows = inst.params[at.K], inst.params[at.ROWS]
     if size < k:
-        return suppressed_cost(inst, size) if hidden + size <= inst.params[LIMIT] else NEVER
-    if inst.params[KIND] != DISCERNIBILITY:
+        return suppressed_cost(inst, size) if hidden + size <= inst.params[at.LIMIT] else NEVER
+    if inst.params[at.KIND] != at.DISCERNIBILITY:
         return floor
     atoms = floor + np.float64(k) * small
     if small < size and rows >= 2 * k:
@@ -125,9 +105,9 @@ def part_floor(inst, size, small, floor, hidden):
 @njit(cache=True, nogil=True)
 def whole_cost(inst, size, label_rows, start, stop, floor):
     """What a class pays when it stays whole."""
-    if inst.params[KIND] == DISCERNIBILITY:
+    if inst.params[at.KIND] == at.DISCERNIBILITY:
         return np.float64(size) * size
-    if inst.params[KIND] == CLASSIFICATION:
+    if inst.params[at.KIND] == at.CLASSIFICATION:
         return np.float64(minority(label_rows, start, stop))
     return floor
 
@@ -138,8 +118,8 @@ def tail_of(inst, state, features, starts):
     count = 0
     for column in range(len(inst.weights)):
         starts[column] = count
-        for feature in range(inst.columns[column, FIRST], inst.columns[column + 1, FIRST]):
-            if state[feature] == TAIL:
+        for feature in range(inst.columns[column, at.FIRST], inst.columns[column + 1, at.FIRST]):
+            if state[feature] == at.TAIL:
                 features[count] = feature
                 count += 1
     starts[len(inst.weights)] = count
@@ -149,12 +129,12 @@ def tail_of(inst, state, features, starts):
 @njit(cache=True, nogil=True)
 def tally(inst, keys, counts, floors, start, stop, column, out):
     """Add up the atoms of a class by their codes in a column."""
-    size = inst.columns[column, SIZE]
+    size = inst.columns[column, at.SIZE]
     for code in range(size + 1):
         out.sizes[code] = out.small[code] = 0
         out.floors[code] = 0.0
-    word, shift, mask = inst.columns[column, WORD], inst.columns[column, SHIFT], inst.columns[column, MASK]
-    k = inst.params[K]
+    word, shift, mask = inst.columns[column, at.WORD], inst.columns[column, at.SHIFT], inst.columns[column, at.MASK]
+    k = inst.params[at.K]
     for row in range(start, stop):
         code = (keys[row, word] >> shift) & mask
         out.sizes[code] += counts[row]
@@ -170,7 +150,7 @@ def sum_up(inst, counts, floors, start, stop):
     for row in range(start, stop):
         size += counts[row]
         floor += floors[row]
-        if counts[row] < inst.params[K]:
+        if counts[row] < inst.params[at.K]:
             small += counts[row]
     return size, small, floor
 
@@ -182,7 +162,7 @@ def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hid
     Args:
         one, one_small, one_floor: The part with the feature, as `size`, `small` and `floor` of the whole class.
     """
-    two, k = size - one, inst.params[K]
+    two, k = size - one, inst.params[at.K]
     if one == 0 or two == 0:
         return 0.0
     out.counts[SPLITS, feature] += 1
@@ -205,16 +185,16 @@ def best_splits(inst, features, starts, keys, counts, floors, start, stop, size,
         if starts[column] == starts[column + 1]:
             continue
         tally(inst, keys, counts, floors, start, stop, column, out)
-        one, one_small, one_floor, at = 0, 0, 0.0, 0
+        one, one_small, one_floor, below = 0, 0, 0.0, 0
         for index in range(starts[column], starts[column + 1]):
             feature = features[index]
-            value = inst.features[feature, VALUE]
-            if inst.params[ORDERED]:
-                while at < value:
-                    one += out.sizes[at]
-                    one_small += out.small[at]
-                    one_floor += out.floors[at]
-                    at += 1
+            value = inst.features[feature, at.VALUE]
+            if inst.params[at.ORDERED]:
+                while below < value:
+                    one += out.sizes[below]
+                    one_small += out.small[below]
+                    one_floor += out.floors[below]
+                    below += 1
             else:
                 one, one_small, one_floor = out.sizes[value], out.small[value], out.floors[value]
             cost = split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hidden, out)

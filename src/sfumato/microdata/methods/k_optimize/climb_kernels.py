@@ -7,24 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from sfumato.microdata.methods.k_optimize.kernels import (
-    BASE,
-    CLASSIFICATION,
-    COLUMN,
-    DISCERNIBILITY,
-    FIRST,
-    HEAD,
-    KIND,
-    LIMIT,
-    LOSS_METRIC,
-    ORDERED,
-    OUT,
-    SIZE,
-    K,
-    blocks,
-    penalties,
-    suppressed_cost,
-)
+from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.microdata.methods.k_optimize.kernels import blocks, penalties, suppressed_cost
 
 Flag = npt.NDArray[np.int64]
 NEVER = 1e300
@@ -60,24 +44,24 @@ def group(inst, scratch, state):
     """Find the classes of a head: owners, sizes, and the number of classes."""
     columns = len(inst.weights)
     for column in range(columns):
-        base = inst.columns[column, BASE]
-        blocks(inst, state, HEAD, column, scratch.block, base)
+        base = inst.columns[column, at.BASE]
+        blocks(inst, state, at.HEAD, column, scratch.block, base)
     scratch.clock[0] += 1
     last = np.uint64(scratch.table.shape[1] - 1)
     count = 0
     for row in range(len(inst.counts)):
         mixed = np.uint64(0)
         for column in range(columns):
-            base = inst.columns[column, BASE]
+            base = inst.columns[column, at.BASE]
             mixed += scratch.marks[base + scratch.block[base + scratch.codes[row, column]]]
         place = ((mixed * _MIX) >> np.uint64(20)) & last
-        found = -1
+        match = -1
         while scratch.table[1, place] == scratch.clock[0]:
             other = scratch.table[0, place]
             leader = scratch.rows[LEADER, other]
             same = True
             for column in range(columns):
-                base = inst.columns[column, BASE]
+                base = inst.columns[column, at.BASE]
                 if (
                     scratch.block[base + scratch.codes[row, column]]
                     != scratch.block[base + scratch.codes[leader, column]]
@@ -85,16 +69,16 @@ def group(inst, scratch, state):
                     same = False
                     break
             if same:
-                found = other
+                match = other
                 break
             place = (place + np.uint64(1)) & last
-        if found < 0:
+        if match < 0:
             scratch.table[0, place], scratch.table[1, place] = count, scratch.clock[0]
             scratch.rows[LEADER, count], scratch.rows[SIZES, count] = row, 0
-            found = count
+            match = count
             count += 1
-        scratch.rows[OWNER, row] = found
-        scratch.rows[SIZES, found] += inst.counts[row]
+        scratch.rows[OWNER, row] = match
+        scratch.rows[SIZES, match] += inst.counts[row]
     return count
 
 
@@ -129,9 +113,9 @@ def labels_of(inst, scratch, place, total):
 @njit(cache=True, nogil=True)
 def price(inst, size, total, one):
     """What a part of a class costs: `one` are its labels, or what it lacks of `total` when that is given."""
-    if size < inst.params[K]:
+    if size < inst.params[at.K]:
         return suppressed_cost(inst, size)
-    if inst.params[KIND] == DISCERNIBILITY:
+    if inst.params[at.KIND] == at.DISCERNIBILITY:
         return np.float64(size) * size
     most = 0
     for label in range(len(one)):
@@ -148,27 +132,27 @@ def cost_of(inst, scratch, state):
     total, none = np.zeros(inst.label_rows.shape[1], np.int64), np.zeros(inst.label_rows.shape[1], np.int64)
     for place in range(count):
         size = scratch.rows[SIZES, place]
-        if size < inst.params[K]:
+        if size < inst.params[at.K]:
             hidden += size
-        elif inst.params[KIND] == DISCERNIBILITY:
+        elif inst.params[at.KIND] == at.DISCERNIBILITY:
             cost += np.float64(size) * size
-        elif inst.params[KIND] == CLASSIFICATION:
+        elif inst.params[at.KIND] == at.CLASSIFICATION:
             labels_of(inst, scratch, place, total)
             cost += price(inst, size, total, none)
-    if inst.params[KIND] == LOSS_METRIC:
+    if inst.params[at.KIND] == at.LOSS_METRIC:
         cost += label_losses(inst, scratch, state)
-    return cost + suppressed_cost(inst, hidden) if hidden <= inst.params[LIMIT] else NEVER, count, hidden
+    return cost + suppressed_cost(inst, hidden) if hidden <= inst.params[at.LIMIT] else NEVER, count, hidden
 
 
 @njit(cache=True, nogil=True)
 def label_losses(inst, scratch, state):
     """The loss metric of the rows that are kept."""
-    penalties(inst, state, HEAD, scratch.penalty)
+    penalties(inst, state, at.HEAD, scratch.penalty)
     cost = 0.0
     for row in range(len(inst.counts)):
-        if scratch.rows[SIZES, scratch.rows[OWNER, row]] >= inst.params[K]:
+        if scratch.rows[SIZES, scratch.rows[OWNER, row]] >= inst.params[at.K]:
             for column in range(len(inst.weights)):
-                cost += inst.counts[row] * scratch.penalty[inst.columns[column, BASE] + scratch.codes[row, column]]
+                cost += inst.counts[row] * scratch.penalty[inst.columns[column, at.BASE] + scratch.codes[row, column]]
     return cost
 
 
@@ -181,7 +165,7 @@ def additions(inst, scratch, state, cost, count, hidden):
     one, none = np.zeros_like(total), np.zeros_like(total)
     for place in range(count):
         size, start, stop = scratch.rows[SIZES, place], scratch.rows[START, place], scratch.rows[START, place + 1]
-        if size < inst.params[K] or stop - start == 1:
+        if size < inst.params[at.K] or stop - start == 1:
             continue
         labels_of(inst, scratch, place, total)
         for column in range(len(inst.weights)):
@@ -189,7 +173,7 @@ def additions(inst, scratch, state, cost, count, hidden):
             if low < high:
                 add_splits(inst, scratch, state, column, low, high, size, total, one, none)
     for feature in range(len(state)):
-        if scratch.hidden[feature] > inst.params[LIMIT]:
+        if scratch.hidden[feature] > inst.params[at.LIMIT]:
             scratch.costs[feature] = NEVER
 
 
@@ -197,7 +181,7 @@ def additions(inst, scratch, state, cost, count, hidden):
 def tally_codes(inst, scratch, start, stop, column):
     """The lowest and highest code of a class in a column; where they differ, the rows of each go to the tallies."""
     tallies, labels = scratch.tallies, inst.label_rows.shape[1]
-    low, high = inst.columns[column, SIZE], np.int64(0)
+    low, high = inst.columns[column, at.SIZE], np.int64(0)
     for index in range(start, stop):
         code = scratch.codes[scratch.rows[ORDER, index], column]
         low, high = min(low, code), max(high, code)
@@ -222,7 +206,7 @@ def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
     Args:
         size, total: The rows of the class, and those of each label; one, none: (labels,) room, and zeros.
     """
-    tallies, labels, ordered = scratch.tallies, len(total), inst.params[ORDERED]
+    tallies, labels, ordered = scratch.tallies, len(total), inst.params[at.ORDERED]
     whole = price(inst, size, total, none)
     seen = 0
     for label in range(labels):
@@ -231,13 +215,13 @@ def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
         seen = tallies[code, labels] + (seen if ordered else 0)
         for label in range(labels):
             one[label] = tallies[code, label] + (one[label] if ordered else 0)
-        feature = inst.columns[column, FIRST] + code
-        if state[feature] == HEAD or seen == 0 or seen == size:
+        feature = inst.columns[column, at.FIRST] + code
+        if state[feature] == at.HEAD or seen == 0 or seen == size:
             continue
         scratch.costs[feature] += price(inst, seen, one, none) + price(inst, size - seen, total, one) - whole
-        if seen < inst.params[K]:
+        if seen < inst.params[at.K]:
             scratch.hidden[feature] += seen
-        if size - seen < inst.params[K]:
+        if size - seen < inst.params[at.K]:
             scratch.hidden[feature] += size - seen
 
 
@@ -246,10 +230,10 @@ def additions_one_by_one(inst, scratch, state, choices, stop):
     """As `additions`, for costs that are not sums over classes."""
     costs = np.full(len(state), NEVER)
     for feature in choices:
-        if state[feature] != HEAD and stop[0] == 0:
-            state[feature] = HEAD
+        if state[feature] != at.HEAD and stop[0] == 0:
+            state[feature] = at.HEAD
             costs[feature] = cost_of(inst, scratch, state)[0]
-            state[feature] = OUT
+            state[feature] = at.OUT
     for feature in range(len(state)):
         scratch.costs[feature] = costs[feature]
 
@@ -258,15 +242,15 @@ def additions_one_by_one(inst, scratch, state, choices, stop):
 def best_addition(inst, scratch, state, choices, stop):
     """What a set costs, the best of the features that may be added to it, and the cost with that one."""
     cost, count, hidden = cost_of(inst, scratch, state)
-    if hidden > inst.params[LIMIT]:
+    if hidden > inst.params[at.LIMIT]:
         return cost, -1, NEVER
-    if inst.params[KIND] == LOSS_METRIC:
+    if inst.params[at.KIND] == at.LOSS_METRIC:
         additions_one_by_one(inst, scratch, state, choices, stop)
     else:
         additions(inst, scratch, state, cost, count, hidden)
     best, least = -1, NEVER
     for feature in choices:
-        if state[feature] != HEAD and scratch.costs[feature] < least:
+        if state[feature] != at.HEAD and scratch.costs[feature] < least:
             best, least = feature, scratch.costs[feature]
     return cost, best, least
 
@@ -299,23 +283,23 @@ def climb(inst, scratch, state, choices, random, stop):
     cost, added, least = best_addition(inst, scratch, state, choices, stop)
     while stop[0] == 0:
         if added >= 0 and least < cost * GAIN:
-            state[added] = HEAD
+            state[added] = at.HEAD
             cost, added, least = best_addition(inst, scratch, state, choices, stop)
             continue
         improved = False
         shuffle(features, len(features), random)
         for place in range(len(features)):
             feature = features[place]
-            if state[feature] != HEAD or stop[0] != 0:
+            if state[feature] != at.HEAD or stop[0] != 0:
                 continue
-            state[feature] = OUT
+            state[feature] = at.OUT
             fewer, other, swapped = best_addition(inst, scratch, state, choices, stop)
             if min(fewer, swapped) < cost * GAIN:
                 if swapped < fewer:
-                    state[other] = HEAD
+                    state[other] = at.HEAD
                 improved = True
                 break
-            state[feature] = HEAD
+            state[feature] = at.HEAD
         if not improved:
             return cost
         cost, added, least = best_addition(inst, scratch, state, choices, stop)
@@ -326,17 +310,17 @@ def climb(inst, scratch, state, choices, random, stop):
 def relieve(inst, scratch, state, random):
     """Drop features of a head that suppresses too many rows, until it may be released."""
     while cost_of(inst, scratch, state)[0] >= NEVER:
-        state[draw(random, len(state))] = OUT
+        state[draw(random, len(state))] = at.OUT
 
 
 @njit(cache=True, nogil=True)
 def shake(inst, state, choices, random, strength):
     """Change a set at random: drop all features of one column, or turn a few features."""
     if draw(random, 3) == 0:
-        column = inst.features[choices[draw(random, len(choices))], COLUMN]
-        for feature in range(inst.columns[column, FIRST], inst.columns[column + 1, FIRST]):
-            state[feature] = OUT
+        column = inst.features[choices[draw(random, len(choices))], at.COLUMN]
+        for feature in range(inst.columns[column, at.FIRST], inst.columns[column + 1, at.FIRST]):
+            state[feature] = at.OUT
         return
     for _ in range(1 + draw(random, strength)):
         feature = choices[draw(random, len(choices))]
-        state[feature] = OUT if state[feature] == HEAD else HEAD
+        state[feature] = at.OUT if state[feature] == at.HEAD else at.HEAD

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.bounds_kernels import (
     HIDES,
     KEEPS,
@@ -20,25 +21,7 @@ from sfumato.microdata.methods.k_optimize.bounds_kernels import (
     judge,
     whole_cost,
 )
-from sfumato.microdata.methods.k_optimize.kernels import (
-    BASE,
-    COLUMN,
-    HEAD,
-    KIND,
-    LIMIT,
-    LOSS_METRIC,
-    OUT,
-    TAIL,
-    TURN,
-    K,
-    code_of,
-    has,
-    merge,
-    move,
-    penalties,
-    relabel,
-    suppressed_cost,
-)
+from sfumato.microdata.methods.k_optimize.kernels import code_of, has, merge, move, penalties, relabel, suppressed_cost
 
 # A set must be better than the incumbent by more than rounding: this share of its cost.
 TIE = 1e-12
@@ -84,7 +67,7 @@ def compact(inst, stack, depth, touched):
         stack.clock[0] += 1
         write = merge(stack.keys, stack.counts, stack.label_rows, start, stop, write, stack.table, stack.clock[0])
         start = stop
-        if write - begin == 1 and inst.params[KIND] != LOSS_METRIC:
+        if write - begin == 1 and inst.params[at.KIND] != at.LOSS_METRIC:
             stack.costs[SETTLED, depth] += whole_cost(inst, stack.counts[begin], stack.label_rows, begin, write, 0.0)
             write = begin
         else:
@@ -108,7 +91,7 @@ def spread(inst, stack, depth, feature):
     """Make the child that has a feature in its head, above its parent on the stack."""
     spans, above = stack.spans, depth + 1
     inherit(stack, depth, above)
-    stack.states[above, feature] = HEAD
+    stack.states[above, feature] = at.HEAD
     spans[ROW0, above], spans[CLASS0, above] = spans[ROW1, depth], spans[CLASS1, depth]
     write, kept, start = spans[ROW0, above], spans[CLASS0, above], spans[ROW0, depth]
     for place in range(spans[CLASS0, depth], spans[CLASS1, depth]):
@@ -122,11 +105,11 @@ def spread(inst, stack, depth, feature):
                     write += 1
             if size == 0:
                 continue
-            if size < inst.params[K]:
+            if size < inst.params[at.K]:
                 stack.costs[SETTLED, above] += suppressed_cost(inst, size)
                 spans[HIDDEN, above] += size
                 write = begin
-            elif write - begin == 1 and inst.params[KIND] != LOSS_METRIC:
+            elif write - begin == 1 and inst.params[at.KIND] != at.LOSS_METRIC:
                 stack.costs[SETTLED, above] += whole_cost(inst, size, stack.label_rows, begin, write, 0.0)
                 write = begin
             else:
@@ -161,12 +144,12 @@ def has_room(stack, depth):
 def head_cost(inst, stack, depth, penalty):
     """What the head of a node costs."""
     cost, start = stack.costs[SETTLED, depth], stack.spans[ROW0, depth]
-    if inst.params[KIND] == LOSS_METRIC:
-        penalties(inst, stack.states[depth], HEAD, penalty)
+    if inst.params[at.KIND] == at.LOSS_METRIC:
+        penalties(inst, stack.states[depth], at.HEAD, penalty)
         for row in range(start, stack.spans[ROW1, depth]):
             loss = 0.0
             for column in range(len(inst.weights)):
-                loss += penalty[inst.columns[column, BASE] + code_of(inst, stack.keys, row, column)]
+                loss += penalty[inst.columns[column, at.BASE] + code_of(inst, stack.keys, row, column)]
             cost += loss * stack.counts[row]
         return cost
     for place in range(stack.spans[CLASS0, depth], stack.spans[CLASS1, depth]):
@@ -184,20 +167,14 @@ def load(inst, stack, state):
     """Make the node of a state the first on the stack."""
     # Not written as 0, for which every function that takes it would be compiled once more.
     rows, bottom = len(inst.counts), np.int64(0)
-    for row in range(rows):
-        for word in range(inst.keys.shape[1]):
-            stack.keys[row, word] = inst.keys[row, word]
-        stack.counts[row] = inst.counts[row]
-        for label in range(inst.label_rows.shape[1]):
-            stack.label_rows[row, label] = inst.label_rows[row, label]
-    for feature in range(len(state)):
-        stack.states[0, feature] = state[feature]
+    stack.keys[:rows], stack.counts[:rows], stack.label_rows[:rows] = inst.keys, inst.counts, inst.label_rows
+    stack.states[0] = state
     stack.spans[ROW0, 0], stack.spans[ROW1, 0], stack.ends[0] = 0, rows, rows
     stack.spans[CLASS0, 0], stack.spans[CLASS1, 0], stack.spans[HIDDEN, 0] = 0, 1, 0
     stack.costs[SETTLED, 0] = stack.costs[BOUND, 0] = 0.0
     compact(inst, stack, bottom, np.ones(len(inst.weights) + 1, np.bool_))
     for feature in range(len(state)):
-        if state[feature] == HEAD:
+        if state[feature] == at.HEAD:
             spread(inst, stack, bottom, feature)
             lower(stack, bottom)
 
@@ -211,17 +188,17 @@ def sort_out(inst, state, out, most, touched):
     """
     changed, left, needed = False, 0, -1
     for feature in range(len(state)):
-        if state[feature] != TAIL:
+        if state[feature] != at.TAIL:
             continue
         if out.counts[SPLITS, feature] == 0:
-            if inst.params[KIND] == LOSS_METRIC:
-                state[feature] = HEAD
+            if inst.params[at.KIND] == at.LOSS_METRIC:
+                state[feature] = at.HEAD
                 changed = True
             else:
-                state[feature] = OUT
-        elif out.bounds[WITH, feature] >= most or out.counts[HIDES, feature] > inst.params[LIMIT]:
-            state[feature] = OUT
-            touched[inst.features[feature, COLUMN]] = touched[-1] = True
+                state[feature] = at.OUT
+        elif out.bounds[WITH, feature] >= most or out.counts[HIDES, feature] > inst.params[at.LIMIT]:
+            state[feature] = at.OUT
+            touched[inst.features[feature, at.COLUMN]] = touched[-1] = True
             changed = True
         else:
             left += 1
@@ -252,13 +229,12 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
             cost = head_cost(inst, stack, depth, out.penalty)
             if cost < best[0] * (1.0 - TIE):
                 best[0] = cost
-                for feature in range(len(state)):
-                    best_state[feature] = state[feature]
+                best_state[:] = state
         most = best[0] * (1.0 - TIE)
         if bound >= most:
             return False
         changed, left, needed = sort_out(inst, state, out, most, touched)
-        fresh = changed and inst.params[KIND] == LOSS_METRIC
+        fresh = changed and inst.params[at.KIND] == at.LOSS_METRIC
         if left == 0 and not changed:
             return False
         if stop[0] != 0:
@@ -281,8 +257,8 @@ def branch(inst, state, out):
     """
     keeps, chosen = out.counts[KEEPS], -1
     for place in range(len(state)):
-        feature = inst.features[place, TURN]
-        if state[feature] == TAIL and (chosen < 0 or keeps[feature] > keeps[chosen]):
+        feature = inst.features[place, at.TURN]
+        if state[feature] == at.TAIL and (chosen < 0 or keeps[feature] > keeps[chosen]):
             chosen = feature
     return chosen
 
@@ -306,17 +282,16 @@ def dive(inst, stack, out, state, best, best_state, limit, stop, open_states, op
         if not settle(inst, stack, depth, out, best, best_state, touched, stop):
             depth -= 1
             if depth >= 0:
-                touched[inst.features[stack.spans[TAKEN, depth], COLUMN]] = touched[-1] = True
+                touched[inst.features[stack.spans[TAKEN, depth], at.COLUMN]] = touched[-1] = True
             continue
         if nodes >= limit or stop[0] != 0 or not has_room(stack, depth):
             break
         feature = branch(inst, stack.states[depth], out)
         spread(inst, stack, depth, feature)
-        stack.states[depth, feature] = OUT
+        stack.states[depth, feature] = at.OUT
         stack.spans[TAKEN, depth] = feature
         depth += 1
     for place in range(depth + 1):
-        for feature in range(len(state)):
-            open_states[place, feature] = stack.states[place, feature]
+        open_states[place] = stack.states[place]
         open_bounds[place] = stack.costs[BOUND, place]
     return depth + 1, nodes

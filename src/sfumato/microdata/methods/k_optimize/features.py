@@ -17,30 +17,15 @@ from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import Packing, packing_of
-from sfumato.microdata.methods.k_optimize.kernels import (
-    BASE,
-    CLASSIFICATION,
-    DISCERNIBILITY,
-    DOMAIN,
-    FIRST,
-    HEAD,
-    LOSS_METRIC,
-    MASK,
-    MISSING,
-    ORDERED,
-    OUT,
-    SHIFT,
-    SIZE,
-    WORD,
-    Instance,
-)
+from sfumato.microdata.methods.k_optimize import layout as at
+from sfumato.microdata.methods.k_optimize.layout import Instance
 from sfumato.microdata.models.classes import Counts
 from sfumato.microdata.plan.methods import KOptimize
 from sfumato.microdata.plan.model import Plan
 
 State = npt.NDArray[np.int8]
 Codes = npt.NDArray[np.int64]
-KINDS = {"discernibility": DISCERNIBILITY, "classification": CLASSIFICATION, "loss-metric": LOSS_METRIC}
+KINDS = {"discernibility": at.DISCERNIBILITY, "classification": at.CLASSIFICATION, "loss-metric": at.LOSS_METRIC}
 
 
 @dataclass(frozen=True)
@@ -102,19 +87,19 @@ class Space:
     @property
     def features(self) -> int:
         """The size of the alphabet that the plan describes."""
-        if self.instance.params[ORDERED]:
+        if self.instance.params[at.ORDERED]:
             return sum(alphabet.cuts for alphabet in self.alphabets)
         return len(self.instance.features)
 
     def empty(self) -> State:
         """The head without features."""
-        return np.full(len(self.instance.features), OUT, np.int8)
+        return np.full(len(self.instance.features), at.OUT, np.int8)
 
     def blocks(self, state: State, column: int) -> Codes:
         """For each label held of a column, the number of its block under a head, in order."""
-        first, last = self.instance.columns[column : column + 2, FIRST]
-        chosen = state[first:last] == HEAD
-        if self.instance.params[ORDERED]:
+        first, last = self.instance.columns[column : column + 2, at.FIRST]
+        chosen = state[first:last] == at.HEAD
+        if self.instance.params[at.ORDERED]:
             return np.concatenate([[0], np.cumsum(chosen)]).astype(np.int64)
         names = np.where(chosen, np.arange(len(chosen)), len(chosen))
         return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
@@ -197,15 +182,15 @@ def _entropy(codes: Codes, counts: Counts) -> float:
 
 def _columns(alphabets: Sequence[Alphabet], packing: Packing, features: Sequence[int]) -> Codes:
     """The table of columns, with a last row for where features and codes end."""
-    table = np.zeros((len(alphabets) + 1, MISSING + 1), np.int64)
-    table[:-1, WORD] = packing.word
-    table[:-1, SHIFT] = packing.shift.astype(np.int64)
-    table[:-1, MASK] = packing.mask.astype(np.int64)
-    table[1:, FIRST] = np.cumsum(features)
-    table[:-1, SIZE] = [len(alphabet.present) for alphabet in alphabets]
-    table[1:, BASE] = np.cumsum(table[:-1, SIZE] + 1)
-    table[:-1, DOMAIN] = [alphabet.leaves.sum() for alphabet in alphabets]
-    table[:-1, MISSING] = [alphabet.missing for alphabet in alphabets]
+    table = np.zeros((len(alphabets) + 1, at.MISSING + 1), np.int64)
+    table[:-1, at.WORD] = packing.word
+    table[:-1, at.SHIFT] = packing.shift.astype(np.int64)
+    table[:-1, at.MASK] = packing.mask.astype(np.int64)
+    table[1:, at.FIRST] = np.cumsum(features)
+    table[:-1, at.SIZE] = [len(alphabet.present) for alphabet in alphabets]
+    table[1:, at.BASE] = np.cumsum(table[:-1, at.SIZE] + 1)
+    table[:-1, at.DOMAIN] = [alphabet.leaves.sum() for alphabet in alphabets]
+    table[:-1, at.MISSING] = [alphabet.missing for alphabet in alphabets]
     return table
 
 

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.methods.k_optimize import climb_kernels as kernels
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.climb_kernels import Flag, Scratch
 from sfumato.microdata.methods.k_optimize.features import Codes, Space, State
-from sfumato.microdata.methods.k_optimize.kernels import COLUMN, HEAD, Instance
+from sfumato.microdata.methods.k_optimize.layout import Instance
 
 _SEED = 0x9E3779B97F4A7C15
 _WORD = 2**64
@@ -65,7 +66,7 @@ def place_of(space: Space, columns: Iterable[int] | None = None) -> Place:
     label_rows = np.zeros((len(first), inst.label_rows.shape[1]), np.int64)
     np.add.at(label_rows, owners, inst.label_rows)
     part = inst._replace(counts=counts, label_rows=label_rows)
-    return Place(part, _scratch(part, some[first]), np.flatnonzero(np.isin(inst.features[:, COLUMN], chosen)))
+    return Place(part, _scratch(part, some[first]), np.flatnonzero(np.isin(inst.features[:, at.COLUMN], chosen)))
 
 
 def _grouped(codes: Codes) -> tuple[Codes, Codes]:
@@ -95,7 +96,7 @@ def _scratch(inst: Instance, codes: Codes) -> Scratch:
 
 def columns_of(space: Space, state: State) -> frozenset[int]:
     """The columns that have features in a set."""
-    return frozenset(space.instance.features[state == HEAD, COLUMN].tolist())
+    return frozenset(space.instance.features[state == at.HEAD, at.COLUMN].tolist())
 
 
 def settle(space: Space, start: State, columns: frozenset[int], watch: Watch) -> Incumbent:

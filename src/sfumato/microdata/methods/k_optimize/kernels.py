@@ -5,52 +5,18 @@ together can tell apart, packed in words, side by side for each class of the hea
 (suppressed, or of one row that nothing can split) are gone; what they cost is in a sum.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import njit
 
-# Typed, since functions are compiled anew for each plain number that they are given.
-OUT, TAIL, HEAD = np.int64(0), np.int64(1), np.int64(2)
-DISCERNIBILITY, CLASSIFICATION, LOSS_METRIC = 0, 1, 2
-WORD, SHIFT, MASK, FIRST, BASE, SIZE, DOMAIN, MISSING = 0, 1, 2, 3, 4, 5, 6, 7
-COLUMN, VALUE, TURN = 0, 1, 2
-LOW, HIGH, LEAVES = 0, 1, 2
-KIND, ORDERED, K, ROWS, LIMIT = 0, 1, 2, 3, 4
+from sfumato.microdata.methods.k_optimize import layout as at
+
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-ORIGIN = np.int64(0)
-
-
-class Instance(NamedTuple):
-    """The problem as arrays: m columns, n rows (distinct combinations) in w words, f features, v codes in all.
-
-    Few arrays with named places, since every function that takes many compiles slowly.
-
-    keys (n, w), counts (n,), label_rows (n, c): the rows, how often each occurs, and with which label (c = 0 where none
-        is asked for).
-    columns (m + 1, 8): where a column lies in a key (WORD, SHIFT, MASK); its FIRST feature, and the BASE of its codes
-        in tables of codes (the last row: where the next would begin); the SIZE of its codes, of which one more stands
-        for the rest of `isolate`; the values of its DOMAIN; the code of the MISSING value, or -1.
-    features (f, 3): the COLUMN and the VALUE that a feature asks for; and the features in TURN, as a search takes them.
-    values (v, 3): values of the domain before a code (LOW), up to it (HIGH), and under it (LEAVES).
-    weights (m,): of each column in the loss.
-    params (5,): the KIND of cost, whether features are ORDERED, K, all ROWS, and the LIMIT of suppressed rows.
-    """
-
-    keys: Any
-    counts: Any
-    label_rows: Any
-    columns: Any
-    features: Any
-    values: Any
-    weights: Any
-    params: Any
 
 
 @njit(cache=True, nogil=True)
 def code_of(inst, keys, row, column):
     """The code of a column in the key of a row."""
-    return (keys[row, inst.columns[column, WORD]] >> inst.columns[column, SHIFT]) & inst.columns[column, MASK]
+    return (keys[row, inst.columns[column, at.WORD]] >> inst.columns[column, at.SHIFT]) & inst.columns[column, at.MASK]
 
 
 @njit(cache=True, nogil=True)
@@ -59,8 +25,8 @@ def blocks(inst, state, least, column, out, base):
 
     Ordered: a block is named by its first value; isolate: by its value, or by the highest code for the rest.
     """
-    size, first = inst.columns[column, SIZE], inst.columns[column, FIRST]
-    if inst.params[ORDERED]:
+    size, first = inst.columns[column, at.SIZE], inst.columns[column, at.FIRST]
+    if inst.params[at.ORDERED]:
         block = 0
         for code in range(size):
             if code > 0 and state[first + code - 1] >= least:
@@ -80,29 +46,29 @@ def penalties(inst, state, least, out):
     and loses all. Splitting a block never makes a loss greater.
     """
     for column in range(len(inst.weights)):
-        size, base = inst.columns[column, SIZE], inst.columns[column, BASE]
+        size, base = inst.columns[column, at.SIZE], inst.columns[column, at.BASE]
         block = np.empty(size + 1, np.int64)
-        blocks(inst, state, least, column, block, ORIGIN)
+        blocks(inst, state, least, column, block, at.ORIGIN)
         members = np.zeros(size + 1, np.int64)
         low = np.zeros(size + 1, np.int64)
         high = np.zeros(size + 1, np.int64)
         apart, single = 0, 0
         for code in range(size):
             if members[block[code]] == 0:
-                low[block[code]] = inst.values[base + code, LOW]
+                low[block[code]] = inst.values[base + code, at.LOW]
             members[block[code]] += 1
-            high[block[code]] = inst.values[base + code, HIGH]
+            high[block[code]] = inst.values[base + code, at.HIGH]
             if block[code] == size:
-                single = inst.values[base + code, LEAVES]
+                single = inst.values[base + code, at.LEAVES]
             else:
-                apart += inst.values[base + code, LEAVES]
+                apart += inst.values[base + code, at.LEAVES]
         for code in range(size + 1):
             name = block[code]
             covered = high[name] - low[name]
             if name == size:
-                covered = single if members[size] == 1 else inst.columns[column, DOMAIN] - apart
-            loss = max(covered - 1, 0) / max(inst.columns[column, DOMAIN] - 1, 1)
-            mixed = inst.columns[column, MISSING] >= 0 and block[inst.columns[column, MISSING]] == name
+                covered = single if members[size] == 1 else inst.columns[column, at.DOMAIN] - apart
+            loss = max(covered - 1, 0) / max(inst.columns[column, at.DOMAIN] - 1, 1)
+            mixed = inst.columns[column, at.MISSING] >= 0 and block[inst.columns[column, at.MISSING]] == name
             if members[name] > 1 and (members[name] == size or mixed):
                 loss = 1.0
             out[base + code] = inst.weights[column] * loss
@@ -111,12 +77,12 @@ def penalties(inst, state, least, out):
 @njit(cache=True, nogil=True)
 def relabel(inst, state, keys, start, stop, touched):
     """Give rows the blocks that head and tail still tell apart, in the columns that are touched."""
-    block = np.empty(inst.columns[-1, BASE], np.int64)
+    block = np.empty(inst.columns[-1, at.BASE], np.int64)
     for column in range(len(inst.weights)):
         if not touched[column]:
             continue
-        blocks(inst, state, TAIL, column, block, ORIGIN)
-        word, shift, mask = inst.columns[column, WORD], inst.columns[column, SHIFT], inst.columns[column, MASK]
+        blocks(inst, state, at.TAIL, column, block, at.ORIGIN)
+        word, shift, mask = inst.columns[column, at.WORD], inst.columns[column, at.SHIFT], inst.columns[column, at.MASK]
         stay = ~(mask << shift)
         for row in range(start, stop):
             key = keys[row, word]
@@ -141,20 +107,20 @@ def merge(keys, counts, label_rows, start, stop, write, table, stamp):
             mixed = (mixed ^ np.uint64(keys[row, word])) * _MIX
             mixed ^= mixed >> np.uint64(29)
         place = mixed & last
-        found = -1
+        match = -1
         while table[1, place] == stamp:
             other = table[0, place]
             same = True
             for word in range(keys.shape[1]):
                 same = same and keys[other, word] == keys[row, word]
             if same:
-                found = other
+                match = other
                 break
             place = (place + np.uint64(1)) & last
-        if found >= begin:
-            counts[found] += counts[row]
+        if match >= begin:
+            counts[match] += counts[row]
             for label in range(label_rows.shape[1]):
-                label_rows[found, label] += label_rows[row, label]
+                label_rows[match, label] += label_rows[row, label]
             continue
         table[0, place], table[1, place] = write, stamp
         move(keys, counts, label_rows, row, write)
@@ -175,16 +141,20 @@ def move(keys, counts, label_rows, row, to):
 @njit(cache=True, nogil=True)
 def has(inst, keys, row, feature):
     """Whether a row has a feature; its block lies whole on one side, since the feature is in head or tail."""
-    code = code_of(inst, keys, row, inst.features[feature, COLUMN])
-    return code >= inst.features[feature, VALUE] if inst.params[ORDERED] else code == inst.features[feature, VALUE]
+    code = code_of(inst, keys, row, inst.features[feature, at.COLUMN])
+    return (
+        code >= inst.features[feature, at.VALUE]
+        if inst.params[at.ORDERED]
+        else code == inst.features[feature, at.VALUE]
+    )
 
 
 @njit(cache=True, nogil=True)
 def suppressed_cost(inst, rows):
     """What suppressed rows pay."""
-    if inst.params[KIND] == DISCERNIBILITY:
-        return np.float64(rows) * inst.params[ROWS]
-    if inst.params[KIND] == CLASSIFICATION:
+    if inst.params[at.KIND] == at.DISCERNIBILITY:
+        return np.float64(rows) * inst.params[at.ROWS]
+    if inst.params[at.KIND] == at.CLASSIFICATION:
         return np.float64(rows)
     weight = 0.0
     for column in range(len(inst.weights)):

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import numerals
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import Alphabet, Codes, Space, State
-from sfumato.microdata.methods.k_optimize.kernels import ORDERED, K
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, class_recoding
 
 _BRACKETS = re.compile(r"([\[(])([^,]+), ([^,]+)([\])])")
 _DASH = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
@@ -36,23 +36,15 @@ def recoding_of(space: Space, state: State, table: FrequencyTable) -> ClassRecod
     classes, owners = np.unique(blocks, axis=0, return_inverse=True)
     owners = owners.reshape(-1)[space.owners]
     sizes = np.bincount(owners, weights=table.counts, minlength=len(classes)).astype(np.int64)
-    return ClassRecoding(
-        table.columns,
-        table.codings,
-        table.codes,
-        owners.astype(np.int32),
-        published(space, state),
-        classes.astype(np.int32),
-        sizes < space.instance.params[K],
-        sizes,
-    )
+    suppressed = sizes < space.instance.params[at.K]
+    return class_recoding(table, owners, published(space, state), classes.astype(np.int32), sizes, suppressed)
 
 
 def _column_labels(space: Space, state: State, column: int) -> Labels:
     alphabet, blocks = space.alphabets[column], space.blocks(state, column)
     members = [np.flatnonzero(blocks == block) for block in range(int(blocks.max()) + 1)]
-    scale = bool(space.instance.params[ORDERED]) and _is_scale(alphabet.ladder)
-    rest = -1 if space.instance.params[ORDERED] else len(members) - 1
+    scale = bool(space.instance.params[at.ORDERED]) and _is_scale(alphabet.ladder)
+    rest = -1 if space.instance.params[at.ORDERED] else len(members) - 1
     labels = [_label(alphabet, places, scale, block == rest) for block, places in enumerate(members)]
     return tuple(
         _set(alphabet, members[block]) if labels.count(label) > 1 and len(members[block]) > 1 else label

@@ -15,6 +15,7 @@ It protects as k-anonymity does, and against nothing more.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
@@ -22,11 +23,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.assessment import beyond_limits
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import Space, space_of
 from sfumato.microdata.methods.k_optimize.incumbent import Incumbent
-from sfumato.microdata.methods.k_optimize.kernels import BASE, HEAD, KIND, LOSS_METRIC, ROWS, penalties
+from sfumato.microdata.methods.k_optimize.kernels import penalties
 from sfumato.microdata.methods.k_optimize.labels import published, recoding_of
 from sfumato.microdata.methods.k_optimize.walks import Walks
 from sfumato.microdata.methods.k_optimize.workers import Crew, DiveOutcome, Open, Worker
@@ -80,10 +82,9 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
     Raises:
         UnattainableError: There are fewer rows than a class needs.
     """
-    for model in plan.privacy:
-        why = model.limits(table.whole)
-        if why:
-            raise UnattainableError(why, "Ask for less, or add rows.", model.name)
+    error = beyond_limits(plan.privacy, table.whole)
+    if error is not None:
+        raise error
     space = space_of(plan, method, table)
     optimum = optimize(space, method.time_limit, progress)
     recoding = recoding_of(space, optimum.best.state, table)
@@ -103,12 +104,8 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
 
 def optimize(space: Space, seconds: float, progress: Progress | None = None) -> Optimum:
     """The head of least cost, or the best found in so many seconds."""
-    crew = Crew(space, seconds)
-    try:
-        with crew.interruptible():
-            return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
-    finally:
-        crew.close()
+    with closing(Crew(space, seconds)) as crew, crew.interruptible():
+        return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
 
 
 class _Queue:
@@ -180,17 +177,17 @@ class _Queue:
 def _per_column(space: Space, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
     """The loss metric of each column, when that is the loss."""
     inst = space.instance
-    if inst.params[KIND] != LOSS_METRIC:
+    if inst.params[at.KIND] != at.LOSS_METRIC:
         return {}
     penalty = np.zeros(len(inst.values))
-    penalties(inst._replace(weights=np.ones(len(inst.weights))), optimum.best.state, HEAD, penalty)
+    penalties(inst._replace(weights=np.ones(len(inst.weights))), optimum.best.state, at.HEAD, penalty)
     owners = np.zeros(len(space.codes), np.int64)
     owners[space.owners] = recoding.owners
     hidden = recoding.suppressed[owners]
     losses = {}
     for column, alphabet in enumerate(space.alphabets):
-        kept = penalty[inst.columns[column, BASE] + space.codes[:, column]]
-        losses[alphabet.name] = float((np.where(hidden, 1.0, kept) * inst.counts).sum() / inst.params[ROWS])
+        kept = penalty[inst.columns[column, at.BASE] + space.codes[:, column]]
+        losses[alphabet.name] = float((np.where(hidden, 1.0, kept) * inst.counts).sum() / inst.params[at.ROWS])
     return losses
 
 

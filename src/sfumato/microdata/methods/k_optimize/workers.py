@@ -14,12 +14,12 @@ from typing import TypeVar
 import numpy as np
 
 from sfumato.microdata.methods.k_optimize import dive_kernels as kernels
+from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.bounds_kernels import Verdicts
 from sfumato.microdata.methods.k_optimize.climb_kernels import Flag
 from sfumato.microdata.methods.k_optimize.dive_kernels import Stack
 from sfumato.microdata.methods.k_optimize.features import Space, State
 from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, place_of, wander
-from sfumato.microdata.methods.k_optimize.kernels import TAIL
 
 T = TypeVar("T")
 # How many levels of a dive with all rows the stack holds; a deeper dive is cut there and taken up again later.
@@ -143,7 +143,7 @@ class Crew:
         worker, stopped = self._free.get(), Watcher()
         stopped.stop[0] = 1
         wander(worker.place, space.empty(), 0, stopped)
-        root = Open(0.0, np.full(len(space.instance.features), TAIL, np.int8))
+        root = Open(0.0, np.full(len(space.instance.features), at.TAIL, np.int8))
         outcome = worker.look(root)
         self._free.put(worker)
         return outcome.left[0] if outcome.left else root

@@ -18,15 +18,15 @@ def levels_of(sweep: Sweep, owners: Ints, number: int) -> npt.NDArray[np.int32]:
     order = np.argsort(owners, kind="stable")
     order = order[np.searchsorted(owners[order], 0) :]
     starts = np.searchsorted(owners[order], np.arange(number))
-    found = np.empty((number, len(table.columns)), np.int32)
+    levels = np.empty((number, len(table.columns)), np.int32)
     for column, ladder in enumerate(table.ladders):
         level = np.full(number, ladder.height - 1, np.int32)
         for at in range(ladder.height - 2, sweep.problem.lowest[column] - 1, -1):
             labels = ladder.codes[at][table.codes[order, column]]
             one = np.minimum.reduceat(labels, starts) == np.maximum.reduceat(labels, starts)
             level[one] = at
-        found[:, column] = level
-    return found
+        levels[:, column] = level
+    return levels
 
 
 def firsts_of(owners: Ints, number: int) -> Ints:
@@ -92,10 +92,8 @@ class Company:
 
 def _suppressed_cost(sweep: Sweep, row: int) -> float:
     """What suppressing a row of a combination costs."""
-    total = 0.0
-    for column in range(len(sweep.table.columns)):
-        total += float(sweep.shares[column] * sweep.suppressed(column)[sweep.table.codes[row, column]])
-    return total
+    codes = enumerate(sweep.table.codes[row].tolist())
+    return sum(float(sweep.shares[column] * sweep.suppressed(column)[code]) for column, code in codes)
 
 
 def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:

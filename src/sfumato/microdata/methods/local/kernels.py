@@ -55,15 +55,15 @@ def next_node(codes, counts, left, nodes, floors, start, k, limit, prices, cells
             return len(nodes), 0
         if floors[at] > limit:
             continue
-        found = group_cells(codes, counts, left, nodes[at], prices, cells)
+        count = group_cells(codes, counts, left, nodes[at], prices, cells)
         some = False
-        for cell in range(found):
+        for cell in range(count):
             cells.good[cell] = cells.rows[cell] >= k
             if cells.good[cell] and limit < np.inf:
                 cells.good[cell] = cost_of(codes, cells.first[cell], nodes[at], prices) <= limit
             some |= cells.good[cell]
         if some:
-            return at, found
+            return at, count
     return len(nodes), 0
 
 
@@ -86,7 +86,7 @@ def group_cells(codes, counts, left, node, prices, cells):
     cells.stamp[0] += 1
     stamp = cells.stamp[0]
     last = np.uint64(len(cells.slots) - 1)
-    found = 0
+    count = 0
     for at in range(len(left)):
         row = left[at]
         key = np.uint64(0)
@@ -97,11 +97,11 @@ def group_cells(codes, counts, left, node, prices, cells):
         while True:
             if cells.stamps[slot] != stamp:
                 cells.stamps[slot] = stamp
-                cells.slots[slot] = found
-                cells.keys[found] = key
-                cells.first[found] = row
-                cells.rows[found] = 0
-                found += 1
+                cells.slots[slot] = count
+                cells.keys[count] = key
+                cells.first[count] = row
+                cells.rows[count] = 0
+                count += 1
                 break
             cell = cells.slots[slot]
             if cells.keys[cell] == key and (exact or alike(codes, row, cells.first[cell], node, prices)):
@@ -110,7 +110,7 @@ def group_cells(codes, counts, left, node, prices, cells):
         cell = cells.slots[slot]
         cells.rows[cell] += counts[row]
         cells.owner[at] = cell
-    return found
+    return count
 
 
 @njit(cache=True, nogil=True)

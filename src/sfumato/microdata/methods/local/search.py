@@ -126,14 +126,14 @@ class Answer:
         if not isinstance(sweep.problem.loss, Marginal):
             return {}
         kept = self.owners >= 0
-        found = {}
+        losses = {}
         for column, name in enumerate(table.columns):
             ladder, codes = table.ladders[column], table.codes[:, column]
             of_class = np.stack([sweep.column_loss.kept(column, at)[ladder.codes[at]] for at in range(ladder.height)])
             lost = sweep.suppressed(column)[codes]
             lost[kept] = of_class[self.levels[self.owners[kept], column], codes[kept]]
-            found[name] = float((lost * table.counts).sum() / table.rows)
-        return found
+            losses[name] = float((lost * table.counts).sum() / table.rows)
+        return losses
 
     @cached_property
     def loss(self) -> float:

@@ -112,19 +112,19 @@ class Sweep:
     def _per_level(self, of: Callable[[Floats, Counts], float]) -> Floats:
         """A number for each column and level, from what its values cost and how many rows hold them."""
         prices = self.prices
-        found = np.zeros(prices.widths.shape)
+        figures = np.zeros(prices.widths.shape)
         for column, ladder in enumerate(self.table.ladders):
             rows = self.table.marginal(column)
             for level in range(ladder.height):
-                found[column, level] = of(prices.costs[column, level, : ladder.size], rows)
-        return found
+                figures[column, level] = of(prices.costs[column, level, : ladder.size], rows)
+        return figures
 
     def floors(self) -> Floats:
         """The least that a cell of each node costs."""
         nodes, _ = self.nodes
         least = self._per_level(lambda costs, rows: float(costs[rows > 0].min(initial=np.inf)))
-        found: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
-        return found
+        sums: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
+        return sums
 
     def failing(self, classes: Classes) -> Mask:
         """Which classes fail some promise."""

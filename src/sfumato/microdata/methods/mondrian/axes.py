@@ -129,13 +129,13 @@ def _numbers(ladder: Ladder, column: ColumnPlan) -> Floats | None:
         return ladder.numbers
     present = [value for value in ladder.values if value is not None]
     try:
-        found = numbers_of(present, column.type)
+        read = numbers_of(present, column.type)
     except ValueError:
         return None
-    if found is None or np.isnan(found).any():
+    if read is None or np.isnan(read).any():
         return None
     numbers = np.full(ladder.size, np.nan)
-    numbers[[value is not None for value in ladder.values]] = found
+    numbers[[value is not None for value in ladder.values]] = read
     return numbers
 
 

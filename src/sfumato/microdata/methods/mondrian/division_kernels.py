@@ -9,7 +9,8 @@ and each part keeps its order. Classes may be divided in any order and by severa
 import numpy as np
 from numba import njit
 
-from sfumato.microdata.methods.mondrian.kernels import STRICT, choose, mixed
+from sfumato.microdata.methods.mondrian.cut_kernels import choose
+from sfumato.microdata.methods.mondrian.kernels import STRICT, mixed
 
 _DEPTH = 128
 

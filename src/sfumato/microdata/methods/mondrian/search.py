@@ -22,6 +22,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.coverage import aggregated, mean_loss
+from sfumato.microdata.methods.assessment import beyond_limits
 from sfumato.microdata.methods.class_labels import distinct_classes, recode_classes
 from sfumato.microdata.methods.full_domain import greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
@@ -233,11 +234,8 @@ def _classes(items: Items, axes: Sequence[Axis], rule: CutRule, models: Sequence
 
 
 def _unattainable(table: FrequencyTable, models: Sequence[Model]) -> UnattainableError:
-    for model in models:
-        why = model.limits(table.whole)
-        if why:
-            return UnattainableError(why, "Ask for less, or add rows.", model.name)
-    return UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
+    together = UnattainableError("All rows as one class do not keep the promises.", "Ask for less.", "whole")
+    return beyond_limits(models, table.whole) or together
 
 
 def _column_labels(axes: Sequence[Axis], cutting: Cutting) -> list[ColumnLabels]:

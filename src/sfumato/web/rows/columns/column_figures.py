@@ -66,10 +66,10 @@ def _high(count: int, top: int, height: float) -> float:
 
 def rungs(column: Column, ladder: Ladder) -> str:
     """The most frequent value of a column and what it becomes, rung by rung; of many rungs the ends."""
-    known = [value for value in ladder.values if value in column.counts]
-    if not known:
+    present = [value for value in ladder.values if value in column.counts]
+    if not present:
         return ""
-    value = max(known, key=lambda text: column.counts[text])
+    value = max(present, key=lambda text: column.counts[text])
     place = ladder.values.index(value)
     labels = [ladder.labels[level][ladder.codes[level][place]] or "" for level in range(ladder.height)]
     steps = [label for at, label in enumerate(labels) if not at or label != labels[at - 1]]

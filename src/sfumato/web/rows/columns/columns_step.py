@@ -14,13 +14,9 @@ from sfumato.web.rows.columns.columns_table import ColumnsTable, short_role
 OF_LADDERS = ("hierarchy", "min_level", "max_level", "weight", "importance")
 
 
-def build(area: Area) -> None:
-    """The step, for an area."""
-    if not area.needs_data():
-        _ColumnsStep(area).build()
+class ColumnsStep:
+    """The table of columns, and the panel of one."""
 
-
-class _ColumnsStep:
     def __init__(self, area: Area) -> None:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
         self._table = ColumnsTable(self.workspace)

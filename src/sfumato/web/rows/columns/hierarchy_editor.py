@@ -225,7 +225,7 @@ def coarsened(cuts: list[float], levels: int) -> list[list[float]]:
     >>> coarsened([10, 20, 30, 40], 3)
     [[10, 20, 30, 40], [20, 40], [40]]
     """
-    told = [list(cuts)]
-    while len(told) < levels and len(told[-1]) > 1:
-        told.append(told[-1][1::2])
-    return told
+    rungs = [list(cuts)]
+    while len(rungs) < levels and len(rungs[-1]) > 1:
+        rungs.append(rungs[-1][1::2])
+    return rungs

@@ -21,12 +21,12 @@ def lines(ladder: Ladder, column: Column) -> list[Line]:
     if not order:
         return []
     opened = max(order, key=lambda code: rows[code])
-    told: list[Line] = []
+    entries: list[Line] = []
     for code in order:
-        told.append((0, ladder.labels[top][code] or "", int(rows[code])))
+        entries.append((0, ladder.labels[top][code] or "", int(rows[code])))
         if code == opened:
-            told += _below(ladder, counts, top, code, 1)
-    return told
+            entries += _below(ladder, counts, top, code, 1)
+    return entries
 
 
 def _rows(ladder: Ladder, level: int, counts: np.ndarray) -> np.ndarray:
@@ -44,19 +44,19 @@ def _below(ladder: Ladder, counts: np.ndarray, level: int, code: int, depth: int
     if len(children) == 1 and ladder.labels[finer][children[0]] == ladder.labels[level][code]:
         return _below(ladder, counts, finer, children[0], depth)
     opened = max(children, key=lambda child: rows[child], default=None)
-    told: list[Line] = []
+    entries: list[Line] = []
     for child in children[:MOST_CHILDREN]:
-        told.append((depth, ladder.labels[finer][child] or "", int(rows[child])))
+        entries.append((depth, ladder.labels[finer][child] or "", int(rows[child])))
         if child == opened:
-            told += _below(ladder, counts, finer, child, depth + 1)
-    return told + ([(depth, "…", 0)] if len(children) > MOST_CHILDREN else [])
+            entries += _below(ladder, counts, finer, child, depth + 1)
+    return entries + ([(depth, "…", 0)] if len(children) > MOST_CHILDREN else [])
 
 
-def html(told: list[Line], words: Words) -> str:
+def html(shown: list[Line], words: Words) -> str:
     """The lines as a list."""
     entries = "".join(
         f'<li style="padding-left:{depth * 1.1:.1f}rem"><span>{escape(label) or "–"}</span>'
         f"<span>{words.count(rows) if rows else ''}</span></li>"
-        for depth, label, rows in told
+        for depth, label, rows in shown
     )
     return f'<ul class="sf-tree">{entries}</ul>'

@@ -135,60 +135,32 @@ class _Worker:
     """What one thread needs to roll nodes up and to tally them."""
 
     def __init__(self, grouper: Grouper, k: int, charges: Charges | None) -> None:
-        rows = len(grouper.table.counts)
-        none = np.zeros((0, 0))
-        self._packing = grouper.packing
+        rows, packing, none = len(grouper.table.counts), grouper.packing, np.zeros((0, 0))
+        self._packing = (packing.word, packing.shift, packing.mask)
         self._k = k
         self._priced = charges is not None
-        self._charges = charges or Charges(np.zeros(0), none.astype(np.int64), none)
-        self._hashed = np.zeros(hash_capacity(rows), np.int64)
+        priced = charges or Charges(np.zeros(0), none.astype(np.int64), none)
+        self._charges = (priced.values, priced.offsets, priced.constant)
+        hashed, owner = np.zeros(hash_capacity(rows), np.int64), np.empty(rows, np.int32)
+        self._scratch = (hashed, np.empty_like(grouper.base.keys), owner)
         self._stamp = 0
-        self._lane = np.empty_like(grouper.base.keys)
-        self._owner = np.empty(rows, np.int32)
 
     def raised(self, rise: _Rise, part: slice) -> tuple[Counts, Floats]:
         """Roll a part of a height up; what its nodes come to."""
-        height, packing, room = rise.height, self._packing, rise.rooms[part.start]
-        starts = sweep_kernels.roll_up_nodes(
-            rise.below.keys,
-            rise.below.counts,
-            rise.begins[part],
-            rise.ends[part],
-            rise.columns[part],
-            rise.tables,
-            rise.offsets[part],
-            packing.word,
-            packing.shift,
-            packing.mask,
-            self._hashed,
-            self._stamp,
-            self._lane,
-            self._owner,
-            height.keys[:, room:],
-            height.counts[room:],
-        )
+        height, room = rise.height, rise.rooms[part.start]
+        source = (rise.below.keys, rise.below.counts, rise.begins[part], rise.ends[part])
+        step = (rise.columns[part], rise.tables, rise.offsets[part])
+        out = (height.keys[:, room:], height.counts[room:])
+        starts = sweep_kernels.roll_up_nodes(source, step, self._packing, self._scratch, self._stamp, out)
         self._stamp += part.stop - part.start
         height.begins[part], height.ends[part] = room + starts[:-1], room + starts[1:]
         return self.tallied(height, part)
 
     def tallied(self, height: Height, part: slice) -> tuple[Counts, Floats]:
         """What the nodes of a part come to."""
-        packing, charges = self._packing, self._charges
-        figures, added = sweep_kernels.tally_nodes(
-            height.keys,
-            height.counts,
-            height.begins[part],
-            height.ends[part],
-            self._k,
-            height.levels[part],
-            packing.word,
-            packing.shift,
-            packing.mask,
-            charges.values,
-            charges.offsets,
-            charges.constant,
-            self._priced,
-        )
+        source = (height.keys, height.counts, height.begins[part], height.ends[part])
+        nodes = height.levels[part]
+        figures, added = sweep_kernels.tally_nodes(source, self._k, nodes, self._packing, self._charges, self._priced)
         return figures, added
 
 

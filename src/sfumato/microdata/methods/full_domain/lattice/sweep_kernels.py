@@ -11,36 +11,24 @@ from sfumato.microdata.counts.kernels import surcharges, tally
 
 
 @njit(cache=True, nogil=True)
-def roll_up_nodes(
-    keys,
-    counts,
-    begins,
-    ends,
-    columns,
-    tables,
-    offsets,
-    word,
-    shift,
-    mask,
-    table,
-    stamp,
-    lane,
-    owner,
-    out_keys,
-    out_counts,
-):
+def roll_up_nodes(source, step, packing, room, stamp, out):
     """Roll some nodes of a height up from nodes below them, each by one step of one column.
 
     Args:
-        keys, counts: classes of the height below; begins, ends: (n,) where each node's source lies in them.
-        columns: (n,) the column that takes a step; tables, offsets: its labels one level up, shifted, and where they
-            begin, as in `lift`.
-        table, stamp: the hash table of `group`, and the last stamp used; lane: (w, longest source), owner: scratch.
-        out_keys, out_counts: receive the classes, one node after the other.
+        source: keys and counts of the classes below; (n,) where each node's source begins and ends in them.
+        step: (n,) the column that takes a step; its labels one level up, shifted, and where they begin, as in `lift`.
+        packing: word, shift and mask of each column, (m,).
+        room: the hash table of `group`; (w, longest source) a lane, and owners, as scratch. stamp: the last one used.
+        out: keys and counts that receive the classes, one node after the other.
 
     Returns:
         (n + 1,) where each node's classes begin.
     """
+    keys, counts, begins, ends = source
+    columns, tables, offsets = step
+    word, shift, mask = packing
+    table, lane, owner = room
+    out_keys, out_counts = out
     starts = np.zeros(len(columns) + 1, np.int64)
     at = 0
     for node in range(len(columns)):
@@ -58,18 +46,22 @@ def roll_up_nodes(
 
 
 @njit(cache=True, nogil=True)
-def tally_nodes(keys, counts, begins, ends, k, nodes, word, shift, mask, charges, offsets, constant, priced):
+def tally_nodes(source, k, nodes, packing, charges, priced):
     """What each of some nodes comes to when classes below k are suppressed.
 
     Args:
-        keys, counts: classes of a height; begins, ends: (n,) where each node's lie; nodes: (n, m) levels.
-        charges, offsets, constant: what suppression adds, as in `surcharges`; priced: whether it is wanted.
+        source: keys and counts of the classes of a height; (n,) where each node's begin and end. nodes: (n, m) levels.
+        packing: word, shift and mask of each column, (m,).
+        charges: values, offsets and constants, as in `surcharges`; priced: whether what suppression adds is wanted.
 
     Returns:
         (8, n): suppressed rows, kept classes, smallest and largest of them, sum over all classes of
         size * max(size, k), the same over the suppressed ones, smallest and largest of all classes; and (n, m) what
         suppression adds for each column.
     """
+    keys, counts, begins, ends = source
+    word, shift, mask = packing
+    values, offsets, constant = charges
     figures = np.zeros((8, len(nodes)), np.int64)
     added = np.zeros((len(nodes), len(word)))
     for node in range(len(nodes)):
@@ -86,5 +78,5 @@ def tally_nodes(keys, counts, begins, ends, k, nodes, word, shift, mask, charges
         figures[6, node], figures[7, node] = least, most
         if priced and figures[0, node]:
             labels = keys[:, begins[node] : ends[node]]
-            added[node] = surcharges(labels, sizes, failing, word, shift, mask, nodes[node], charges, offsets, constant)
+            added[node] = surcharges(labels, sizes, failing, word, shift, mask, nodes[node], values, offsets, constant)
     return figures, added

@@ -1,3 +1,4 @@
+# ruff: noqa: N999  the module of a command has its name
 """`sfumato import`: rows of an SPSS, Stata or SAS file as CSV, with the labels of their values beside them."""
 
 import sys

@@ -1,0 +1,44 @@
+"""The rehearsal: a search of a few combinations, so that all compiled loops are loaded before time is counted."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import SfumatoError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.sample import weighted_view
+from sfumato.microdata.methods.search import find_recoding
+from sfumato.microdata.models.classes import Histogram
+from sfumato.microdata.plan.model import Plan
+
+# A rehearsal searches so many combinations for so long.
+COMBINATIONS = 24
+SECONDS = 0.2
+_rehearsed: set[tuple[str, ...]] = set()
+
+
+def rehearse(plan: Plan, table: FrequencyTable) -> None:
+    """Search a few combinations, so that all compiled loops are loaded before the time of the search is counted."""
+    method = replace(plan.method, time_limit=SECONDS)
+    names = (str(method), *sorted({model.name for model in plan.privacy}))
+    if names in _rehearsed:
+        return
+    try:
+        find_recoding(replace(plan, method=method), _part(weighted_view(table.holding(plan.promise_columns))), None)
+    except SfumatoError:
+        # So few rows may not keep the promises: loading the loops was the aim.
+        return
+    _rehearsed.add(names)
+
+
+def _part(table: FrequencyTable) -> FrequencyTable:
+    """Some combinations of a table."""
+    chosen = np.arange(min(COMBINATIONS, len(table.counts)))
+    sensitive = {name: _first(rows, len(chosen)) for name, rows in table.sensitive.items()}
+    return replace(table, codes=table.codes[chosen], counts=table.counts[chosen], sensitive=sensitive, persons={})
+
+
+def _first(histogram: Histogram, number: int) -> Histogram:
+    starts = histogram.starts[: number + 1]
+    values, counts = histogram.values[: starts[-1]], histogram.counts[: starts[-1]]
+    return Histogram(starts, values, counts, histogram.size, histogram.texts)

@@ -1,0 +1,17 @@
+"""The tree of a dimension: from its level columns, from a hierarchy file, or flat."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_tree
+from sfumato.tables.plan.plan import Dimension
+
+
+def tree_of(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
+    """The tree of a dimension whose hierarchy file has been found, for the codes that stand in the rows."""
+    if dimension.levels:
+        return level_tree(name, codes, dimension.levels, dimension.total)
+    texts = [code[0] for code in codes]
+    if dimension.hierarchy is None:
+        return flat_tree(name, texts, dimension.total)
+    return file_tree(name, Path(dimension.hierarchy), dimension.total, texts)
