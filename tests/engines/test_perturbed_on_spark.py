@@ -42,7 +42,7 @@ def rows() -> pl.DataFrame:
     )
 
 
-def test_files_give_the_same_rows(spark, rows, tmp_path, default_order) -> None:
+def test_files_give_the_same_rows(spark, rows, tmp_path) -> None:
     rows.write_csv(tmp_path / "rows.csv")
     shown = []
     for engine in ("duckdb", "spark"):

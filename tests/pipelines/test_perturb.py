@@ -37,7 +37,8 @@ def plan(**publish) -> dict:
     }
     for name, operation in publish.items():
         columns[name] = {"role": "insensitive", "publish": operation}
-    return {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}], "seed": 3}
+    privacy = [{"model": "k-anonymity", "k": 5}]
+    return {"version": 1, "columns": columns, "privacy": privacy, "seed": 3, "output": {"order": "keep"}}
 
 
 PUBLISH = {
