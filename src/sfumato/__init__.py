@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.methods import Greedy as Greedy
     from sfumato.microdata.plan.methods import KOptimize as KOptimize
     from sfumato.microdata.plan.methods import Local as Local
+    from sfumato.microdata.plan.methods import Microaggregation as Microaggregation
     from sfumato.microdata.plan.methods import Mondrian as Mondrian
     from sfumato.microdata.plan.methods import Optimal as Optimal
     from sfumato.microdata.plan.methods import Samarati as Samarati
@@ -55,6 +56,11 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.model import ReleasePlan as ReleasePlan
     from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
     from sfumato.microdata.plan.read import read_plan as read_plan
+    from sfumato.microdata.publishing.perturbation import Microaggregate as Microaggregate
+    from sfumato.microdata.publishing.perturbation import Noise as Noise
+    from sfumato.microdata.publishing.perturbation import Pram as Pram
+    from sfumato.microdata.publishing.perturbation import RankSwap as RankSwap
+    from sfumato.microdata.publishing.perturbation import SwapHouseholds as SwapHouseholds
     from sfumato.microdata.publishing.plan import PublishPlan as PublishPlan
     from sfumato.microdata.verdict import Promise as Promise
     from sfumato.microdata.verdict import Verdict as Verdict
@@ -125,6 +131,7 @@ _HOMES = {
         "Greedy",
         "KOptimize",
         "Local",
+        "Microaggregation",
         "Mondrian",
         "Optimal",
         "Samarati",
@@ -137,6 +144,7 @@ _HOMES = {
         "UtilityPlan",
     ),
     "microdata.plan.read": ("read_plan",),
+    "microdata.publishing.perturbation": ("Microaggregate", "Noise", "Pram", "RankSwap", "SwapHouseholds"),
     "microdata.publishing.plan": ("PublishPlan",),
     "microdata.verdict": (
         "Promise",

@@ -44,6 +44,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "hierarchy": ("sfumato hierarchy plan.yaml age",),
     "schema": ("sfumato schema --out schemas",),
     "demo": ("sfumato demo --out demo",),
+    "export": ("sfumato export release/data.csv --labels survey.labels.json --out published.sav",),
     "docs": (
         "sfumato docs",
         "sfumato docs methods",
@@ -53,6 +54,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato doctor --json",
     ),
     "import": (
+        "sfumato import survey.sav --out survey.csv",
         "sfumato import project.deid --out project",
         "sfumato import script.R --out project",
     ),

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 # In the order of the help. The module of a command has its name; it loads only when it is asked for.
 COMMANDS = (
     *("anonymize", "apply", "risk", "verify", "compare", "report", "suggest", "protect", "audit", "attributes"),
-    *("serve", "keys", "dataset", "hierarchy", "schema", "import", "docs", "doctor", "demo"),
+    *("serve", "keys", "dataset", "hierarchy", "import", "export", "schema", "docs", "doctor", "demo"),
 )
-# Commands whose name no module can have.
-MODULES = {"import": "import_project"}
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
 LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
@@ -177,7 +175,7 @@ def _options(typer: Any) -> Callable[[bool], None]:
 
 
 def _function(name: str) -> Any:
-    return import_module(f"sfumato.cli.{MODULES.get(name, name)}").command
+    return import_module(f"sfumato.cli.{name}").command
 
 
 def _complain(error: SfumatoError) -> None:

@@ -9,7 +9,7 @@ import narwhals as nw
 from sfumato.engines import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.writing import copy_statement
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Engine, PublishedRows, Reading
 from sfumato.engines.frames.engine import FrameEngine
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import PlanError
@@ -17,7 +17,7 @@ from sfumato.hierarchies.bounds import Bounds, bounds_of, in_order
 from sfumato.microdata.plan.model import Plan
 
 
-def with_bounds(published: Engine, plan: Plan) -> Engine:
+def with_bounds(published: PublishedRows, plan: Plan) -> PublishedRows:
     """Published rows with two columns of numbers for each column of intervals, where the plan asks for them.
 
     Raises:

@@ -1,0 +1,34 @@
+# ruff: noqa: N999  the module of a command has its name
+"""`sfumato import`: surveys of SPSS, Stata and SAS as CSV with their labels, projects of other tools as plans."""
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.import_project import import_project, is_project
+from sfumato.cli.options import AsJson
+from sfumato.cli.progress import show
+
+
+def command(
+    data: Annotated[
+        Path, typer.Argument(help="Rows (.sav, .zsav, .por, .dta, .sas7bdat, .xpt), or a project (.deid, .R).")
+    ],
+    *,
+    out: Annotated[Path, typer.Option(help="The CSV file to write, labels beside it; for a project, a new folder.")],
+    labels: Annotated[bool, typer.Option("--labels", help="Write labels in place of the values.")] = False,
+    catalog: Annotated[Path | None, typer.Option(help="The catalog in which SAS keeps labels.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Read a survey as people have it, or turn a project of ARX or a script of sdcMicro into a plan."""
+    if is_project(data):
+        import_project(data, out, json)
+        return
+    from sfumato.pipelines.surveys import import_survey
+
+    found = import_survey(data, out, labels=labels, catalog=catalog)
+    show(found.text(), asdict(found), json)
+    sys.stderr.write(f"Wrote {out}.\n")
