@@ -137,9 +137,9 @@ class _Run:
                 with self._stage("perturb"):
                     perturbation = perturbed(self.plan, published, target)
                 published = perturbation.engine
+                undo.callback(published.close)
             published = with_bounds(published, self.plan)
             undo.callback(published.close)
-                undo.callback(published.close)
             with self._stage("verify"):
                 recounted = recount(published, prediction)
                 verdict = judge_plan(
