@@ -128,14 +128,11 @@ class _Run:
             prediction = predict(promise_table, result.recoding, handling, self.plan)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             with self._stage("apply"):
-                published = self.source.apply(
-                    result.recoding, handling, published_reading(self.plan, self.source), self._first(target)
-                )
+                reading = published_reading(self.plan, self.source)
+                published = self.source.apply(result.recoding, handling, reading, self._first(target))
             undo.callback(published.close)
             perturbation = self._perturb(published, target, undo)
-            published = published if perturbation is None else perturbation.engine
-            published = with_bounds(published, self.plan)
-            undo.callback(published.close)
+            published = self._bounded(published if perturbation is None else perturbation.engine, undo)
             with self._stage("verify"):
                 recounted = recount(published, prediction)
                 verdict = judge_plan(
@@ -180,6 +177,12 @@ class _Run:
             return None, None
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
+
+    def _bounded(self, published: PublishedRows, undo: ExitStack) -> PublishedRows:
+        """Published rows with the ends of their intervals, where the plan asks for them."""
+        bounded = with_bounds(published, self.plan)
+        undo.callback(bounded.close)
+        return bounded
 
     def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> Perturbed | None:
         """The published rows perturbed, where the plan says so."""
