@@ -15,6 +15,8 @@ from sfumato.shapes.records import record_of
 
 PUBLISHED = frozenset(record_of(PublishPlan).keys)
 K = 3
+# What may be said of a column together; other operations stand alone.
+LIMITS = frozenset({"top", "bottom"})
 READERS = frozenset({"read.csv", "read.csv2", "read.table", "fread", "read_csv", "read_csv2"})
 SEPARATORS = {"read.csv": ",", "read.csv2": ";", "read_csv": ",", "read_csv2": ";"}
 
@@ -194,8 +196,9 @@ class _Steps:
         self.leave(call, "has no counterpart here")
 
     def _variables(self, call: Call) -> list[str]:
+        """The columns that a call is about; all of numbers where it names none, and none where it computes them."""
         named = call.arguments.get("variables", call.arguments.get("column"))
-        return _texts(named) or list(self.numbers)
+        return _texts(named) or (list(self.numbers) if call.plain else [])
 
     def _publish(self, call: Call, operation: dict[str, Any]) -> None:
         (key,) = operation
@@ -207,6 +210,8 @@ class _Steps:
             column = self.columns.setdefault(name, {"role": "insensitive"})
             if column["role"] == "quasi-identifier":
                 self.leave(call, f'"{name}" is a quasi-identifier: it is generalized instead')
+            elif column.get("publish", {}).keys() - LIMITS or (column.get("publish") and key not in LIMITS):
+                self.leave(call, f'"{name}" is changed otherwise already')
             else:
                 column["publish"] = column.get("publish", {}) | operation
 
