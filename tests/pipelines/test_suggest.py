@@ -203,3 +203,15 @@ def test_a_column_that_could_not_be_published_is_the_quasi_identifier_where_ther
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"town": [f"Ort {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(60)]})
     assert suggest_for_frame(frame).plan["columns"]["town"]["role"] == "quasi-identifier"
+
+
+def test_two_columns_of_numbers_do_not_single_out_rows_together():
+    polars = pytest.importorskip("polars")
+    draw = random.Random(8)
+    cells = {"age": [str(draw.randint(20, 80)) for _ in range(1500)]}
+    for name in ("income", "savings"):
+        cells[name] = [str(int(draw.lognormvariate(9, 1))) for _ in range(1500)]
+    frame = polars.DataFrame(cells)
+    release = sfumato.anonymize(frame, suggest_for_frame(frame).plan)
+    pairs = Counter(zip(release.data["income"], release.data["savings"], strict=True))
+    assert sum(rows == 1 for rows in pairs.values()) < 0.1 * len(release.data)
