@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_decimal, check_separator, empty, header_of, read_lines
+from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_decimal, empty, header_of, read_lines
 from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]
@@ -59,7 +59,6 @@ def read_records(path: Path, separator: str | None = None, decimal: str = ".") -
         PlanError: The separator is none.
         DataError: The file cannot be read or is not what its ending says.
     """
-    check_separator(separator)
     dialect = Dialect(separator, decimal=check_decimal(decimal, separator))
     try:
         return _read(path, dialect)

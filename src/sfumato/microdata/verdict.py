@@ -119,23 +119,17 @@ def judge(
     if members is not None:
         compared = published_persons(counted, quasi_identifiers, published, members, missing)
     promises = tuple(_with_sets(model, _promise(model, compared), published) for model in models)
+    known = persons is not None, weights is not None
+    unchecked = (_unchecked(model, promise, *known) for model, promise in zip(models, promises, strict=True))
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
         published.suppressed.rows,
         len(sizes),
-        int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
+        int(sizes.min()) if len(sizes) else 0,
         int(sizes.max(initial=0)),
         promises,
-        tuple(
-            filter(
-                None,
-                (
-                    _unchecked(*pair, persons is not None, weights is not None)
-                    for pair in zip(models, promises, strict=True)
-                ),
-            )
-        ),
+        tuple(sentence for sentence in unchecked if sentence),
     )
 
 
