@@ -16,10 +16,12 @@ from starlette.responses import Response
 
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import SfumatoError
+from sfumato.service.access.door import make_door
+from sfumato.service.access.sign_in import sign_in_routes
 from sfumato.service.attributes.routes import attribute_routes
 from sfumato.service.health import health_routes
 from sfumato.service.http import problems
-from sfumato.service.http.keys import read_keys
+from sfumato.service.http.forwarded import ForwardedScheme
 from sfumato.service.http.log_lines import keep_log_plain, start_log
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.origins import OriginCheck
@@ -44,7 +46,8 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     keep_log_plain()
     metrics = Metrics()
     lanes = Lanes(chosen.limits, Call(PREPARE, (chosen,)))
-    pool = Pool(jobs, Fetcher(chosen.allowed_hosts)) if jobs else None
+    door = make_door(chosen, jobs.folder if jobs else None)
+    pool = Pool(jobs, Fetcher(chosen.allowed_hosts), door.audit) if jobs else None
     app = FastAPI(
         title="Sfumato anonymization service",
         description=ABOUT,
@@ -53,10 +56,12 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
         redoc_url=None,
         lifespan=_lifespan(lanes, pool),
     )
-    app.state.api_keys = read_keys(chosen.api_keys) if chosen.api_keys else None
+    app.state.door = door
     _add_error_policy(app)
     app.add_middleware(OriginCheck, names=chosen.server_names)
-    app.add_middleware(RequestLog, metrics=metrics)
+    app.add_middleware(RequestLog, metrics=metrics, audit=door.audit)
+    app.add_middleware(ForwardedScheme, trusted=chosen.trusted_proxies)
+    app.include_router(sign_in_routes(door))
     app.include_router(health_routes(chosen, metrics, pages=jobs is not None and jobs.pages))
     app.include_router(attribute_routes(lanes, chosen.limits))
     if pool is not None:
@@ -64,7 +69,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
         if pool.settings.pages:
             from sfumato.web.pages import mount_pages
 
-            mount_pages(app, pool, app.state.api_keys)
+            mount_pages(app, pool, door)
     return app
 
 

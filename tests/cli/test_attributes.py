@@ -155,3 +155,15 @@ def test_nothing_is_overwritten(files, capsys):
     assert attributes(files, "data.csv", "data.csv") == 2
     assert "data.csv exists" in capsys.readouterr().err
     assert (files / "data.csv").read_bytes() == before
+
+
+def test_a_file_without_a_header_is_read_when_that_is_said(tmp_path, capsys):
+    (tmp_path / "rows.csv").write_text("Ada,10\nBob,20\nCleo,30\n", encoding="utf-8")
+    named = {"c1": CONFIGURATION["name"], "c2": CONFIGURATION["pay"]}
+    (tmp_path / "configuration.json").write_text(json.dumps(named))
+    assert attributes(tmp_path, "rows.csv", "refused.csv") == 2
+    assert "--no-header" in capsys.readouterr().err
+    assert attributes(tmp_path, "rows.csv", "out.csv", "--no-header") == 0
+    head, *rows = csv.reader((tmp_path / "out.csv").read_text().splitlines())
+    assert head == ["c1", "c2"]
+    assert [row[0] for row in rows] == ["*****"] * 3

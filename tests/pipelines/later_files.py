@@ -163,7 +163,7 @@ LOYALTY = MessyFile(
     (
         ("Kartennr", "I", card),
         ("Kunde seit", "Q", day("%Y-%m", 2005, 2023)),
-        ("KdNr", "I", person("{:07d}", 500, 1_000_000)),
+        ("KdNr", "P", person("{:07d}", 500, 1_000_000)),
         ("Anrede", "Q", pick("Frau", "Herr", "Firma", weights=(5, 4, 1))),
         ("Vor- und Zuname", "I", words(GIVEN_DE, SURNAMES_DE)),
         ("E-Mail-Adresse", "I", email(GIVEN_DE, SURNAMES_DE)),
@@ -183,7 +183,7 @@ LOYALTY = MessyFile(
 LIBRARY = MessyFile(
     "library",
     (
-        ("borrower", "I", person("B{:06d}", 600)),
+        ("borrower", "P", person("B{:06d}", 600)),
         ("barcode", "I", pattern("31#########")),
         ("patron_type", "QI", pick("Adult", "Juvenile", "Senior", "Staff")),
         ("birth_year", "Q", typos(0.005, 0, 19, usual=whole(1930, 2015))),
@@ -227,7 +227,7 @@ ASYLUM = MessyFile(
 FITNESS = MessyFile(
     "fitness",
     (
-        ("uid", "I", person("{:08x}", 300, 3_000_000_000)),
+        ("uid", "P", person("{:08x}", 300, 3_000_000_000)),
         ("device_serial", "I", pattern("FB#####@@##")),
         ("firstName", "I", pick(*GIVEN_EN)),
         ("dateOfBirth", "Q", day("%Y-%m-%d", 1950, 2006)),
@@ -278,7 +278,7 @@ VOTERS = MessyFile(
 BILLING = MessyFile(
     "billing",
     (
-        ("BENE_ID", "I", person("ggggggg{:08d}", 420)),
+        ("BENE_ID", "P", person("ggggggg{:08d}", 420)),
         ("CLM_ID", "I", pattern("5422########")),
         ("DOB_DT", "Q", day("%Y%m%d", 1920, 1955)),
         ("SEX_CD", "Q", pick(1, 2)),

@@ -1,7 +1,8 @@
 """Twelve messy files after real ones, as seeded generators: what people keep in spreadsheets, registers and exports.
 
 A column is a name, the roles that are right for it, and a function that draws a cell. `Q` is a quasi-identifier, `S`
-sensitive, `I` withheld, `C` the same for everybody; `QI` says that nobody can know, and both protect.
+sensitive, `I` withheld, `P` the person of a row, `C` the same for everybody; `QI` says that nobody can know, and both
+protect.
 """
 
 import random
@@ -221,7 +222,7 @@ PASSENGERS = MessyFile(
 DOGS = MessyFile(
     "dogs",
     (
-        ("HALTER_ID", "I", person("{}", 900, 126)),
+        ("HALTER_ID", "P", person("{}", 900, 126)),
         ("ALTER", "Q", pick("11-20", "21-30", "31-40", "41-50", "51-60", "61-70", "71-80")),
         ("GESCHLECHT", "Q", sex_de),
         ("STADTKREIS", "Q", whole(1, 12)),
@@ -290,7 +291,7 @@ CREDIT = MessyFile(
 VISITS = MessyFile(
     "visits",
     (
-        ("Patientennummer", "I", person("{:06d}", 500)),
+        ("Patientennummer", "P", person("{:06d}", 500)),
         ("Nachname", "I", pick(*SURNAMES_DE)),
         ("Vorname", "I", pick(*GIVEN_DE)),
         ("Geburtsdatum", "Q", typos(0.01, "31.02.1950", "00.00.0000", usual=day("%d.%m.%Y"))),

@@ -42,6 +42,7 @@ METHODS = {
     "mondrian": {"name": "mondrian"},
     "relaxed": {"name": "mondrian", "mode": "relaxed"},
     "k-optimize": {"name": "k-optimize", "time_limit": 5},
+    "auto": {"name": "auto", "suppression": 0.2},
 }
 
 
@@ -119,6 +120,38 @@ def test_every_method_keeps_promises_about_persons(models: str, method: str) -> 
         assert set(release.data["who"]) == {"*"}
         # By rows alone some of these would pass that do not by persons.
         assert release.report.models[0].reached >= 3
+
+
+@pytest.mark.parametrize("models", MODELS)
+def test_local_keeps_promises_about_persons_where_the_lattice_is_large(models: str, monkeypatch: Any) -> None:
+    from sfumato.microdata.methods.local import search
+
+    monkeypatch.setattr(search, "MOST_LISTED", 1)
+    for seed in range(3):
+        raw = visits(seed)
+        release = anonymize(raw, plan_of(models, "local") | {"method": {"name": "local", "suppression": 0.5}})
+        assert promises_hold(raw, rows_of(release.data), models)
+        assert len(release.data) >= len(raw) / 2
+
+
+@pytest.mark.parametrize("method", ["optimal", "local", "mondrian"])
+def test_risks_are_those_of_persons(method: str) -> None:
+    raw = visits(4)
+    release = anonymize(raw, plan_of("k", method))
+    who = dict(zip(raw["visit"].cast(str), raw["who"], strict=True))
+    classes: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for visit, *labels, _ in rows_of(release.data):
+        classes[tuple(labels)].append(who[visit])
+    after = release.report.risk["after"]
+    assert after["smallest"] == min(len(set(members)) for members in classes.values())
+    assert after["highest"] == pytest.approx(max(1 / len(set(members)) for members in classes.values()))
+    mean = sum(len(members) / len(set(members)) for members in classes.values()) / len(release.data)
+    assert after["average"] == pytest.approx(mean)
+    alone = defaultdict(set)
+    for person, *values in raw.select(["who", "age", "town", "sex"]).rows():
+        alone[tuple(values)].add(person)
+    assert release.report.risk["before"]["uniques"] == sum(len(members) == 1 for members in alone.values())
+    assert any("risks count persons" in remark for remark in release.report.remarks)
 
 
 @pytest.mark.parametrize("models", ["k", "l", "t"])

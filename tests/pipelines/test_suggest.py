@@ -2,6 +2,7 @@
 
 import csv
 import io
+import random
 import time
 from collections import Counter
 
@@ -18,7 +19,7 @@ from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS
 from sfumato.pipelines.suggest import SuggestedPlan, suggest_for_file, suggest_for_frame
 
-LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C"}
+LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C", "person": "P"}
 ROWS = 1200
 
 
@@ -124,3 +125,81 @@ def test_a_plan_has_a_quasi_identifier_even_where_no_column_is_one():
     roles = {name: entry["role"] for name, entry in suggest_for_frame(frame).plan["columns"].items()}
     assert [*roles.values()].count("quasi-identifier") == 1
     assert roles["email"] == "identifier"
+
+
+VISITS = {
+    "en": ("patient_id", "visit date", "age", "sex", "illness", "charges USD"),
+    "de": ("Pat.-Nr.", "Besuch am", "Alter", "Geschlecht", "Krankheit", "Kosten EUR"),
+}
+
+
+def visits(language: str, rows: int = 900):
+    polars = pytest.importorskip("polars")
+    draw = random.Random(5)
+    ages = [draw.randint(18, 90) for _ in range(300)]
+    cells = []
+    for _ in range(rows):
+        who = draw.randrange(300)
+        day = f"{draw.randint(1, 28):02d}.{draw.randint(1, 12):02d}.2023"
+        cost = f"{draw.lognormvariate(6, 1):.2f}"
+        cells.append((f"{7000 + who}", day, str(ages[who]), "mf"[who % 2], draw.choice("abcd"), cost))
+    return polars.DataFrame(cells, schema=list(VISITS[language]), orient="row")
+
+
+@pytest.mark.parametrize("language", VISITS)
+def test_a_key_that_repeats_is_proposed_as_the_person_and_the_plan_runs(language):
+    frame = visits(language)
+    suggestion = suggest_for_frame(frame)
+    key = VISITS[language][0]
+    assert suggestion.plan["columns"][key] == {"role": "person"}
+    assert "3.1 rows each on average, so they name persons" in suggestion.reasons[key]
+    release = sfumato.anonymize(frame, suggestion.plan)
+    assert set(release.data[key]) == {"*"}
+    assert not any("repeats" in remark for remark in release.report.remarks)
+    assert release.report.risk["after"]["highest"] <= 0.2
+    identifier = suggestion.plan["columns"] | {key: {"role": "identifier"}}
+    by_rows = sfumato.anonymize(frame, suggestion.plan | {"columns": identifier})
+    assert f'The identifier "{key}" repeats' in by_rows.report.remarks[0]
+
+
+def test_promises_about_persons_ask_for_no_more_than_there_are():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"patient_id": ["P01", "P02", "P03"] * 20, "age": [str(30 + i % 9) for i in range(60)]})
+    plan = suggest_for_frame(frame).plan
+    assert (plan["columns"]["patient_id"]["role"], plan["privacy"][0]["k"]) == ("person", 3)
+    assert sfumato.anonymize(frame, plan).report.holds
+
+
+def test_numbers_that_single_out_rows_are_published_rounded():
+    frame = visits("en")
+    suggestion = suggest_for_frame(frame)
+    entry = suggestion.plan["columns"]["charges USD"]
+    assert (entry["role"], "type" in entry) == ("sensitive", False)
+    assert entry["publish"]["round"] >= 10 and entry["publish"]["top"] > 1000
+    assert "rounded" in suggestion.reasons["charges USD"]
+    release = sfumato.anonymize(frame, suggestion.plan)
+    sizes = Counter(release.data["charges USD"])
+    assert sum(rows for rows in sizes.values() if rows >= 5) >= 0.95 * len(release.data)
+    raw = suggestion.plan["columns"] | {"charges USD": {"role": "insensitive"}}
+    privacy = [entry for entry in suggestion.plan["privacy"] if entry.get("column") != "charges USD"]
+    telling = sfumato.anonymize(frame, suggestion.plan | {"columns": raw, "privacy": privacy})
+    assert "charges USD" in telling.report.remarks[0] and "single out" in telling.report.remarks[0]
+
+
+def test_values_that_single_out_rows_and_are_no_numbers_are_withheld():
+    polars = pytest.importorskip("polars")
+    draw = random.Random(2)
+    cells = {
+        "age": [str(draw.randint(20, 80)) for _ in range(300)],
+        "crp": ["<0,5" if draw.random() < 0.3 else f"{draw.uniform(1, 90):.2f}" for _ in range(300)],
+    }
+    suggestion = suggest_for_frame(polars.DataFrame(cells))
+    assert suggestion.plan["columns"]["crp"]["role"] == "identifier"
+    assert suggestion.reasons["crp"].startswith(UNDECIDED)
+    assert "no number to round" in suggestion.reasons["crp"]
+
+
+def test_a_column_that_could_not_be_published_is_the_quasi_identifier_where_there_is_no_other():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"town": [f"Ort {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(60)]})
+    assert suggest_for_frame(frame).plan["columns"]["town"]["role"] == "quasi-identifier"

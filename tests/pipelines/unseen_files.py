@@ -91,7 +91,7 @@ TRIAL = MessyFile(
     "trial",
     (
         ("STUDYID", "C", pick("ABC-301")),
-        ("USUBJID", "I", person("ABC-301-{}", 350)),
+        ("USUBJID", "P", person("ABC-301-{}", 350)),
         ("SITEID", "QI", whole(701, 718)),
         ("INVNAM", "I", words(SURNAMES_EN, GIVEN_EN, joint=", ")),
         ("BRTHDTC", "Q", day("%Y-%m-%d", 1935, 1980)),

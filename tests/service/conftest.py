@@ -125,7 +125,13 @@ def config_server() -> Iterator[ConfigServer]:
 def service(settings: Settings | None = None, jobs: JobSettings | None = None) -> Iterator[httpx.Client]:
     """A started service and a client for it."""
     config = uvicorn.Config(
-        create_app(settings, jobs), port=0, ws="none", access_log=False, log_config=None, timeout_graceful_shutdown=10
+        create_app(settings, jobs),
+        port=0,
+        ws="none",
+        access_log=False,
+        log_config=None,
+        timeout_graceful_shutdown=10,
+        proxy_headers=False,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.datasets import patients
-from sfumato.service.http.keys import new_key
+from sfumato.service.access.keys import new_key
 from sfumato.service.jobs import webhooks
 from sfumato.service.settings import Settings
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from sfumato.errors import PlanError
-from sfumato.service.http.keys import digest, new_key, read_keys
+from sfumato.service.access.keys import digest, new_key, read_keys
 from sfumato.service.settings import JobSettings, Limits, Settings, from_environment, to_environment
 from sfumato.service.workers import template
 from sfumato.service.workers.template import Template

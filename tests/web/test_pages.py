@@ -12,7 +12,7 @@ import yaml
 
 from sfumato.cli.main import run
 from sfumato.datasets import census, patients
-from sfumato.service.http.keys import new_key
+from sfumato.service.access.keys import new_key
 
 DATASETS = {"patients": patients, "census": census}
 
@@ -485,6 +485,30 @@ def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encodin
     assert run(["anonymize", str(plan), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     # Each run draws an order of its own.
     assert sorted(data.read_bytes().split(b"\n")) == sorted((tmp_path / "out" / "data.csv").read_bytes().split(b"\n"))
+
+
+def test_a_file_without_a_header_is_asked_about_and_switched(base, open_page, tmp_path) -> None:
+    source = tmp_path / "rows.csv"
+    source.write_text("".join(f"{20 + place % 30},{'mf'[place % 2]},{72070 + place % 4}\n" for place in range(60)))
+    page = open_page(f"{base}/app")
+    send(page, source)
+    page.get_by_text("The first line looks like data").wait_for()
+    page.get_by_role("button", name="The first line is data").click()
+    page.get_by_text("60 rows, 3 columns").wait_for()
+    page.get_by_role("columnheader", name="c1").wait_for()
+    anonymize(page)
+    step(page, "Release")
+    plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
+    assert yaml.safe_load(plan.read_text(encoding="utf-8"))["data"]["header"] is False
+    page = open_page(f"{base}/app")
+    named = tmp_path / "named.csv"
+    named.write_text("alter,geschlecht,plz\n" + source.read_text())
+    send(page, named)
+    page.get_by_text("60 rows, 3 columns").wait_for()
+    page.get_by_role("switch", name="The first line is data").click()
+    page.get_by_text("61 rows, 3 columns").wait_for()
+    page.get_by_role("switch", name="The first line is data").click()
+    page.get_by_text("60 rows, 3 columns").wait_for()
 
 
 def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:

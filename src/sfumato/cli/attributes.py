@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.options import AsJson, Decimal, Quiet, Separator
+from sfumato.cli.options import AsJson, Decimal, Header, Quiet, Separator
 from sfumato.folders import check_free
 
 
@@ -29,6 +29,7 @@ def command(
     ] = None,
     ontologies: Annotated[Path | None, typer.Option(help="Folder of ontologies.")] = None,
     separator: Separator = None,
+    header: Header = None,
     decimal: Decimal = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -43,7 +44,7 @@ def command(
     hosts = frozenset(host.casefold() for host in allow_config_host or ())
     rule: Any = int(buckets) if buckets and buckets.isdecimal() else buckets
     answer = anonymize_attributes(
-        read_records(data, separator, decimal or "."),
+        read_records(data, separator, decimal or ".", header),
         configuration,
         ontology=ontology,
         data_class=data_class,

@@ -64,7 +64,7 @@ def _parameters(kind: type[Any]) -> Iterator[inspect.Parameter]:
             help=option.help,
             min=option.min,
             max=option.max,
-            file_okay=name == "api_keys",
+            file_okay=name in ("api_keys", "audit_log", "openid_secret"),
             exists=name in ("ontologies", "sources"),
             resolve_path=True,
         )
@@ -127,6 +127,7 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
             workers=workers,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # they are believed by rules of our own
             log_config=None,
             timeout_keep_alive=10,
             timeout_graceful_shutdown=int(seconds) + 5,
@@ -142,7 +143,7 @@ def _leave(*_: object) -> NoReturn:
 
 
 def _print_key(name: str) -> int:
-    from sfumato.service.http.keys import new_key
+    from sfumato.service.access.keys import new_key
 
     key, line = new_key(name)
     sys.stderr.write("The key, shown once (send it as X-API-Key), then the line for the file of keys:\n")

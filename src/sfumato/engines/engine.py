@@ -23,16 +23,18 @@ class Reading:
     required: tuple[str, ...] = ()
 
 
-# So many rows are looked at for values that repeat.
+# So many rows are looked at for keys of persons.
 LOOKED_AT_ROWS = 100_000
 
 
 class CountsPersons:
     """How engines count persons that know no shorter way: every person of every combination is handed over."""
 
-    def repeats(self: "Engine", column: str) -> bool:
-        """Whether values of a column stand in several rows."""
-        return bool((self.count((column,), Reading()).counts > 1).any())
+    def first_texts(self: "Engine", column: str) -> dict[str, int]:
+        """The texts of a column with their rows."""
+        counted = self.count((column,), Reading())
+        texts = (counted.values[0][code] for code in counted.codes[:, 0].tolist())
+        return {text: int(rows) for text, rows in zip(texts, counted.counts, strict=True) if text is not None}
 
     def count_persons(
         self: "Engine", columns: Sequence[str], person: str, value: str | None, reading: Reading
@@ -74,8 +76,8 @@ class Engine(Protocol):
         """
         ...
 
-    def repeats(self, column: str) -> bool:
-        """Whether values of a column stand in several of the first rows."""
+    def first_texts(self, column: str) -> dict[str, int]:
+        """The texts that a column has in the first rows, with their numbers of rows."""
         ...
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:

@@ -49,17 +49,20 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def read_records(path: Path, separator: str | None = None, decimal: str = ".") -> list[dict[str, Any]]:
+def read_records(
+    path: Path, separator: str | None = None, decimal: str = ".", header: bool | None = None
+) -> list[dict[str, Any]]:
     """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
 
     Args:
         separator: Of a CSV file; found out from its header by default.
+        header: Whether a CSV file has one; without it, attributes are called c1, c2, ….
 
     Raises:
-        PlanError: The separator is none.
+        PlanError: The separator is none, or the first line looks like data.
         DataError: The file cannot be read or is not what its ending says.
     """
-    dialect = Dialect(separator, decimal=check_decimal(decimal, separator))
+    dialect = Dialect(separator, header=header, decimal=check_decimal(decimal, separator))
     try:
         return _read(path, dialect)
     except OSError as error:
@@ -88,8 +91,9 @@ def _read_csv(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
     if not lines:
         raise empty(path.name)
     sample = [line.fields for line in lines[1:SAMPLED_RECORDS]]
-    head, _ = header_of(lines[0].fields, sample, Dialect())
-    return [{name: value or None for name, value in zip(head, line.fields, strict=True)} for line in lines[1:]]
+    head, _ = header_of(lines[0].fields, sample, dialect)
+    records = lines if dialect.header is False else lines[1:]
+    return [{name: value or None for name, value in zip(head, line.fields, strict=True)} for line in records]
 
 
 def _checked(records: Any, path: Path) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +82,7 @@ def readable(format_: str) -> bool:
     (True, False)
     """
     try:
-        datetime.strptime(datetime(2001, 2, 3, 4, 5, 6).strftime(format_), format_)
+        datetime.strptime(datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC).strftime(format_), format_)
     except (ValueError, re.error):
         return False
     return True

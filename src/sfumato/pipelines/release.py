@@ -13,6 +13,8 @@ from sfumato.engines.engine import Engine
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import may_name_persons
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
@@ -44,6 +46,9 @@ from sfumato.version import __version__
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
+RISKS_OF_PERSONS = "The risks count persons: that of a row is 1 / persons of its class."
+# A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
+_MOST_UNIQUE = 0.5
 
 
 def anonymize(
@@ -169,14 +174,19 @@ class _Run:
         return folder.path / f"data.{self.plan.output.format}", folder
 
     def _repeats(self) -> tuple[str, ...]:
-        """Warnings on identifiers that repeat: they may name persons, whom promises then do not count."""
+        """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
         names = () if self.plan.person is not None else self.plan.named("identifier")
         return tuple(
             f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
             "persons. Give it role: person."
             for name in names
-            if self.source.repeats(name)
+            if self._is_key_of_persons(name)
         )
+
+    def _is_key_of_persons(self, name: str) -> bool:
+        texts = self.source.first_texts(name)
+        present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
+        return may_name_persons(Profile(name, present, sum(present.values())))
 
     def _report(
         self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures, disclosed: Disclosure
@@ -204,12 +214,14 @@ class _Run:
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
             remarks=(
+                *self._repeats(),
+                *_telling_remark(disclosed, table.rows - int(recoding.sizes[recoding.suppressed].sum())),
                 *self.source.notes,
                 *result.remarks,
                 *unnamed(self.plan, table),
                 *_matching_remark(measures),
+                *(() if self.plan.person is None else (RISKS_OF_PERSONS,)),
                 *order_remarks(self.plan),
-                *self._repeats(),
             ),
             details=result.details,
             disclosure=disclosed,
@@ -237,6 +249,18 @@ def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
     """What each text of a column is published as; one that means missing stays as it is."""
     values = table.sensitive_values[name]
     return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
+
+
+def _telling_remark(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
+    """A warning on published columns that make most rows unique: no promise is about them."""
+    worst = disclosed.most_telling
+    if worst is None or worst.rows <= _MOST_UNIQUE * rows:
+        return ()
+    names = " and ".join(f'"{name}"' for name in worst.columns)
+    return (
+        f"{names} single out {worst.rows:,} of {rows:,} published rows, and no promise is about that: whoever knows "
+        "these values of a person finds the row. Publish them rounded (publish), or withhold them (role: identifier).",
+    )
 
 
 def _matching_remark(measures: Measures) -> tuple[str, ...]:

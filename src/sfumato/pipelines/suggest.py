@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -13,8 +13,11 @@ import numpy as np
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.reasons import ROUNDED
 from sfumato.hierarchies.suggest.roles import Suggestion, suggest
 from sfumato.hierarchies.suggest.selection import select
+from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
 
 MISSING_WORDS = (
     "?",
@@ -41,6 +44,8 @@ _COMMON_SHARE = 0.6
 _RARE_SHARE = 0.3
 _MAX_NAMED = 200
 ALPHA = 0.8
+# Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
+_ROWS_TO_ROUND = 50
 # Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000
@@ -86,27 +91,56 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
+    members = next((len(profiles[name].counts) for name, one in suggestions.items() if one.role == "person"), rows)
+    published = dict(_publications(suggestions, profiles))
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     reading = ({} if source is None else {"source": source}) | data
     reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
     plan = {
         "version": 1,
         "data": reading,
-        "columns": {name: suggestion.plan() for name, suggestion in suggestions.items()},
-        "privacy": [{"model": "k-anonymity", "k": min(K, rows)}, *_diversity(suggestions, profiles)],
+        "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
+        "privacy": [{"model": "k-anonymity", "k": min(K, members)}, *_diversity(suggestions, profiles, published)],
         "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
-    reasons = {name: suggestion.reason for name, suggestion in suggestions.items()}
+    reasons = {name: one.reason + (ROUNDED if name in published else "") for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
 
 
-def _diversity(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Iterator[dict[str, Any]]:
+def _publications(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+) -> Iterator[tuple[str, PublishPlan]]:
+    """How sensitive columns are published whose numbers would single out rows."""
+    for name, suggestion in suggestions.items():
+        if suggestion.role == "sensitive" and profiles[name].present >= _ROWS_TO_ROUND:
+            publication = proposed_publication(profiles[name].counts, K)
+            if publication is not None:
+                yield name, publication
+
+
+def _column(suggestion: Suggestion, publication: PublishPlan | None) -> dict[str, Any]:
+    """The column as a plan has it; numbers that are published otherwise are texts."""
+    if publication is None:
+        return suggestion.plan()
+    asked = {key: _plain(value) for key, value in asdict(publication).items() if value is not None}
+    return {"role": suggestion.role, "publish": asked}
+
+
+def _plain(number: float) -> float | int:
+    return int(number) if number.is_integer() else number
+
+
+def _diversity(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, PublishPlan]
+) -> Iterator[dict[str, Any]]:
     """A promise for each sensitive column: its values must differ within a class, or none of the rarer ones fill it."""
     for name, suggestion in suggestions.items():
         profile = profiles[name]
         if suggestion.role != "sensitive" or profile.rows < 2 * K:
             continue
+        if name in published:
+            profile = replace(profile, counts=published_counts(published[name], profile.counts))
         # The missing value is one like any other: it may be the common one.
         common, rows = max([*profile.counts.items(), (None, profile.missing)], key=lambda entry: entry[1])
         rarer = sorted(value for value in profile.counts if value != common)

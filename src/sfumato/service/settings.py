@@ -72,10 +72,31 @@ class Settings:
     ] = frozenset()
     api_keys: Annotated[Path | None, Option("--api-keys", "File of hashed API keys; requests then need one.")] = None
     limits: Limits = field(default_factory=Limits)
+    audit_log: Annotated[Path | None, Option("--audit-log", "File to which who did what is appended.")] = None
+    admins: Annotated[frozenset[str], Option("--admin", "User who sees and cancels everybody's jobs; repeatable.")] = (
+        frozenset()
+    )
+    proxy_header: Annotated[
+        str | None, Option("--proxy-header", "Header in which a reverse proxy names who has signed in.")
+    ] = None
+    trusted_proxies: Annotated[
+        frozenset[str], Option("--trusted-proxy", "Address or network of a proxy that is believed; repeatable.")
+    ] = frozenset()
+    openid: Annotated[str | None, Option("--openid", "Issuer of an OpenID provider, by which people sign in.")] = None
+    openid_client: Annotated[str | None, Option("--openid-client", "This service's name with the provider.")] = None
+    openid_secret: Annotated[
+        Path | None, Option("--openid-secret", "File that holds the secret of that name, where there is one.")
+    ] = None
+    openid_claim: Annotated[str, Option("--openid-claim", "What in a token names the user.")] = "sub"
+    sign_in_seconds: Annotated[float, Option("--sign-in-hours", "How long a sign-in lasts.", 0.0001, unit=3600)] = (
+        43200.0
+    )
 
     def __post_init__(self) -> None:
         for name in ("allowed_hosts", "server_names"):
             object.__setattr__(self, name, frozenset(host.casefold() for host in getattr(self, name)))
+        for name in ("admins", "trusted_proxies"):
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +109,10 @@ class JobSettings(_Bounded):
     sources: Annotated[Path | None, Option("--sources", "Folder of files that jobs may name as their source.")] = None
     slots: Annotated[int, Option("--job-slots", "Jobs at the same time, a process.", 1)] = 1
     waiting: Annotated[int, Option("--max-jobs", "Jobs that may wait.", 1)] = 32
+    user_jobs: Annotated[int, Option("--max-user-jobs", "Jobs of one user that may wait or run.", 1)] = 16
+    user_bytes: Annotated[int, Option("--max-user-bytes", "Bytes of all jobs and results of one user.", 1)] = (
+        10_000_000_000
+    )
     upload_bytes: Annotated[int, Option("--max-upload-bytes", "Largest upload.", 1)] = 1_000_000_000
     upload_seconds: Annotated[float, Option("--max-upload-seconds", "Time that an upload may take.", 0.1)] = 600.0
     seconds: Annotated[float, Option("--max-job-seconds", "Time that a job may take.", 0.1)] = 3600.0

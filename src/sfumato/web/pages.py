@@ -9,12 +9,14 @@ from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
 
-from sfumato.service.http.keys import ApiKeys
+from sfumato.service.access.door import Door
+from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
 from sfumato.texts.words import accepted_words, languages, words_in
 from sfumato.web import components
 from sfumato.web.attributes.attribute_area import AttributeArea
 from sfumato.web.help import help_area
+from sfumato.web.page_door import PageDoor
 from sfumato.web.projects.browser_key import BrowserKeys
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.projects.workspaces import Workspaces
@@ -37,14 +39,15 @@ AREAS: dict[str, Callable[[Shell], None]] = {
 }
 
 
-def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
+def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
     """Put the pages on an application; once a process, since the pages' own application is one."""
     workspaces = Workspaces(pool)
     pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no name for a screen reader
     for path, area in AREAS.items():
-        _add_page(path, area, workspaces, keys)
+        _add_page(path, area, workspaces)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
     pages_app.add_middleware(BrowserKeys, path=PATH)
+    pages_app.add_middleware(PageDoor, door=door, path=PATH)
     pages_app.on_shutdown(lambda: workspaces.seal_idle(0.0))
     pages_app.on_startup(lambda: _watch(workspaces, pool.settings.session_seconds))
     ui.run_with(
@@ -59,21 +62,20 @@ def mount_pages(app: FastAPI, pool: Pool, keys: ApiKeys | None) -> None:
     )
 
 
-def _add_page(path: str, area: Callable[[Shell], None], workspaces: Workspaces, keys: ApiKeys | None) -> None:
+def _add_page(path: str, area: Callable[[Shell], None], workspaces: Workspaces) -> None:
     @ui.page(path)
     async def page(request: Request, client: Client, language: str = "") -> None:
-        key: str = request.state.browser_key
+        user: User = request.state.user
+        key = f"{request.state.browser_key}:{user.owner}" if user.name else request.state.browser_key
         workspace = await asyncio.to_thread(workspaces.of, key)
+        workspace.owner, workspace.user = user.owner, user.label
         _speak(workspace, language, request.headers.get("accept-language", ""))
         client.page = copy(client.page)  # it is shared by all visitors, whatever they speak
         client.page.language = LANGUAGES.get(workspace.words.language, "en-US")
         client.on_exception(lambda: components.alarm(workspace.words["internal"]))  # the log tells its kind and place
         frame = Shell(workspace, path, lambda: workspaces.erase(key))
         with frame.build():
-            if keys is None:
-                area(frame)
-            else:
-                _ask_for_key(frame, keys, area)
+            area(frame)
 
 
 def _speak(workspace: Workspace, choice: str, accepted: str) -> None:
@@ -81,25 +83,6 @@ def _speak(workspace: Workspace, choice: str, accepted: str) -> None:
     if choice in languages():
         workspace.language = choice
     workspace.words = words_in(workspace.language) if workspace.language else accepted_words(accepted)
-
-
-def _ask_for_key(frame: Shell, keys: ApiKeys, area: Callable[[Shell], None]) -> None:
-    """The door, where the server has keys."""
-    words = frame.workspace.words
-    room = ui.column().classes("w-full")
-
-    def enter() -> None:
-        if not keys.opens(field.value or ""):
-            components.alarm(words["key_wrong"])
-            return
-        room.clear()
-        with room:
-            area(frame)
-
-    with room, ui.element("div").classes("sf-card"):
-        ui.label(words["key_needed"])
-        field = ui.input(words["key"], password=True).props("autocomplete=off").on("keydown.enter", enter)
-        components.button(words["enter"], enter)
 
 
 async def _watch(workspaces: Workspaces, session_seconds: float) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from html import escape
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.service.access.sign_in import LEAVING
 from sfumato.texts.words import languages
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
@@ -72,6 +74,9 @@ class Shell:
             light = ui.button(icon="contrast", on_click=self._change_light).props("flat round dense size=sm")
             light.props["aria-label"] = words["light"]
         ui.label(words["nothing_leaves"])
+        if self.workspace.user:
+            ui.label(words["signed_in"].format(name=self.workspace.user)).classes("sf-user")
+            ui.html(f'<a href="{LEAVING}">{escape(words["sign_out"])}</a>', sanitize=False)
 
     def _change_light(self) -> None:
         self.workspace.dark = not self.dark.value

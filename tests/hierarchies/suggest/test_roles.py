@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +13,7 @@ from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.hierarchies.suggest.vocabulary import concepts_of
 from sfumato.hierarchies.types import canonical
 from sfumato.shapes.shapes import read
 
@@ -44,7 +45,7 @@ SURNAMES = ("Müller", "Schmidt", "Becker", "Yilmaz", "Krause", "Hofmann", "Zwir
         ("x", drawn("Anna", "Jürgen", "Petra", "Emre", "Mia"), "identifier"),
         ("Patientenname", [f"Person {place}" for place in range(50)], "identifier"),
         ("patient_ID", [7 * place for place in range(50)], "identifier"),
-        ("USUBJID", drawn(*(f"ABC-301-{place}" for place in range(1000, 1300)), rows=900), "identifier"),
+        ("USUBJID", drawn(*(f"ABC-301-{place}" for place in range(1000, 1300)), rows=900), "person"),
         ("contact", [f"p{place}@example.org" for place in range(50)], "identifier"),
         ("x", TELEPHONES, "identifier"),
         ("x", PLATES, "identifier"),
@@ -59,7 +60,15 @@ SURNAMES = ("Müller", "Schmidt", "Becker", "Yilmaz", "Krause", "Hofmann", "Zwir
         ("ticket", [f"PC {17000 + place}" for place in range(50)], "identifier"),
         ("survey_weight", [f"{0.5 + place / 100:.2f}" for place in range(200)], "identifier"),
         ("hhid", drawn(*range(100, 180)), "identifier"),
-        ("patient_id", drawn(*range(1, 16), rows=300), "identifier"),
+        ("patient_id", drawn(*range(1, 16), rows=300), "person"),
+        ("Halter-Nr.", drawn(*range(126, 500), rows=900), "person"),
+        ("PatNr", drawn(*range(7000, 7300), rows=900), "person"),
+        ("Versichertennummer", drawn(*(f"Q{place:09d}" for place in range(300)), rows=900), "person"),
+        ("login", drawn(*(f"u{place:04d}" for place in range(300)), rows=900), "person"),
+        ("e-mail", drawn(*(f"p{place}@example.org" for place in range(300)), rows=900), "person"),
+        ("Sachbearbeiter-Nr.", drawn(*range(126, 300), rows=900), "identifier"),
+        ("invoice_no", drawn(*range(10000, 10300), rows=900), "identifier"),
+        ("hhid", drawn(*range(10000, 10300), rows=900), "identifier"),
         ("phone", drawn("07071 29001", "07071 29002", "0170 1234567", rows=300), "identifier"),
         ("phone", drawn("yes", "no"), "quasi-identifier"),
         ("account_balance", [place / 3 for place in range(300)], "sensitive"),
@@ -113,8 +122,51 @@ def test_a_constant_with_gaps_tells_rows_apart():
 
 def test_persons_with_several_rows_are_named_as_such():
     suggestion = suggest(profile("patient_id", drawn(*range(1000, 1080), rows=400)))
+    assert suggestion.role == "person"
+    assert "5.0 rows each on average" in suggestion.reason
+    assert suggestion.plan() == {"role": "person"}
+
+
+def test_rows_without_a_person_leave_the_key_an_identifier():
+    suggestion = suggest(profile("patient_id", drawn(*range(1000, 1080), rows=400), missing=3))
     assert suggestion.role == "identifier"
-    assert "5.0 rows on average" in suggestion.reason
+    assert "some rows have none" in suggestion.reason
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Mannschaft", "current_status", "Auswahl", "Parkplatz", "Laufleistung", "Wirtschaft", "terrace", "latest_plan"],
+)
+def test_a_word_that_ends_like_another_does_not_speak_of_it(name):
+    assert suggest(profile(name, drawn("A", "B", "C"))).role == "quasi-identifier"
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("Last_Perf_Rtg", "performance"),
+        ("Base_Sal", "money"),
+        ("disab_cd", "health"),
+        ("hh_inc", "money"),
+        ("Aufwand (EUR)", "money"),
+        ("CRP mg/l", "health"),
+        ("birth_yr", "age"),
+        ("Cost_Ctr", "place"),
+        ("rate_plan", None),
+        ("mode", None),
+    ],
+)
+def test_abbreviations_and_units_speak_of_what_they_stand_for(name, key):
+    assert next((concept.key for concept, _ in concepts_of(name)), None) == key
+
+
+@pytest.mark.parametrize(
+    "format_", ["%d-%b-%Y", "%m/%d/%Y %I:%M %p", "%Y-%m-%dT%H:%M:%S%z", "%d/%m/%y", "%Y%m%d%H%M%S", "%B %d, %Y"]
+)
+def test_dates_are_known_however_they_are_written(format_):
+    days = [datetime(2019, 1, 1, 8, 30, tzinfo=UTC) + timedelta(days=5 * place) for place in range(200)]
+    suggestion = suggest(profile("x", [day.strftime(format_) for day in days]))
+    assert (suggestion.role, suggestion.hierarchy["format"]) == ("quasi-identifier", format_)
 
 
 def test_check_digits_tell_numbers_of_offices_from_others():

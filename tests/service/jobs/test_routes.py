@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from sfumato.datasets import census, patients
-from sfumato.service.http.keys import new_key
+from sfumato.service.access.keys import new_key
 from sfumato.service.settings import JobSettings, Settings
 from sfumato.service.store.jobs import new_id
 

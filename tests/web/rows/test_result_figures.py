@@ -66,6 +66,32 @@ def test_persons_and_numbers_are_shown_as_they_are_published(tmp_path) -> None:
     assert {row["person"] for row in shown} == {"*"}
 
 
+def test_the_column_that_marks_a_subset_is_shown_as_it_is_published(tmp_path) -> None:
+    rows = tmp_path / "list.csv"
+    rows.write_text("sex,studied\n" + "".join(f"f,{'yes' if place % 3 else 'no'}\n" for place in range(12)))
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": {
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "studied": {"role": "sensitive"},
+        },
+        "privacy": [
+            {"model": "delta-presence", "lower": 0, "upper": 0.9, "subset": {"column": "studied", "value": "yes"}}
+        ],
+        "method": {"name": "optimal"},
+        "output": {"order": "keep"},
+    }
+    release = anonymize(None, plan)
+    try:
+        folder = release.save(tmp_path / "out")
+    finally:
+        release.close()
+    pairs = result_figures.published_rows(folder, load(rows).preview, plan)
+    assert [after for before, after in pairs if before["studied"] == "no"] == [None] * 3
+    assert [after["studied"] for before, after in pairs if before["studied"] == "yes"] == ["*"] * 5
+
+
 def test_points_that_none_beats_are_marked(source, tmp_path) -> None:
     _, folder = released(source, tmp_path / "out", name="exhaustive", loss="loss-metric", suppression=0.05)
     found = result_figures.points(folder, 300)

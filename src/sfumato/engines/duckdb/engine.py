@@ -194,10 +194,9 @@ class DuckDBEngine(CountsPersons):
         packed = np.array([np.asarray(word, np.uint64) for word in keys])
         return texts, coding.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
 
-    def repeats(self, column: str) -> bool:
+    def first_texts(self, column: str) -> dict[str, int]:
         rows = f"SELECT {as_text(column, self.plan.strip)} AS t FROM {self.source.table} AS s LIMIT {LOOKED_AT_ROWS}"
-        found = self.ask(f"SELECT count(t) > count(DISTINCT t) FROM ({rows})")
-        return bool(found[0][0])
+        return dict(self.ask(f"SELECT t, count(*) FROM ({rows}) WHERE t IS NOT NULL GROUP BY t"))
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         with self.faults(reads=True):

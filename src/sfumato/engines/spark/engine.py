@@ -110,11 +110,12 @@ class SparkEngine(CountsPersons):
             engine.attach_persons(self._persons_file or Path())
             return engine.count_persons(columns, PERSON, value, reading)
 
-    def repeats(self, column: str) -> bool:
+    def first_texts(self, column: str) -> dict[str, int]:
+        place = self.columns.index(column)
         with faults(self.plan.encoding):
-            values = self.source.frame.limit(LOOKED_AT_ROWS).select(self._key(column).alias("t"))
-            found = values.agg(F.count("t"), F.count_distinct("t")).collect()[0]
-        return int(found[0]) > int(found[1])
+            text = text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)
+            rows = self.source.frame.limit(LOOKED_AT_ROWS).select(text.alias("t")).where("t IS NOT NULL")
+            return {row[0]: int(row[1]) for row in rows.groupBy("t").count().collect()}
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         """Numbers of rows, where they have some: rows of a frame have none."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
 # What the values must be for a name to be believed: many, keys of rows or persons, numbers, or many texts.
 Demand = Literal["anything", "many", "key", "number", "text"]
 _SHORT = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
@@ -52,5 +52,6 @@ _SECTIONS = list(read_sections("concepts.txt"))
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
 # Words that are no concept by themselves: of counts, of postcodes, of codes whose prefix groups them, of persons (what
-# numbers these is a key, even where it repeats a lot), and words that end or begin like others by accident.
+# numbers these is a key, even where it repeats a lot), of events (what numbers these names no person), and how words
+# may stand in compounds.
 WORDS = {head[0]: words for head, words in _SECTIONS if len(head) == 1}

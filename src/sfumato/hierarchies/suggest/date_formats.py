@@ -1,5 +1,6 @@
 """Formats of dates: which of them a column is written in, one or several, and the hierarchy for it."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,20 @@ DATE_FORMATS = (
     ("%d %b %Y", "dates such as 31 Jan 2017"),
     ("%b %d, %Y", "dates such as Jan 31, 2017"),
     ("%d %B %Y", "dates such as 31 January 2017"),
+    ("%d-%b-%Y", "dates such as 31-Jan-2017"),
+    ("%d-%b-%y", "dates such as 31-Jan-17"),
+    ("%d%b%Y", "dates such as 31Jan2017"),
+    ("%d/%b/%Y", "dates such as 31/Jan/2017"),
+    ("%B %d, %Y", "dates such as January 31, 2017"),
+    ("%d/%m/%y", "dates such as 31/01/17"),
+    ("%d-%m-%y", "dates such as 31-01-17"),
+    ("%m-%d-%Y", "dates such as 01-31-2017"),
+    ("%Y.%m.%d", "dates such as 2017.01.31"),
     ("%Y-%m", "months such as 2017-01"),
+    ("%b %Y", "months such as Jan 2017"),
+    ("%b-%Y", "months such as Jan-2017"),
+    ("%B %Y", "months such as January 2017"),
+    ("%Y/%m", "months such as 2017/01"),
     ("%m/%Y", "months such as 01/2017"),
     ("%m.%Y", "months such as 01.2017"),
     ("%Y-%m-%d %H:%M:%S", "dates with time"),
@@ -37,6 +51,18 @@ DATE_FORMATS = (
     ("%d.%m.%Y %H:%M", "dates with time"),
     ("%d.%m.%Y %H:%M:%S", "dates with time"),
     ("%m/%d/%Y %H:%M", "dates with time"),
+    ("%m/%d/%Y %H:%M:%S", "dates with time"),
+    ("%m/%d/%Y %I:%M %p", "dates with time"),
+    ("%m/%d/%Y %I:%M:%S %p", "dates with time"),
+    ("%d/%m/%Y %H:%M:%S", "dates with time"),
+    ("%d.%m.%Y, %H:%M", "dates with time"),
+    ("%d.%m.%y %H:%M", "dates with time"),
+    ("%Y/%m/%d %H:%M", "dates with time"),
+    ("%Y%m%d%H%M%S", "dates with time"),
+    ("%Y%m%d%H%M", "dates with time"),
+    ("%Y%m%dT%H%M%S", "dates with time"),
+    ("%Y-%m-%dT%H:%M:%S%z", "dates with time"),
+    ("%Y-%m-%d %H:%M:%S%z", "dates with time"),
 )
 # A column is one of dates if nearly all rows are; the few others are bad input, not another kind of column.
 _SHARE_OF_DATES, _SHARE_IF_NAMED = 0.9, 0.75
@@ -74,7 +100,9 @@ def _formats(profile: Profile, needed: float) -> list[str]:
     rows = np.array([profile.counts[value] for value in profile.sample], float)
     # Most formats fit none of a few values: reading all in them would take long.
     few = profile.sample[:: max(len(profile.sample) // _FEW, 1)]
-    fits = {format_: _fits(profile.sample, format_) for format_, _ in DATE_FORMATS if _fits(few, format_).any()}
+    signs = {_signs(value) for value in few}
+    likely = [format_ for format_, _ in DATE_FORMATS if any(map(_SIGNS[format_].match, signs))]
+    fits = {format_: _fits(profile.sample, format_) for format_ in likely if _fits(few, format_).any()}
     chosen: list[str] = []
     left = np.ones(len(rows), bool)
     while fits and rows[left].sum() > (1 - needed + 1e-9) * rows.sum():
@@ -108,6 +136,18 @@ def _rarer(
 def _fits(values: list[str], format_: str) -> Mask:
     moments = read_moments(values, format_)
     return moments.valid & (moments.years >= _YEARS[0]) & (moments.years <= _YEARS[1])
+
+
+def _signs(value: str) -> str:
+    """What stands between the letters and digits of a text."""
+    return "".join(sign for sign in value if not sign.isalnum())
+
+
+# What stands between the parts of each format; a time zone has signs of its own.
+_SIGNS = {
+    format_: re.compile(re.escape(_signs(re.sub("%[a-zA-Z]", "", format_))) + ("" if format_.endswith("%z") else "$"))
+    for format_, _ in DATE_FORMATS
+}
 
 
 def _may_be_date(value: str) -> bool:

@@ -10,7 +10,9 @@ from sfumato.hierarchies.suggest.vocabulary import fold
 # few values nearly all must be names, since towns, trades and months are names, too.
 _SHARE_OF_MANY, _SHARE_OF_FEW = 0.25, 0.5
 _MANY_VALUES = 40
-_TITLES = frozenset(("dr", "prof", "herr", "frau", "mr", "mrs", "ms", "miss", "master", "von", "van", "de", "der"))
+_TITLES = frozenset(
+    ("dr", "prof", "herr", "frau", "mr", "mrs", "ms", "miss", "master", "ra", "von", "van", "de", "der")
+)
 _MAX_WORDS = 6
 
 

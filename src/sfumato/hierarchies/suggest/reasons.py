@@ -50,11 +50,15 @@ ROW_NUMBERS = "It numbers the rows."
 OWN_TEXT = "Nearly every row has a text of its own."
 OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what it is."
 FREE_TEXT = "It is free text, which can name anyone."
-REPEATED = '"{word}" in its name: a person has {count} rows on average; k counts rows, not persons.'
-PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average; k counts rows, not persons."
+PERSON = "{why} They repeat, {count} rows each on average, so they name persons, and promises count persons."
+PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so promises count persons."
+NAMELESS = "{why} They repeat, but some rows have none, so promises count rows. Mend these, and give it role: person."
+SECOND_KEY = '{why} Another column, "{person}", names the persons that promises count.'
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
 LESS = "{known} Left out, since {count} other columns tell rows apart better."
+TELLING = "{known} Most rows have a value of their own, by which they would be found, and which is no number to round."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
+ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
 UNDECIDED = "decide yourself: "
 
 

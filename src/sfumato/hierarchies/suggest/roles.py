@@ -17,7 +17,7 @@ from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.value_words import concept_of_values
-from sfumato.hierarchies.suggest.vocabulary import concepts_of, words_of
+from sfumato.hierarchies.suggest.vocabulary import concepts_of, meanings_of, words_of
 from sfumato.hierarchies.types import ColumnType
 
 UNKNOWN_RANK = 2
@@ -27,7 +27,10 @@ _MANY_NUMBERS = 0.5
 _KEY_SHARE = 0.1
 _FEW_ROWS = 10
 _LONG_TEXT, _WORDS_OF_TEXT = 40, 4
-_REPEATED = 1.2
+# Where a value stands in so many rows on average, it is one of a person with several rows, and no row stands twice; a
+# value that stands in more than this share of all rows says that nobody is named.
+_REPEATED, _MOST_OF_ONE = 1.2, 0.1
+_KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
 _KEY_DIGITS = 5
 _LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
@@ -44,7 +47,7 @@ class Suggestion:
         type: The type, text unless it is another.
         hierarchy: The hierarchy's parameters, for quasi-identifiers.
         rejected: Values that the hierarchy does not accept: with any, a plan needs `on_invalid: missing` or `drop`.
-        rank: Among quasi-identifiers, the lower are chosen first.
+        rank: Among quasi-identifiers, the lower are chosen first; so is the one person.
         undecided: Whether the column is withheld only because nobody can say what it is.
     """
 
@@ -93,6 +96,22 @@ def suggest(profile: Profile) -> Suggestion:
     return next(suggestion for judge in _JUDGES if (suggestion := judge(evidence)))
 
 
+def may_name_persons(profile: Profile) -> bool:
+    """Whether the values of a column that is withheld repeat as keys of persons do; names repeat by chance.
+
+    >>> may_name_persons(Profile("who", {f"p{place}": 3 for place in range(9)}, rows=27))
+    True
+    >>> may_name_persons(Profile("name", {"Anna Becker": 2, "Max Becker": 1, "Ida Kern": 1}, rows=4))
+    False
+    """
+    if not profile.counts or profile.present < _REPEATED * len(profile.counts):
+        return False
+    coded = profile.share_of(_LETTERS_AND_DIGITS) >= _UNIQUE_SHARE
+    return suggest(profile).role == "person" or (
+        coded and not profile.few and _evidence(profile).content.kind != "dates"
+    )
+
+
 def _evidence(profile: Profile) -> _Evidence:
     concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])
@@ -105,20 +124,45 @@ def _judge_format(evidence: _Evidence) -> Suggestion | None:
     if evidence.content.kind in ("dates", "scale", "ages", "years"):
         return None
     format_ = format_of(evidence.profile)
-    return Suggestion("identifier", reasons.by_values(format_[1], format_[0])) if format_ else None
+    return _key(evidence, format_[0], reasons.by_values(format_[1], format_[0])) if format_ else None
 
 
 def _judge_key_words(evidence: _Evidence) -> Suggestion | None:
     """A name that says that the column points to one person."""
     named = evidence.likeliest("identifier")
-    if not named or (evidence.content.kind == "dates" and named[0].key != "name"):
+    if not named or (evidence.content.kind in ("dates", "years") and named[0].key != "name"):
         return None
     concept, word = named
+    return _key(evidence, concept.key, reasons.by_name(word, concept.key))
+
+
+def _key(evidence: _Evidence, key: str, why: str) -> Suggestion:
+    """What points to one person: withheld, or the person whom promises count where it repeats."""
     profile = evidence.profile
-    rows = profile.present / len(profile.counts)
-    if concept.key == "key" and rows >= _REPEATED and {*words_of(profile.name)} & WORDS["persons"]:
-        return Suggestion("identifier", reasons.REPEATED.format(word=word, count=f"{rows:.1f}"))
-    return Suggestion("identifier", reasons.by_name(word, concept.key))
+    if not _names_persons(evidence, key):
+        return Suggestion("identifier", why)
+    if profile.missing:
+        return Suggestion("identifier", reasons.NAMELESS.format(why=why))
+    rows = f"{profile.present / len(profile.counts):.1f}"
+    rank = 0 if {*meanings_of(profile.name)} & WORDS["persons"] else 2 if key == "key" else 1
+    return Suggestion("person", reasons.PERSON.format(why=why, count=rows), rank=rank)
+
+
+def _names_persons(evidence: _Evidence, key: str) -> bool:
+    """Whether the values of a column that points to persons repeat as persons do, and number nothing else."""
+    profile = evidence.profile
+    if key not in _KEYS_OF_PERSONS or profile.present < _REPEATED * len(profile.counts):
+        return False
+    words = {*meanings_of(profile.name)}
+    if words & WORDS["staff"] or profile.share(_has_digit) < _UNIQUE_SHARE:
+        return False
+    other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
+    spread = profile.top_share <= _MOST_OF_ONE and profile.distinct_share >= _KEY_SHARE
+    return bool(words & WORDS["persons"]) or (spread and not other and not words & WORDS["events"])
+
+
+def _has_digit(value: str) -> bool:
+    return "@" in value or any(map(str.isdigit, value))
 
 
 def _judge_person_names(evidence: _Evidence) -> Suggestion | None:
@@ -138,11 +182,11 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     known = evidence.likeliest("quasi-identifier", "sensitive")
     if evidence.content.kind in ("dates", "scale"):
         return None
-    if not known and _are_keys_of_persons(profile):
+    if not known and not profile.missing and _are_keys_of_persons(profile):
         rows = f"{profile.present / len(profile.counts):.1f}"
-        return Suggestion("identifier", reasons.PERSON_KEYS.format(count=rows))
+        return Suggestion("person", reasons.PERSON_KEYS.format(count=rows))
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
-        return _own_text(profile)
+        return _own_text(profile, known is not None)
     if not known and _counts_rows(profile):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
     if not known and evidence.content.kind == "whole" and _are_keys(profile):
@@ -150,13 +194,13 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     return None
 
 
-def _own_text(profile: Profile) -> Suggestion | None:
+def _own_text(profile: Profile, known: bool) -> Suggestion | None:
     if _is_free_text(profile):
         return Suggestion("identifier", reasons.FREE_TEXT)
     if profile.present >= _FEW_ROWS and profile.distinct_share >= _UNIQUE_SHARE:
         return Suggestion("identifier", reasons.OWN_TEXT)
     coded = profile.share(lambda value: any(map(str.isdigit, value)) and " " not in value.strip())
-    if profile.present >= _FEW_ROWS and coded > 0.9 and profile.distinct_share >= _MANY_NUMBERS:
+    if profile.present >= _FEW_ROWS and coded > 0.9 and profile.distinct_share >= _MANY_NUMBERS and not known:
         return Suggestion("identifier", reasons.by_values(coded, "key"))
     return None
 
@@ -218,10 +262,17 @@ def _capital(words: str) -> str:
 def _is_free_text(profile: Profile) -> bool:
     if profile.few:
         return False
-    values = profile.sample
-    length = sum(map(len, values)) / len(values)
-    words = sum(len(value.split()) for value in values) / len(values)
-    return length > _LONG_TEXT or (words >= _WORDS_OF_TEXT and profile.distinct_share > 0.2 and length > _LONG_TEXT / 2)
+    return _length(profile) > _LONG_TEXT or (_has_sentences(profile) and profile.distinct_share > 0.2)
+
+
+def _has_sentences(profile: Profile) -> bool:
+    """Whether values have several words each, on average."""
+    words = sum(len(value.split()) for value in profile.sample) / len(profile.sample)
+    return words >= _WORDS_OF_TEXT and _length(profile) > _LONG_TEXT / 2
+
+
+def _length(profile: Profile) -> float:
+    return sum(map(len, profile.sample)) / len(profile.sample)
 
 
 def _counts_rows(profile: Profile) -> bool:
@@ -257,13 +308,16 @@ def _are_many(profile: Profile, _: Content) -> bool:
 
 
 def _is_key(profile: Profile, content: Content) -> bool:
-    if {*words_of(profile.name)} & WORDS["persons"]:
+    if {*meanings_of(profile.name)} & WORDS["persons"]:
         return len(profile.counts) > 2
     return profile.distinct_share >= _KEY_SHARE and _are_many(profile, content)
 
 
 def _is_text(profile: Profile, content: Content) -> bool:
-    return content.kind in ("categories", "codes") and (not profile.few or share_of_names(profile) > 0)
+    texts = content.kind in ("categories", "codes")
+    words = words_of(profile.name)
+    named = words[-1:] in (["name"], ["names"]) and bool({*words} & WORDS["whole_names"])
+    return texts and (named or not profile.few or share_of_names(profile) > 0 or _has_sentences(profile))
 
 
 _MEETS: dict[Demand, Callable[[Profile, Content], bool]] = {

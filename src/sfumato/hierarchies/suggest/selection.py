@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.roles import Suggestion
+from sfumato.hierarchies.types import canonical
 
 MAX_QUASI_IDENTIFIERS = 8
 # A column without groups of values is lost when fewer of its rows than this share their value with k - 1 others.
@@ -24,15 +25,33 @@ def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
     """
     candidates = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
     lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
+    telling = [name for name, one in suggestions.items() if one.role == "sensitive" and _singles_out(profiles[name], k)]
     ranked = sorted(
         (name for name in candidates if name not in lost),
         key=lambda name: (suggestions[name].rank, -profiles[name].separation),
     )
-    chosen = dict(suggestions)
+    chosen = dict(suggestions) | _second_keys(suggestions, profiles)
     for name in (*lost, *ranked[MAX_QUASI_IDENTIFIERS:]):
         why, count = (reasons.RARE, k) if name in lost else (reasons.LESS, MAX_QUASI_IDENTIFIERS)
         chosen[name] = suggestions[name].withheld(why.format(known=suggestions[name].reason, count=count))
-    return chosen if ranked else chosen | _substitute(suggestions, profiles)
+    for name in telling:
+        chosen[name] = suggestions[name].withheld(reasons.TELLING.format(known=suggestions[name].reason))
+    return chosen if ranked else chosen | _substitute(chosen, profiles)
+
+
+def _singles_out(profile: Profile, k: int) -> bool:
+    """Whether most rows have a value of their own that is no number: such values cannot be rounded."""
+    if profile.rows < _ENOUGH * k or profile.share_in_groups(k) >= _KEPT_SHARE:
+        return False
+    return None in canonical(profile.values, "decimal")[0]
+
+
+def _second_keys(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
+    """Columns that could name the persons, too: the promises count those of one column, of the most persons."""
+    keys = [name for name, suggestion in suggestions.items() if suggestion.role == "person"]
+    ranked = sorted(keys, key=lambda name: (suggestions[name].rank, -len(profiles[name].counts)))
+    why = {name: reasons.SECOND_KEY.format(why=suggestions[name].reason, person=ranked[0]) for name in ranked[1:]}
+    return {name: Suggestion("identifier", reason) for name, reason in why.items()}
 
 
 def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
@@ -43,7 +62,7 @@ def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
 
 def _substitute(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
     """Some column as the quasi-identifier that a plan needs."""
-    roles = ("insensitive", "sensitive", "identifier")
+    roles = ("insensitive", "sensitive", "identifier", "person")
     name = min(
         suggestions, key=lambda name: (roles.index(suggestions[name].role), profiles[name].separation), default=None
     )

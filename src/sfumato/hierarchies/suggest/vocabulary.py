@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
+from sfumato.hierarchies.suggest.abbreviations import spelled_out
 from sfumato.hierarchies.suggest.concepts import BY_KEY, CONCEPTS, WORDS, Concept
 
 SCALES: tuple[tuple[str, ...], ...] = (
@@ -25,9 +27,18 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
 )
 _FOLDED = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "é": "e", "è": "e"})
-# German compounds: the last part is the head and may be short; a first part must be long to be no accident.
-_HEAD, _FIRST = 4, 5
-_ABBREVIATED = 3
+# German compounds: both parts must be long to be no accident, save for the short ones of a list.
+_HEAD, _FIRST = 5, 5
+_UNITS = (
+    ("money", re.compile(r"[€$£]|(?i:(?<![a-z])(?:t?eur|euro|usd|chf|gbp)(?![a-z]))")),
+    ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
+)
+# Endings that say how something is written down, not what it is.
+_ENDED = re.compile(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|ind|yn|lvl|grp|cat|txt)")
+# A name of so many words is a question: what it asks after is what is private in it.
+_QUESTION = 5
+# What stands between a thing and whose or which it is.
+_OF = frozenset(("of", "for", "at", "der", "des", "bei"))
 # Concepts that a name's last word decides, and those of things that have names, too.
 _HEADS = frozenset({"name", "sex", "age", "phone", "email", "address", "place", "nationality", "origin"})
 _THINGS = tuple(
@@ -52,9 +63,15 @@ def words_of(name: str) -> list[str]:
 
     >>> words_of("dateOfBirth"), words_of("patient_ID"), words_of("Straße")
     (['date', 'of', 'birth'], ['patient', 'id'], ['strasse'])
+
+    A number behind a word is left out, unless it belongs to the word:
+
+    >>> words_of("SpO2"), words_of("grade2")
+    (['spo2'], ['grade'])
     """
-    apart = re.sub(r"(?<=[a-zäöüß])(?=[A-Z])", " ", name)
-    return re.findall(r"[a-z]+[0-9]*[a-z]+|[a-z]+", fold(apart))
+    apart = re.sub(r"(?<=[a-zäöüß])(?=[A-Z][a-zäöüß])|(?<=[a-zäöüß]{2})(?=[A-Z])", " ", name)
+    words = re.findall(r"[a-z]+[0-9]*[a-z]+[0-9]*|[a-z]+[0-9]*", fold(apart))
+    return [word if word in _keys_of() else word.rstrip("0123456789") for word in words]
 
 
 def concepts_of(name: str) -> list[tuple[Concept, str]]:
@@ -65,15 +82,18 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
     >>> [concepts_of(name)[0][0].key for name in ("number_of_children", "suspect_sex", "account_balance")]
     ['family', 'sex', 'money']
     """
-    words = [_spelled_out(word) if f"{word}." in fold(name) else word for word in words_of(name)]
-    pairs = [pair for compound in (False, True) for pair in _matches(words, compound)]
+    words = _head_last(meanings_of(name))
+    asked = len(words) >= _QUESTION
+    pairs = [*_units(name), *(pair for compound in (False, True) for pair in _matches(words, compound))]
     private = any(concept.role == "sensitive" and word in words[-1:] for concept, word in pairs)
 
     def place(pair: tuple[Concept, str]) -> int:
         """The last word of a name is what the column is; those before it say whose or which."""
-        concept, last = pair[0], pair[1] in words[-1:]
+        concept, last = pair[0], pair[1].endswith(words[-1])
+        if asked and concept.role == "sensitive":
+            return -2
         if last and concept.key in _HEADS:
-            return 0
+            return -1 if pair[1] not in words else 0
         return 2 if private and concept.role == "identifier" and not last else 1
 
     return sorted(pairs, key=place)
@@ -82,34 +102,75 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, str]]:
     """The concepts that words are those of, in the order of the list."""
     exact = {*words, *(first + second for first, second in pairwise(words))}
-    exact |= {word.removesuffix("s") for word in exact}
+    exact |= {word.removesuffix("s") for word in exact if word not in _keys_of()}
     counts = bool(WORDS["counts"] & exact) or [*words[:2]] == ["number", "of"]
     thing = _names_a_thing(words)
     for concept in CONCEPTS:
         if (concept.key == "key" and counts) or (concept.key == "name" and thing):
             continue
         searched = {*words[:1], *words[-1:]} if concept.key == "key" else {*words} if compound else exact
-        word = min((word for word in searched if _speaks_of(word, concept, compound)), default=None)
+        spoken = (word for word in searched if _speaks_of(word, concept, compound))
+        word = min(spoken, key=lambda word: (-len(word), word), default=None)
         if word is not None:
             yield concept, word
 
 
-def _spelled_out(word: str) -> str:
-    """The first concept's word that an abbreviation begins, such as `geschl.`; the word itself where there is none."""
-    if len(word) < _ABBREVIATED:
-        return word
-    return next((full for concept in CONCEPTS for full in sorted(concept.words) if full.startswith(word)), word)
+def meanings_of(name: str) -> list[str]:
+    """The words of a column's name, abbreviations spelled out.
+
+    >>> meanings_of("Disab_Dt")
+    ['disability', 'date']
+    """
+    folded = fold(name)
+    return [word if _is_known(word) else spelled_out(word, f"{word}." in folded) for word in words_of(name)]
+
+
+def _head_last(words: list[str]) -> list[str]:
+    """The words of a name with what the column is at the end: the place of death is a place.
+
+    >>> _head_last(["place", "of", "death"])
+    ['death', 'place']
+    """
+    place = next((place for place, word in enumerate(words) if word in _OF and place), None)
+    counted = words[:1] == ["number"]
+    return words if place is None or counted else [*words[place + 1 :], *words[:place]]
+
+
+def _is_known(word: str) -> bool:
+    return any(_speaks_of(word, concept, compound) for concept in CONCEPTS for compound in (False, True))
+
+
+def _units(name: str) -> Iterator[tuple[Concept, str]]:
+    """What the unit in a column's name tells: of money, or of what a laboratory measures."""
+    for key, pattern in _UNITS:
+        if match := pattern.search(name):
+            yield BY_KEY[key], match[0].strip("()[]_ ")
 
 
 def _speaks_of(word: str, concept: Concept, compound: bool) -> bool:
-    if not compound or word in concept.words or word in WORDS["no_compounds"]:
+    if not compound or word in concept.words:
         return not compound and word in concept.words
-    if concept.key == "key" and len(word) > _FIRST and word.endswith("id"):
-        return True
-    return any(
-        (len(stem) >= _HEAD and word.endswith(stem)) or (len(stem) >= _FIRST and word.startswith(stem))
-        for stem in concept.words
-    )
+    return concept.key in _concepts_of_parts(word)
+
+
+@cache
+def _concepts_of_parts(word: str) -> frozenset[str]:
+    """The concepts that a part of a compound speaks of; a word that stands in another by accident speaks of none."""
+    if word in WORDS["no_compounds"]:
+        return frozenset()
+    parts = {word[place:] for place in range(len(word)) if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
+    parts |= {word[:end] for end in range(1, len(word)) if end >= _FIRST or word[:end] in WORDS["firsts"]}
+    ended = _ENDED.fullmatch(word)
+    parts = parts - WORDS["whole"] | ({ended[1]} if ended else set())
+    keys = {key for part in parts for key in _keys_of().get(part, ())}
+    return frozenset(keys | ({"key"} if len(word) > _FIRST and word.endswith(("id", "nr")) else set()))
+
+
+@cache
+def _keys_of() -> dict[str, tuple[str, ...]]:
+    """The keys of the concepts that each word speaks of."""
+    words = {word for concept in CONCEPTS for word in concept.words}
+    return {word: tuple(concept.key for concept in CONCEPTS if word in concept.words) for word in words}
 
 
 def _names_a_thing(words: Sequence[str]) -> bool:

@@ -17,7 +17,8 @@ from sfumato.microdata.measures.sample_risk import published_classes, raw_classe
 from sfumato.microdata.measures.survey import distribution, hiding
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.measures.utility import utility
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.classes import Counts, histogram
+from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import persons_by_label
@@ -53,15 +54,17 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
     """Measure a release.
 
     The risks come first with a missing value as a value of its own, which is the higher one: a few blank rows would
-    make any table look safe. Where the plan lets it match anything, the risks with that reading are added.
+    make any table look safe. Where the plan lets it match anything, the risks with that reading are added. Where a
+    column names persons, the risk of a row is 1 / persons of its class.
 
     Args:
         raw: What was measured of the raw rows.
     """
     sizes, matches = published_sizes(plan, recoding)
+    members, published = members_of(table, recoding) if table.persons else (table.counts, sizes)
     risk: dict[str, Mapping[str, Any]] = {
-        "before": _figures(table.counts, table.counts),
-        "after": _figures(sizes, sizes) | _journalist(table, recoding),
+        "before": _figures(table.counts, members),
+        "after": _figures(sizes, published) | _journalist(table, recoding),
         "contribution": raw["contribution"],
         "special_uniques": raw["special_uniques"],
         "outliers": raw["outliers"],
@@ -73,6 +76,14 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
         hidden = hiding(table, "any")
         risk["matching"] = {"before": _figures(table.counts, hidden), "after": _figures(sizes, matches)}
     return Measures(risk, utility(plan, table, recoding).to_dict())
+
+
+def members_of(table: FrequencyTable, recoding: Recoding) -> tuple[Counts, Counts]:
+    """The persons of each combination, and of each published class: among them a person hides, not among rows."""
+    persons = table.persons[PERSONS]
+    owners = recoding.owners[persons.owners]
+    classes = histogram(owners, persons.values, persons.counts, len(recoding.sizes), persons.size)
+    return persons_in(persons), persons_in(classes)[~recoding.suppressed]
 
 
 def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:

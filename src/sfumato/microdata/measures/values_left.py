@@ -10,11 +10,14 @@ from sfumato.microdata.recoding.recoding import Recoding
 
 
 def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
-    """For each quasi-identifier its distinct values, its distinct published labels (`*` is none), and their share."""
+    """For each quasi-identifier its distinct values, its distinct published labels (`*` is none), and their share.
+
+    Labels that overlap may be more than the values: then none is left out.
+    """
     figures = {}
     for place, column in enumerate(view.columns):
         labels = zip(recoding.labels[place], column.label_rows.tolist(), strict=True)
         after = sum(rows > 0 and {*(label or "")} != {ROOT} for label, rows in labels)
         before = len(column.values)
-        figures[column.name] = {"before": before, "after": after, "share": after / before if before else 1.0}
+        figures[column.name] = {"before": before, "after": after, "share": min(after / before, 1.0) if before else 1.0}
     return figures

@@ -19,8 +19,8 @@ from typing import Annotated, ClassVar
 
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.shapes.records import Note
 from sfumato.shapes.faults import Faults
+from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Conversion, Integer, MapOf
 
 

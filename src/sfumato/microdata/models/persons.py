@@ -32,15 +32,19 @@ def by_persons(classes: Classes, coded: Classes) -> Classes:
     """
     if PERSONS not in classes.sensitive:
         return classes
-    members = classes.sensitive[PERSONS]
-    persons = np.where(members.values < 1, members.counts, 1)
-    sizes = np.bincount(members.owners, weights=persons, minlength=len(classes.sizes)).astype(np.int64)
+    sizes = persons_in(classes.sensitive[PERSONS])
     others = {name: content for name, content in classes.sensitive.items() if not name.startswith(PERSONS)}
     for name in others:
         key = persons_with(name)
         if key in classes.sensitive:
             others[name] = _weights(classes.sensitive[key], coded.sensitive[key])
     return Classes(sizes, others, counts_persons=True)
+
+
+def persons_in(members: Histogram) -> Counts:
+    """The persons of each class."""
+    persons = np.where(members.values < 1, members.counts, 1)
+    return np.bincount(members.owners, weights=persons, minlength=len(members.starts) - 1).astype(np.int64)
 
 
 def failing_by_persons(model: Model, members: Classes, whole: Classes) -> Mask:

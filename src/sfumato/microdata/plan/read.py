@@ -22,8 +22,8 @@ from sfumato.microdata.plan.methods import METHOD, Auto, CellSuppression, FullDo
 from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan, ReleasePlan, Role, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.shapes import files
-from sfumato.shapes.records import record_of
 from sfumato.shapes.faults import Faults, Refused
+from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Schema
 
 # Names of columns that are written as they are in the names of folders.

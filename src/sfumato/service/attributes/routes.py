@@ -19,7 +19,12 @@ from sfumato.service.workers.frames import Call
 from sfumato.service.workers.lanes import Lanes
 
 METHODS = ("PUT", "POST")
-FAILURES = {400: "The request or its data are refused.", 401: "A key is needed.", 408: "It took too long."}
+FAILURES = {
+    400: "The request or its data are refused.",
+    401: "A key is needed.",
+    403: "The key is for other parts.",
+    408: "It took too long.",
+}
 FAILURES |= {413: "Too large.", 415: "Not JSON.", 429: "Too much is waiting.", 500: "A fault of the service."}
 FAILURES |= {503: "A part of the service is missing."}
 LD_JSON = "application/ld+json"
@@ -47,7 +52,7 @@ class _DirectRoute(APIRoute):
         run: Runner = self.endpoint
 
         async def handle(request: Request) -> Response:
-            check_key(request)
+            check_key(request, "attributes")
             return await run(request)
 
         return handle
@@ -55,7 +60,7 @@ class _DirectRoute(APIRoute):
 
 def attribute_routes(lanes: Lanes, limits: Limits) -> APIRouter:
     """The router of the attribute endpoints."""
-    router = APIRouter(tags=["attributes"], dependencies=[Depends(needs_key)], route_class=_DirectRoute)
+    router = APIRouter(tags=["attributes"], dependencies=[Depends(needs_key("attributes"))], route_class=_DirectRoute)
     for route in _routes():
         run = _runner(route, lanes, limits)
         for path in route.paths:

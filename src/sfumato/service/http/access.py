@@ -1,40 +1,42 @@
-"""Who may use the service: everyone when no keys are set, else whoever sends one."""
+"""Who may use the service: everyone where no way to sign in is set up, else whoever has signed in or sends a key."""
 
-from http import HTTPStatus
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from sfumato.service.http.keys import ApiKeys
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.access.door import Door
+from sfumato.service.access.users import ANYONE, Scope, User
 
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="A key, where the service asks for one.")
 _bearer = HTTPBearer(auto_error=False, description="The same key as a bearer token.")
 
 
-def sent_key(request: Request) -> str:
-    """The key that a request sends; empty where it sends none."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return request.headers.get("x-api-key") or (token if scheme.lower() == "bearer" else "")
-
-
-def check_key(request: Request) -> None:
-    """Turn away a request without a valid key.
+def check_key(request: Request, scope: Scope) -> None:
+    """Turn away a request of somebody who may not use a part of the service.
 
     Raises:
-        RefusedError: Keys are set, and the request has none of them.
+        RefusedError: They may not.
     """
-    keys: ApiKeys | None = request.app.state.api_keys
-    if keys is not None and not keys.opens(sent_key(request)):
-        what = "A valid API key is needed (header X-API-Key)."
-        raise RefusedError(HTTPStatus.UNAUTHORIZED, "access.key", what, {"www-authenticate": "Bearer"})
+    door: Door = request.app.state.door
+    door.admit(request, scope)
 
 
-async def needs_key(
-    request: Request,
-    _key: Annotated[str | None, Depends(_header)],
-    _token: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-) -> None:
+def needs_key(scope: Scope) -> Callable[..., Awaitable[None]]:
     """The same for routers, which name it as a dependency, so that the documentation says it."""
-    check_key(request)
+
+    async def needed(
+        request: Request,
+        _key: Annotated[str | None, Depends(_header)],
+        _token: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
+    ) -> None:
+        check_key(request, scope)
+
+    return needed
+
+
+def user_of(request: Request) -> User:
+    """Who asks, once they were admitted."""
+    user: User = getattr(request.state, "user", ANYONE)
+    return user

@@ -1,8 +1,10 @@
 """The outermost layer: gives each request a number, counts it, writes one line about it, and lets no error escape.
 
-A line tells method, route, status, time and number, never a path that a client made up, a query, a header or a body.
+A line tells method, route, status, time, number, user and job, never a path that a client made up, a query, a header
+or a body.
 """
 
+import asyncio
 import json
 import logging
 import re
@@ -13,6 +15,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.service.access.audit_log import AuditLog
+from sfumato.service.access.users import User
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.problems import answer
@@ -27,15 +31,15 @@ UNLESS_SAID = [
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"SAMEORIGIN"),
 ]
+REFUSED = (401, 403)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class RequestLog:
     """Middleware around everything that answers HTTP."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
-        self._metrics = metrics
+    def __init__(self, app: ASGIApp, metrics: Metrics, audit: AuditLog) -> None:
+        self._app, self._metrics, self._audit = app, metrics, audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -53,6 +57,8 @@ class RequestLog:
                 await answer(Request(scope), error)(scope, receive, answered)
         finally:
             self._note(scope, answered.status or 499, time.perf_counter() - started)
+            if self._audit.kept:
+                await self._keep(scope, answered.status or 499)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"] if scope["method"] in METHODS else "OTHER"
@@ -60,7 +66,20 @@ class RequestLog:
         records = int(scope["state"].get("records", 0))
         self._metrics.count(labels, seconds, records)
         line = {"request": scope["state"]["request_id"], "method": method, "route": labels[1], "status": status}
-        LOG.info(json.dumps(line | {"records": records, "seconds": round(seconds, 4)}))
+        who = {"user": user.owner} if (user := scope["state"].get("user")) and user.name else {}
+        job = {"job": scope["state"]["job"]} if "job" in scope["state"] else {}
+        LOG.info(json.dumps(line | who | job | {"records": records, "seconds": round(seconds, 4)}))
+
+    async def _keep(self, scope: Scope, status: int) -> None:
+        """Write who did what, where that is more than a look at the service itself."""
+        operation = getattr(scope.get("route"), "operation_id", None)
+        state = scope["state"]
+        user: User | None = state.get("user")
+        if operation is None or (user is None and status not in REFUSED):
+            return
+        more = {"job": state.get("job"), "records": state.get("records"), "request": state["request_id"]}
+        who = user.owner if user is not None else ""
+        await asyncio.to_thread(self._audit.note, who, operation, status=status, **more)
 
 
 class _Answer:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import SfumatoError
+from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.folders import Folders, erase, size_of
 from sfumato.service.jobs.upkeep import Upkeep
@@ -38,8 +39,9 @@ WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.w
 class Pool:
     """Runs jobs; one thread a slot, one process a job."""
 
-    def __init__(self, settings: JobSettings, fetcher: Fetcher | None = None) -> None:
+    def __init__(self, settings: JobSettings, fetcher: Fetcher | None = None, audit: AuditLog | None = None) -> None:
         self.settings = settings
+        self.audit = audit or AuditLog(None)
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._database = open_database(settings.folder, settings.store)
         self.store = JobStore(self._database)
@@ -200,7 +202,8 @@ class Pool:
             erase(self.folder(job.id))
         elif fault is None and output.is_dir():
             ending = Ending("done", self.settings.keep_seconds, bytes=size_of(output))
-            self.store.conclude(job, ending, lambda: self.folders.keep_output(job))
+            if self.store.conclude(job, ending, lambda: self.folders.keep_output(job)):
+                self.audit.note(job.owner, "job done", job=job.id)
         elif self._stopping.is_set():
             self.store.requeue(job)
         elif isinstance(fault, SfumatoError | RefusedError):
@@ -223,4 +226,5 @@ class Pool:
     def _fail(self, job: Job, code: str, message: str) -> None:
         """A job has failed: nothing of it stays but why."""
         ending = Ending("failed", self.settings.keep_seconds, code, message)
-        self.store.conclude(job, ending, lambda: erase(self.folder(job.id)))
+        if self.store.conclude(job, ending, lambda: erase(self.folder(job.id))):
+            self.audit.note(job.owner, "job failed", job=job.id, code=code)

@@ -7,27 +7,32 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 
-from sfumato.service.http.access import needs_key, sent_key
-from sfumato.service.http.keys import digest
+from sfumato.service.http.access import needs_key, user_of
 from sfumato.service.http.problems import RefusedError, failure_responses
-from sfumato.service.jobs.folders import erase, size_of
 from sfumato.service.jobs.plans import bad_request
 from sfumato.service.jobs.pool import Pool
-from sfumato.service.jobs.requests import PARAMETERS, JobRequest, receive_request, store_request
+from sfumato.service.jobs.requests import PARAMETERS, receive_request
+from sfumato.service.jobs.submission import check_room, submit
 from sfumato.service.settings import Limits
-from sfumato.service.store.jobs import KINDS, Job, new_id
+from sfumato.service.store.jobs import KINDS, Job
 
 LOOKING_SECONDS = 0.2
+Limit = Annotated[int, Query(ge=1, le=500)]
 # A stream ends after this long, so that a server that is told to stop need not wait; browsers take it up again.
 STREAM_SECONDS = 20.0
 REPORTS = ("report.html", "compare.html")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-FAILURES = {400: "The request is refused.", 401: "A key is needed.", 404: "There is no such job."}
+FAILURES = {
+    400: "The request is refused.",
+    401: "A key is needed.",
+    403: "The key is for other parts.",
+    404: "There is no such job.",
+}
 FAILURES |= {409: "The job is not as far, or the idempotency key stands for another request."}
 FAILURES |= {410: "The files of the result are gone.", 503: "The store does not answer.", 507: "The disk is full."}
 # What only the request for a job can come to.
@@ -72,37 +77,6 @@ BODY = {
 }
 
 
-def submit(pool: Pool, request: JobRequest, owner: str, idempotency: str | None = None) -> Job:
-    """Take a job on; the same request under the same idempotency key is the same job.
-
-    Raises:
-        RefusedError: Too many jobs wait, or the key stands for another request.
-    """
-    if len(pool.store.listed("queued")) >= pool.settings.waiting:
-        what = "Too many jobs wait; try again later."
-        raise RefusedError(HTTPStatus.TOO_MANY_REQUESTS, "limit.busy", what, {"retry-after": "10"})
-    job_id = new_id()
-    draft = pool.folders.private("upload")
-    try:
-        fingerprint, size = store_request(request, draft), size_of(draft)
-        draft.rename(pool.folder(job_id))
-        if request.webhook is not None:
-            pool.webhooks.add(job_id, request.webhook)
-        job = pool.store.add(job_id, owner, request.kind, fingerprint, idempotency, size)
-    except BaseException:
-        erase(draft, pool.folder(job_id))
-        pool.webhooks.drop(job_id)
-        raise
-    if job.id != job_id:
-        erase(pool.folder(job_id))
-        pool.webhooks.drop(job_id)
-        if job.digest != fingerprint:
-            what = "The idempotency key was used for another request."
-            raise RefusedError(HTTPStatus.CONFLICT, "jobs.idempotency", what)
-    pool.wake()
-    return job
-
-
 def describe(job: Job) -> dict[str, Any]:
     """What a client gets to see of a job."""
     base = f"/api/jobs/{job.id}"
@@ -133,13 +107,6 @@ def result_files(folder: Path) -> dict[str, Path]:
     return {path.relative_to(folder).as_posix(): path for path in files}
 
 
-def owner_of(request: Request) -> str:
-    """Who asks: the holder of a key where keys are set; else whoever knows a job's name, which cannot be guessed."""
-    if request.app.state.api_keys is None:
-        return ""
-    return digest(sent_key(request))
-
-
 class JobEndpoints:
     """What the endpoints do."""
 
@@ -150,19 +117,33 @@ class JobEndpoints:
         key = request.headers.get("idempotency-key")
         if key is not None and not 8 <= len(key) <= 200:
             raise bad_request("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
+        owner = user_of(request).owner
+        await asyncio.to_thread(check_room, self._pool, owner)
         async with receive_request(request, self._pool.settings, self._limits) as wanted:
-            job = await asyncio.to_thread(submit, self._pool, wanted, owner_of(request), key)
+            job = await asyncio.to_thread(submit, self._pool, wanted, owner, key)
+        request.state.job = job.id
         return JSONResponse(describe(job), 202, {"location": f"/api/jobs/{job.id}"})
 
     def state(self, request: Request, job_id: str) -> Response:
-        return JSONResponse(describe(self._job(request, job_id)))
+        return JSONResponse(describe(self._job(request, job_id, admins=True)))
+
+    def list(self, request: Request, limit: Limit = 50, before: float | None = None, all: bool = False) -> Response:
+        user = user_of(request)
+        if not user.name:
+            what = "Jobs are listed for users; nobody signs in here."
+            raise RefusedError(HTTPStatus.FORBIDDEN, "access.nobody", what)
+        if all and user.role != "admin":
+            raise RefusedError(HTTPStatus.FORBIDDEN, "access.role", "Only admins see the jobs of all users.")
+        jobs = self._pool.store.of_owner(None if all else user.owner, limit, before)
+        listed = [describe(job) | ({"owner": job.owner} if all else {}) for job in jobs]
+        return JSONResponse({"jobs": listed, "before": jobs[-1].created if len(jobs) == limit else None})
 
     def delete(self, request: Request, job_id: str) -> Response:
-        self._pool.cancel(self._job(request, job_id))
+        self._pool.cancel(self._job(request, job_id, admins=True))
         return Response(status_code=204)
 
     def events(self, request: Request, job_id: str) -> Response:
-        job = self._job(request, job_id)
+        job = self._job(request, job_id, admins=True)
         return StreamingResponse(_events(request, self._pool, job), media_type="text/event-stream")
 
     def result(self, request: Request, job_id: str) -> Response:
@@ -185,10 +166,12 @@ class JobEndpoints:
             raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.file", "The result has no such file.")
         return FileResponse(path, filename=path.name)
 
-    def _job(self, request: Request, job_id: str) -> Job:
-        job = self._pool.store.find(job_id)
-        if job is None or job.owner != owner_of(request):
+    def _job(self, request: Request, job_id: str, admins: bool = False) -> Job:
+        """A job of who asks; with `admins`, those get everybody's."""
+        job, user = self._pool.store.find(job_id), user_of(request)
+        if job is None or not (job.owner == user.owner or (admins and user.role == "admin")):
             raise RefusedError(HTTPStatus.NOT_FOUND, "jobs.unknown", "There is no such job.")
+        request.state.job = job.id
         return job
 
     def _finished(self, request: Request, job_id: str) -> Path:
@@ -204,10 +187,11 @@ class JobEndpoints:
 
 def job_routes(pool: Pool, limits: Limits) -> APIRouter:
     """The router of jobs."""
-    router = APIRouter(prefix="/api/jobs", tags=["jobs"], dependencies=[Depends(needs_key)])
+    router = APIRouter(prefix="/api/jobs", tags=["jobs"], dependencies=[Depends(needs_key("jobs"))])
     endpoints = JobEndpoints(pool, limits)
     table: list[tuple[str, str, Any, int, str]] = [
         ("POST", "", endpoints.create, 202, "Ask for a job."),
+        ("GET", "", endpoints.list, 200, "Your last jobs, the newest first; admins may ask for all."),
         ("GET", "/{job_id}", endpoints.state, 200, "State and progress of a job."),
         ("DELETE", "/{job_id}", endpoints.delete, 204, "Cancel a job and erase it."),
         ("GET", "/{job_id}/events", endpoints.events, 200, "Progress as server-sent events."),

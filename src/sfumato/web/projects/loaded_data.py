@@ -74,20 +74,24 @@ def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
         return engine.count(tuple(names), Reading()).counts
 
 
-def load(path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None) -> Loaded:
+def load(
+    path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None, header: bool | None = None
+) -> Loaded:
     """Read a file as far as the pages need it.
 
     Args:
         planned: A plan that comes with the data, instead of a suggested one.
         encoding: Of a text; unless given, what its mark says, or UTF-8.
+        header: Whether the first line holds the columns' names; looked into unless given.
 
     Raises:
         DataError, PlanError: It is no table.
     """
-    encoding_name = encoding or marked(path)
-    read = DataPlan(encoding=encoding_name) if encoding_name else DataPlan()
+    options: dict[str, Any] = {"encoding": encoding or marked(path), "header": header}
+    reading = {key: value for key, value in options.items() if value is not None}
+    read = DataPlan(**reading)
     with closing(DuckDBEngine(path, read)) as engine:
-        suggested = suggest_plan(engine, path.name, **({"encoding": encoding_name} if encoding_name else {}))
+        suggested = suggest_plan(engine, path.name, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)

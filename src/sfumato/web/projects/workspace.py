@@ -13,7 +13,7 @@ from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import NAME, JobRequest
-from sfumato.service.jobs.routes import submit
+from sfumato.service.jobs.submission import submit
 from sfumato.service.store.jobs import Job, Kind, new_id
 from sfumato.service.workers.frames import Call
 from sfumato.service.workers.process import WorkerLimits
@@ -46,6 +46,7 @@ class Workspace:
         loaded: The data and what is known of them.
         step: The step at hand, to which a page that is opened again returns.
         extra: Further files that the plan names, by name; none is ever overwritten, so that earlier plans stay true.
+        owner: The user to whom it belongs; empty where nobody signs in. user: What pages call them.
         jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
     """
@@ -53,6 +54,8 @@ class Workspace:
     pool: Pool
     words: Words = field(default_factory=words_in)
     id: str = field(default_factory=new_id)
+    owner: str = ""
+    user: str = ""
     folder: Path | None = None
     loaded: Loaded | None = None
     plan: Plan = field(default_factory=dict)
@@ -94,6 +97,7 @@ class Workspace:
 
     def adopt(self, loaded: Loaded, plan: Plan | None = None) -> None:
         """Take loaded data, and a plan for them: what is suggested unless one is given."""
+        self.pool.audit.note(self.owner, "page data")
         self.loaded = loaded
         self.plan = deepcopy(plan or loaded.suggested)
         self.undo = Undo()
@@ -110,10 +114,11 @@ class Workspace:
         check_paths(plan, files)
         opened = {name: path.open("rb") for name, path in files.items()}
         try:
-            job = submit(self.pool, JobRequest(kind, plan, opened), f"session:{self.id}")
+            job = submit(self.pool, JobRequest(kind, plan, opened), self.owner or f"session:{self.id}")
         finally:
             for file in opened.values():
                 file.close()
+        self.pool.audit.note(self.owner, "page job", job=job.id)
         self.jobs.append(job.id)
         return job
 

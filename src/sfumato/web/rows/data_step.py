@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
@@ -14,6 +15,8 @@ from sfumato.web.rows.area import Area
 from sfumato.web.rows.project_card import ProjectCard
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
+# Endings of files whose first line may hold names.
+HEADED = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
 # What a text that is not UTF-8 most often is.
 ENCODINGS = ("cp1252", "latin-1", "cp1250")
 
@@ -56,16 +59,21 @@ class DataStep:
         planned = dataset.plan(target.name, min(5, dataset.rows // 2))
         await self._load(target, planned | {"output": {"format": "csv", "order": "shuffle", "suppressed": "drop"}})
 
-    async def _load(self, path: Path, planned: dict[str, Any] | None, encoding: str | None = None) -> None:
+    async def _load(
+        self, path: Path, planned: dict[str, Any] | None, encoding: str | None = None, header: bool | None = None
+    ) -> None:
         self.workspace.touch()
         self._shown.clear()
         with self._shown:
             ui.label(self.workspace.words["reading"]).props('role="status"')
         try:
-            loaded = await self.workspace.aside(load, path, planned, encoding)
+            loaded = await self.workspace.aside(load, path, planned, encoding, header)
         except (SfumatoError, RefusedError) as error:
             if error.code == "data.encoding" and is_text(path):
                 self._ask_for_encoding(path, encoding)
+                return
+            if error.code == "plan.header":
+                self._ask_for_header(path, encoding)
                 return
             await asyncio.to_thread(self.workspace.close)
             self._refuse(components.error_text(error, self.workspace.words))
@@ -91,10 +99,35 @@ class DataStep:
                 on_change=lambda event: self._load(path, None, event.value),
             ).classes("w-full")
 
+    def _ask_for_header(self, path: Path, encoding: str | None) -> None:
+        """The file waits until the visitor has said whether its first line holds names or data."""
+        words = self.workspace.words
+        self._shown.clear()
+        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+            ui.label(words["header.asked"])
+            with ui.row():
+                components.button(words["header.data"], lambda: self._load(path, None, encoding, False))
+                components.button(words["header.names"], lambda: self._load(path, None, encoding, True)).props(
+                    "outline"
+                )
+
+    def _switch(self, loaded: Loaded) -> None:
+        """The switch of a table without a header: its first line is data, and its columns are c1, c2, …."""
+        if loaded.path.suffix.lower() not in HEADED:
+            return
+        read = loaded.read
+        encoding = None if read.encoding == DataPlan().encoding else read.encoding
+        ui.switch(
+            self.workspace.words["header.data"],
+            value=read.header is False,
+            on_change=lambda event: self._load(loaded.path, None, encoding, False if event.value else None),
+        ).props("dense")
+
     def _show(self, loaded: Loaded) -> None:
         words = self.workspace.words
         size = words["loaded"].format(rows=words.count(loaded.rows), columns=len(loaded.columns))
         with self._shown, components.card(f"{loaded.path.name}: {size}"):
+            self._switch(loaded)
             ui.label(words["preview"]).classes("sf-soft sf-small")
             names = [column.name for column in loaded.columns]
             components.table(names, ([(row[name] or "", "") for name in names] for row in loaded.preview))

@@ -72,8 +72,13 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     missing = set(plan["data"].get("missing", ()))
+    subset = next((entry["subset"] for entry in plan["privacy"] if entry["model"] == "delta-presence"), None)
+    marks = {} if subset is None else {subset["column"]: "*"}
     pairs: list[tuple[Row, Row | None]] = []
     for row in rows:
+        if subset is not None and str(row[subset["column"]]) != str(subset["value"]):
+            pairs.append((row, None))
+            continue
         texts = [None if row[name] in missing else row[name] for name in names]
         codes = [coding.places.get(text) for coding, text in zip(recoded.codings, texts, strict=True)]
         outcome = None if None in codes else recoded.publish(tuple(code for code in codes if code is not None))
@@ -82,7 +87,7 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
         else:
             labels = dict(zip(names, outcome[0], strict=True))
             others = {name: _published(row[name], column) for name, column in plan["columns"].items() if name in row}
-            pairs.append((row, {**row, **others, **labels}))
+            pairs.append((row, {**row, **others, **marks, **labels}))
     return pairs
 
 

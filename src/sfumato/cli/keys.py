@@ -1,0 +1,82 @@
+"""`sfumato keys`: adds, lists and revokes the keys of a service; one that runs takes notice by itself."""
+
+import sys
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.errors import PlanError
+
+
+class Action(StrEnum):
+    """What to do with the keys of a file."""
+
+    ADD = "add"
+    LIST = "list"
+    REVOKE = "revoke"
+
+
+File = Annotated[Path, typer.Option("--file", help="The file of keys, as for `serve --api-keys`.", dir_okay=False)]
+Expires = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="From this day on it opens nothing.")]
+Scopes = Annotated[list[str] | None, typer.Option("--scope", help="attributes, jobs, pages; repeatable, default all.")]
+
+
+def command(
+    action: Annotated[Action, typer.Argument(help="add, list or revoke.")],
+    file: File,
+    name: Annotated[str | None, typer.Argument(help="Whose key it is.")] = None,
+    role: Annotated[str, typer.Option(help="user, or admin, who sees and cancels everybody's jobs.")] = "user",
+    scope: Scopes = None,
+    expires: Expires = None,
+    audit_log: Annotated[Path | None, typer.Option(help="The audit log of the service.", dir_okay=False)] = None,
+) -> int:
+    """Add, list and revoke API keys; a service that runs takes notice within a second."""
+    if action is Action.LIST:
+        return _list(file)
+    if name is None:
+        raise PlanError("the key has no name.", f"Write: sfumato keys {action} NAME --file FILE", "api-key-name")
+    if action is Action.REVOKE:
+        from sfumato.service.access.keys import revoke_key
+
+        revoke_key(file, name)
+    else:
+        sys.stderr.write("The key, shown once; send it as X-API-Key:\n")
+        sys.stdout.write(_add(file, name, role, scope or [], expires) + "\n")
+    _note(audit_log, f"key {action}", name)
+    return 0
+
+
+def _add(file: Path, name: str, role: str, scopes: list[str], expires: datetime | None) -> str:
+    from sfumato.service.access.keys import add_key, make_key
+    from sfumato.service.access.users import ROLES, SCOPES
+
+    unknown = sorted(set(scopes) - set(SCOPES))
+    if unknown or role not in ROLES:
+        what = f"{unknown[0] if unknown else role} is no {'scope' if unknown else 'role'}."
+        raise PlanError(what, f"Scopes: {', '.join(SCOPES)}. Roles: {', '.join(ROLES)}.", "api-key-scope")
+    chosen = tuple(one for one in SCOPES if one in scopes or not scopes)
+    known = next(one for one in ROLES if one == role)
+    text, key = make_key(name, known, chosen, expires.date() if expires else None)
+    add_key(file, key)
+    return text
+
+
+def _list(file: Path) -> int:
+    from sfumato.service.access.keys import read_keys, today
+
+    for key in read_keys(file):
+        state = "revoked" if key.revoked else "valid" if key.holds(today()) else "expired"
+        ends = key.revoked or key.expires or ""
+        sys.stdout.write(f"{key.name}\t{key.role}\t{','.join(key.scopes)}\t{state}\t{ends}\n")
+    return 0
+
+
+def _note(audit_log: Path | None, what: str, name: str) -> None:
+    import getpass
+
+    from sfumato.service.access.audit_log import AuditLog
+
+    AuditLog(audit_log).note(f"operator:{getpass.getuser()}", what, key=name)

@@ -1,0 +1,104 @@
+"""Abbreviations in names of columns: the word that one stands for.
+
+The common ones stand in `abbreviations.txt`. Others are the beginning of a word (`disab`) or its consonants (`rtg`); a
+long word with another ending or one wrong letter is the right one. One that may stand for words of several roles stands
+for none.
+"""
+
+from functools import cache
+
+from sfumato.hierarchies.suggest.concepts import CONCEPTS, WORDS, read_sections
+
+_BEGINNING, _CONSONANTS = 5, 3
+_DOTTED = 3
+_MISSING_LETTERS = 2
+_LONG = 7
+_STEM, _ENDING = 6, 3
+# More of a word is mostly another word that begins alike: minor is no minority.
+_SHARE_OF_WORD = 0.6
+
+
+@cache
+def spelled_out(word: str, dotted: bool) -> str:
+    """The word that an abbreviation stands for, the word itself where it is none.
+
+    Args:
+        dotted: Whether a full stop stands behind it, as in `geschl.`: then the first word that it begins is meant.
+
+    >>> spelled_out("geschl", dotted=True), spelled_out("rtg", dotted=False), spelled_out("zz", dotted=False)
+    ('geschlecht', 'rating', 'zz')
+    """
+    common, everyday, _ = _lists()
+    if word in common:
+        return common[word]
+    if dotted and len(word) >= _DOTTED and word not in everyday:
+        return next((full for concept in CONCEPTS for full in sorted(concept.words) if full.startswith(word)), word)
+    if parts := _run_together(word):
+        return parts[0]
+    for likens in () if word in everyday else (_abbreviates, _inflects, _misspells):
+        candidates = [pair for pair in _words() if likens(word, pair[0])]
+        if len({role for _, role in candidates}) == 1:
+            return candidates[0][0]
+    return word
+
+
+def _abbreviates(word: str, full: str) -> bool:
+    if len(full) < len(word) + _MISSING_LETTERS or full[0] != word[0]:
+        return False
+    if len(word) >= _BEGINNING and full.startswith(word):
+        return len(word) <= _SHARE_OF_WORD * len(full)
+    letters = _consonants(full)
+    if len(full) - len(letters) < _MISSING_LETTERS:
+        return False
+    close = len(word) >= _CONSONANTS and word == _consonants(word) and len(letters) - len(word) in (0, 1)
+    return close and letters[-1] == word[-1] and _in_order(word, letters)
+
+
+def _inflects(word: str, full: str) -> bool:
+    """Whether two long words differ in their endings alone: menopause and menopausal."""
+    pairs = enumerate(zip(word, full, strict=False))
+    same = next((place for place, (one, other) in pairs if one != other), min(len(word), len(full)))
+    return same >= _STEM and max(len(word), len(full)) - same <= _ENDING
+
+
+def _misspells(word: str, full: str) -> bool:
+    """Whether a long word is another with one letter wrong, missing or too many."""
+    short, long = sorted((word, full), key=len)
+    if len(short) < _LONG or len(long) - len(short) > 1 or word[0] != full[0]:
+        return False
+    same = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
+    return short[same + (len(short) == len(long)) :] == long[same + 1 :]
+
+
+def _run_together(word: str) -> tuple[str, str] | None:
+    """The two abbreviations or words that stand together without a sign between them: `inctot`, `incwage`."""
+    common, _, neutral = _lists()
+    full = {known: known for known, _ in _words()} | common
+    for end in range(_CONSONANTS, len(word) - _CONSONANTS + 1):
+        first, second = word[:end], word[end:]
+        if first in full and (second in full or second in neutral):
+            return full[first], full.get(second, second)
+    return None
+
+
+def _consonants(word: str) -> str:
+    return "".join(letter for letter in word if letter not in "aeiou")
+
+
+def _in_order(letters: str, word: str) -> bool:
+    rest = iter(word)
+    return all(letter in rest for letter in letters)
+
+
+@cache
+def _words() -> tuple[tuple[str, str], ...]:
+    """Every word of a concept or of persons with the role that it speaks for."""
+    concepts = [(full, concept.role) for concept in CONCEPTS for full in sorted(concept.words)]
+    return (*concepts, *((full, "person") for key in ("persons", "staff") for full in sorted(WORDS[key])))
+
+
+@cache
+def _lists() -> tuple[dict[str, str], frozenset[str], frozenset[str]]:
+    """What common abbreviations stand for, the everyday words that are none, and endings that mean nothing."""
+    (_, pairs), (_, everyday), (_, neutral) = read_sections("abbreviations.txt")
+    return dict(pair.split("=") for pair in sorted(pairs)), everyday, neutral

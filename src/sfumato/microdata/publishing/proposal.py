@@ -1,0 +1,84 @@
+"""A proposal of how a column's numbers are published: rounded so far that hardly any row has a number of its own.
+
+Whoever knows somebody's exact salary finds the row by it, whatever was promised about the quasi-identifiers. So the
+least step is taken with which nearly all rows share their number with k - 1 others, the largest and the smallest
+numbers together.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from sfumato.hierarchies.types import canonical, numerals
+from sfumato.microdata.publishing.operation import written
+from sfumato.microdata.publishing.plan import PublishPlan
+
+# So many rows must share their number with others; of so many the numbers may be the largest, and the smallest.
+SHARED = 0.98
+_TAIL = 0.01
+_STEPS = (Decimal(1), Decimal(2), Decimal(5))
+
+
+def proposed_publication(counts: Mapping[str, int], k: int) -> PublishPlan | None:
+    """How the numbers of a column should be published; None where it has others than numbers, or needs nothing.
+
+    Args:
+        counts: The rows of each text.
+        k: How many rows must share a number.
+
+    >>> proposed_publication({str(30_000 + 7 * place): 1 for place in range(1000)}, 5)
+    PublishPlan(bottom=30050.0, top=36950.0, round=50.0, bin=None)
+    >>> proposed_publication({"0": 40, "1": 60}, 5)
+    """
+    texts = list(counts)
+    if not texts or any(form is None for form in canonical(texts, "decimal")[0]) or _shared(counts, k) >= SHARED:
+        return None
+    plans = list(_plans(texts, np.array([*counts.values()], float)))
+    enough = (plan for plan in plans if _shared(published_counts(plan, counts), k) >= SHARED)
+    return next(enough, plans[-1] if plans else None)
+
+
+def published_counts(plan: PublishPlan, counts: Mapping[str, int]) -> Counter[str]:
+    """The rows of each number as it is published."""
+    rows: Counter[str] = Counter()
+    for label, number in zip(plan.publish([*counts]), counts.values(), strict=True):
+        rows[label or ""] += number
+    return rows
+
+
+def _shared(counts: Mapping[str, int], k: int) -> float:
+    """The share of rows whose text stands in at least k of them."""
+    return sum(rows for rows in counts.values() if rows >= k) / max(sum(counts.values()), 1)
+
+
+def _plans(texts: list[str], rows: Any) -> Iterator[PublishPlan]:
+    """Ways to publish, from fine to coarse: steps of 1, 2, 5, 10, … of the last decimal, up to a fifth of the range."""
+    forms, _ = canonical(texts, "decimal")
+    numbers = numerals([form for form in forms if form is not None])
+    order = np.argsort(numbers)
+    share = (np.cumsum(rows[order]) - rows[order] / 2) / rows.sum()
+    low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers[order]))
+    finest = min(Decimal(str(form)).as_tuple().exponent for form in forms)
+    power = int(finest)
+    while low < high and Decimal(10) ** power <= Decimal(str(high - low)):
+        for digit in _STEPS:
+            step = digit * Decimal(10) ** power
+            yield _plan(step, low, high, float(numbers.min()), float(numbers.max()))
+        power += 1
+
+
+def _plan(step: Decimal, low: float, high: float, least: float, most: float) -> PublishPlan:
+    """Numbers rounded, and those beyond two multiples of the step told as such."""
+    bottom, top = (round(Decimal(str(end)) / step) * step for end in (low, high))
+    return PublishPlan(
+        bottom=_number(bottom) if least < bottom < top else None,
+        top=_number(top) if most > top > bottom else None,
+        round=_number(step),
+    )
+
+
+def _number(value: Decimal) -> float:
+    return float(written(value))

@@ -1,0 +1,51 @@
+"""The audit log: who did what with which job, and when; one line of JSON each, on the disk before the next.
+
+It is only ever appended to. Each line opens the file anew, so that it may be moved away at any time; it holds no value
+of any data, no address and no key.
+"""
+
+import json
+import logging
+import os
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+LOG = logging.getLogger("sfumato.service")
+
+
+class AuditLog:
+    """The file of a server or of several; without a file nothing is written."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self.fault: str | None = None
+
+    @property
+    def kept(self) -> bool:
+        return self._path is not None
+
+    def note(self, who: str, what: str, **more: str | int | None) -> None:
+        """Write a line, and wait until the disk has it; what goes wrong is told by `fault`, and in the log."""
+        if self._path is None:
+            return
+        moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+        entry = {"at": moment, "who": who, "what": what} | {k: v for k, v in more.items() if v not in (None, "")}
+        try:
+            self._append((json.dumps(entry) + "\n").encode())
+            self.fault = None
+        except OSError as error:
+            self.fault = "the audit log cannot be written"
+            LOG.error(json.dumps({"audit": type(error).__name__}))
+
+    def _append(self, line: bytes) -> None:
+        assert self._path is not None
+        with self._lock:
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                if os.write(descriptor, line) != len(line):
+                    raise OSError("half a line was written")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)

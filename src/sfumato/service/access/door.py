@@ -1,0 +1,155 @@
+"""The door: finds out who asks, by a key, by the word of a proxy that is trusted, or by an earlier sign-in."""
+
+import ipaddress
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+from starlette.requests import HTTPConnection
+
+from sfumato.errors import PlanError
+from sfumato.service.access.audit_log import AuditLog
+from sfumato.service.access.keys import KeyFile
+from sfumato.service.access.openid import OpenId, Provider
+from sfumato.service.access.sessions import Sessions, session_secret
+from sfumato.service.access.users import ANYONE, Scope, User
+from sfumato.service.http.problems import RefusedError
+from sfumato.service.settings import Settings
+
+LONGEST_NAME = 255
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedProxy:
+    """A proxy that says who has signed in: the header, and the addresses that may say it."""
+
+    header: str
+    networks: tuple[Network, ...]
+    admins: frozenset[str]
+
+    def user(self, connection: HTTPConnection) -> User | None:
+        """Whom a request is from, if a proxy that is trusted says so."""
+        names = connection.headers.getlist(self.header)
+        if len(names) != 1 or not 0 < len(names[0]) <= LONGEST_NAME or not names[0].isprintable():
+            return None
+        if not is_inside(connection.client.host if connection.client else "", self.networks):
+            return None
+        return User(names[0], "proxy", "admin" if names[0] in self.admins else "user", label=names[0])
+
+
+def is_inside(address: str, networks: tuple[Network, ...]) -> bool:
+    """Whether an address is one of some networks."""
+    try:
+        place = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(place.version == network.version and place in network for network in networks)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """The ways to sign in that an operator has set up; with none, the service is open."""
+
+    sessions: Sessions
+    audit: AuditLog
+    keys: KeyFile | None = None
+    proxy: TrustedProxy | None = None
+    openid: OpenId | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether nobody needs to sign in."""
+        return self.keys is None and self.proxy is None and self.openid is None
+
+    def user(self, connection: HTTPConnection) -> User | None:
+        """Who asks; None for somebody who has not signed in."""
+        if self.open:
+            return ANYONE
+        key = sent_key(connection)
+        if key:
+            return self.keys.find(key) if self.keys is not None else None
+        if self.proxy is not None and (user := self.proxy.user(connection)) is not None:
+            return user
+        user = self.sessions.user(connection.cookies)
+        return user if user is None else self.still(user)
+
+    def still(self, user: User) -> User | None:
+        """The user of an earlier sign-in, if that way to sign in is still open to them."""
+        if user.way == "key":
+            return self.keys.named(user.name) if self.keys is not None else None
+        return user if user.way == "openid" and self.openid is not None else None
+
+    def admit(self, connection: HTTPConnection, scope: Scope) -> User:
+        """Who asks.
+
+        Raises:
+            RefusedError: They have not signed in, or this part of the service is not open to them.
+        """
+        user = self.user(connection)
+        if user is None:
+            what = (
+                "A valid API key is needed (header X-API-Key)." if self.keys else "You must sign in first (/sign-in)."
+            )
+            raise RefusedError(HTTPStatus.UNAUTHORIZED, "access.key", what, {"www-authenticate": "Bearer"})
+        connection.state.user = user
+        if scope not in user.scopes:
+            what = f"This key is not for {scope}; ask for one whose scopes name it."
+            raise RefusedError(HTTPStatus.FORBIDDEN, "access.scope", what)
+        return user
+
+
+def sent_key(connection: HTTPConnection) -> str:
+    """The key that a request sends; empty where it sends none."""
+    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+    return connection.headers.get("x-api-key") or (token if scheme.lower() == "bearer" else "")
+
+
+def make_door(settings: Settings, folder: Path | None) -> Door:
+    """The door that the settings describe.
+
+    Raises:
+        PlanError: They contradict themselves, or a file that they name cannot be read.
+    """
+    return Door(
+        Sessions(session_secret(folder), settings.sign_in_seconds),
+        AuditLog(settings.audit_log),
+        KeyFile(settings.api_keys) if settings.api_keys else None,
+        _proxy(settings),
+        OpenId(_provider(settings), settings.admins) if settings.openid else None,
+    )
+
+
+def _proxy(settings: Settings) -> TrustedProxy | None:
+    networks = networks_of(settings.trusted_proxies)
+    if settings.proxy_header is None:
+        return None
+    if not networks:
+        what = "a header that names users is believed from addresses that are trusted alone, and none is named."
+        raise PlanError(what, "Name the proxy's address with --trusted-proxy.", "trusted-proxy")
+    return TrustedProxy(settings.proxy_header, networks, settings.admins)
+
+
+def networks_of(texts: frozenset[str]) -> tuple[Network, ...]:
+    """Addresses and networks.
+
+    Raises:
+        PlanError: A text is none.
+    """
+    try:
+        return tuple(ipaddress.ip_network(text) for text in sorted(texts))
+    except ValueError:
+        what = "a trusted proxy is neither an address nor a network."
+        raise PlanError(what, "Write 10.0.0.5 or 10.0.0.0/24.", "trusted-proxy") from None
+
+
+def _provider(settings: Settings) -> Provider:
+    if not settings.openid or not settings.openid_client:
+        raise PlanError("sign-in by OpenID Connect needs the name of a client.", "Use --openid-client.", "openid")
+    secret = None
+    if settings.openid_secret is not None:
+        try:
+            secret = settings.openid_secret.read_text(encoding="utf-8").strip()
+        except OSError:
+            raise PlanError("the file of the OpenID secret cannot be read.", "Check the path.", "openid") from None
+    return Provider(settings.openid, settings.openid_client, secret, settings.openid_claim)

@@ -1,0 +1,242 @@
+"""API keys: long random texts of which the service knows only the hash; their file is looked at while it runs.
+
+A file has one line a key: `name:sha256-of-the-key`, then, each where it is needed, `role=admin`,
+`scopes=attributes,jobs`, `expires=2027-01-31` and `revoked=2026-11-16`. Keys have 256 bits of entropy, so that a plain
+hash cannot be guessed back.
+"""
+
+import fcntl
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from http import HTTPStatus
+from pathlib import Path
+
+from sfumato.errors import PlanError
+from sfumato.service.access.users import ROLES, SCOPES, Role, Scope, User
+from sfumato.service.http.problems import RefusedError
+
+LINE = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,64}):(?P<hash>[0-9a-f]{64})(?P<rest>( [a-z]+=[a-z0-9,-]+)*)")
+NOTES = ("role", "scopes", "expires", "revoked")
+# How often a file of keys is looked at; a key that was revoked opens nothing after that.
+LOOKING_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is known of a key; it ends with the day before `expires` (UTC), or at once when it is revoked."""
+
+    name: str
+    hash: str
+    role: Role = "user"
+    scopes: tuple[Scope, ...] = SCOPES
+    expires: date | None = None
+    revoked: date | None = None
+
+    def holds(self, day: date) -> bool:
+        """Whether it opens the service on a day."""
+        return self.revoked is None and (self.expires is None or day < self.expires)
+
+    def user(self) -> User:
+        """Who sends it."""
+        return User(self.name, "key", self.role, frozenset(self.scopes), self.name)
+
+    def line(self) -> str:
+        """Its line in a file."""
+        notes = [f"role={self.role}"] if self.role != "user" else []
+        notes += [f"scopes={','.join(self.scopes)}"] if self.scopes != SCOPES else []
+        notes += [f"expires={self.expires}"] if self.expires else []
+        notes += [f"revoked={self.revoked}"] if self.revoked else []
+        return " ".join([f"{self.name}:{self.hash}", *notes])
+
+
+def today() -> date:
+    """The day, in UTC."""
+    return datetime.now(UTC).date()
+
+
+def digest(key: str) -> str:
+    """The hash under which a key is kept."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def make_key(
+    name: str, role: Role = "user", scopes: tuple[Scope, ...] = SCOPES, expires: date | None = None
+) -> tuple[str, Key]:
+    """A new key, and what a file knows of it.
+
+    Raises:
+        PlanError: The name has letters that a line cannot hold.
+    """
+    text = secrets.token_urlsafe(32)
+    key = Key(name, digest(text), role, scopes, expires)
+    if not LINE.fullmatch(key.line()):
+        what = "the key's name is not valid."
+        raise PlanError(what, "Use letters, digits, dots, hyphens; at most 64.", "api-key-name")
+    return text, key
+
+
+def new_key(name: str) -> tuple[str, str]:
+    """A new key for everything, and the line of the file that lets it in."""
+    text, key = make_key(name)
+    return text, key.line()
+
+
+def read_keys(path: Path) -> tuple[Key, ...]:
+    """The keys of a file; empty lines and lines that start with # are left out.
+
+    Raises:
+        PlanError: The file cannot be read, has no key, or a line holds no hash (a plain key, say).
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise PlanError(f"the file of API keys {path.name} cannot be read.", "Check the path.", "api-keys") from None
+    entries = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and line[0] != "#"]
+    keys = tuple(_key(line, number, path) for number, line in entries)
+    if not keys:
+        raise _no_keys(f"{path.name} has no key.")
+    return keys
+
+
+def _key(line: str, number: int, path: Path) -> Key:
+    match = LINE.fullmatch(line)
+    if match is None:
+        raise _no_keys(f"line {number} of {path.name} is not name:sha256.")
+    notes = dict(note.split("=", 1) for note in match["rest"].split())
+    scopes = tuple(notes.get("scopes", ",".join(SCOPES)).split(","))
+    role = notes.get("role", "user")
+    try:
+        days = {name: date.fromisoformat(notes[name]) for name in ("expires", "revoked") if name in notes}
+    except ValueError:
+        raise _no_keys(f"line {number} of {path.name} has a date that is none.") from None
+    if set(notes) - set(NOTES) or set(scopes) - set(SCOPES) or role not in ROLES:
+        raise _no_keys(f"line {number} of {path.name} names a role, scope or note that is not known.")
+    known = tuple(scope for scope in SCOPES if scope in scopes)
+    return Key(match["name"], match["hash"], role, known, days.get("expires"), days.get("revoked"))
+
+
+def _no_keys(what: str) -> PlanError:
+    return PlanError(what, "Make a line with: sfumato keys add NAME --file FILE", "api-keys")
+
+
+class KeyFile:
+    """The keys of a file, as it is now.
+
+    Raises:
+        PlanError: The file is none when the service starts.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._keys: tuple[Key, ...] | None = read_keys(path)
+        self._state, self._looked = _state(path), time.monotonic()
+
+    def find(self, key: str) -> User | None:
+        """Whose key this is, if anybody's; the time it takes does not depend on which, nor on how much of it fits."""
+        sent, day = digest(key), today()
+        matches = [entry for entry in self._current() if hmac.compare_digest(sent, entry.hash)]
+        return next((entry.user() for entry in matches if entry.holds(day)), None)
+
+    def named(self, name: str) -> User | None:
+        """The user of a key that still holds, by its name."""
+        return next((key.user() for key in self._current() if key.name == name and key.holds(today())), None)
+
+    def _current(self) -> tuple[Key, ...]:
+        """The keys; none opens while the file cannot be read, since any of them may have been revoked.
+
+        Raises:
+            RefusedError: It cannot be read.
+        """
+        now = time.monotonic()
+        if now - self._looked > LOOKING_SECONDS:
+            self._looked, state = now, _state(self._path)
+            if state != self._state or self._keys is None:
+                self._state, self._keys = state, _read_or_none(self._path)
+        if self._keys is None:
+            what = "The file of keys cannot be read; nobody can sign in."
+            raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "access.keys", what, {"retry-after": "60"})
+        return self._keys
+
+
+def _read_or_none(path: Path) -> tuple[Key, ...] | None:
+    try:
+        return read_keys(path)
+    except PlanError:
+        return None
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+def add_key(path: Path, key: Key) -> None:
+    """Put a key into a file, which may be new.
+
+    Raises:
+        PlanError: The name is taken.
+    """
+    with _alone(path):
+        if path.exists() and any(other.name == key.name for other in _keys_of(path)):
+            raise PlanError(f"there is a key named {key.name}.", "Choose another name.", "api-key-name")
+        _write(path, [*_lines(path), key.line()])
+
+
+def revoke_key(path: Path, name: str) -> None:
+    """Revoke a key; its line stays, so that the name is not given again.
+
+    Raises:
+        PlanError: There is no such key.
+    """
+    with _alone(path):
+        keys = {key.line(): key for key in _keys_of(path)}
+        if not any(key.name == name for key in keys.values()):
+            raise PlanError(f"there is no key named {name}.", "See them with: sfumato keys list", "api-key-name")
+        gone = {line: replace(key, revoked=today()).line() for line, key in keys.items() if key.name == name}
+        _write(path, [gone.get(_normal(line, keys, path), line) for line in _lines(path)])
+
+
+def _normal(line: str, keys: dict[str, Key], path: Path) -> str:
+    text = line.strip()
+    return text if text in keys or not text or text[0] == "#" else _key(text, 0, path).line()
+
+
+def _keys_of(path: Path) -> tuple[Key, ...]:
+    return read_keys(path) if _lines(path) else ()
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    """Write a file of keys whole or not at all, for this user's eyes only."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write("".join(line + "\n" for line in lines))
+        stream.flush()
+        os.fsync(descriptor)
+    partial.replace(path)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """No two commands change a file at the same time."""
+    lock = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

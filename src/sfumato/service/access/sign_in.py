@@ -1,0 +1,149 @@
+"""The pages and addresses for signing in and out: a form for keys, or the way to an OpenID provider and back."""
+
+import asyncio
+import json
+import logging
+from dataclasses import asdict
+from html import escape
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from sfumato.service.access.door import Door
+from sfumato.service.access.openid import Attempt, OpenId, SignInError, new_attempt
+from sfumato.service.access.sessions import COOKIE, set_cookie
+from sfumato.service.access.users import User
+from sfumato.service.http.problems import RefusedError
+from sfumato.texts.words import Words, accepted_words
+
+LOG = logging.getLogger("sfumato.service")
+PATH, CALLBACK, LEAVING = "/sign-in", "/sign-in/callback", "/sign-out"
+ATTEMPT = "sfumato_sign_in"
+ATTEMPT_SECONDS = 600
+MOST_BYTES = 4_000
+HOME = "/app"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+# Without a referrer browsers would send the form as from nowhere, and it would be refused.
+HEADERS = {"content-security-policy": POLICY, "referrer-policy": "same-origin"}
+PAGE = """<!doctype html><html lang="{language}"><head><meta charset="utf-8"><title>Sfumato</title>
+<meta name="viewport" content="width=device-width"><style>body{{font:1rem/1.5 system-ui,sans-serif;margin:4rem auto;
+max-width:24rem;padding:0 1rem}}label,input,button{{display:block;width:100%;box-sizing:border-box;font:inherit;
+margin:.4rem 0}}input,button{{padding:.5rem}}.fault{{color:#a00}}</style></head><body><h1>Sfumato</h1>{fault}
+<p>{needed}</p><form method="post" action="{path}"><label for="key">{key}</label>
+<input id="key" name="key" type="password" autocomplete="off" autofocus required>
+<input type="hidden" name="next" value="{target}"><button>{enter}</button></form></body></html>"""
+
+
+def sign_in_routes(door: Door) -> APIRouter:
+    """The router for signing in; which way depends on the door."""
+    router = APIRouter(include_in_schema=False)
+    router.add_api_route(LEAVING, _leaving(door), methods=["GET", "POST"])
+    if door.openid is not None:
+        router.add_api_route(PATH, _to_provider(door, door.openid), methods=["GET"])
+        router.add_api_route(CALLBACK, _from_provider(door, door.openid), methods=["GET"])
+    elif door.keys is not None:
+        router.add_api_route(PATH, _form, methods=["GET"])
+        router.add_api_route(PATH, _by_key(door), methods=["POST"])
+    return router
+
+
+def own_path(text: str) -> str:
+    """A path of this service to go on to; anything else leads to the start.
+
+    >>> own_path("/app/tables"), own_path("//evil.example"), own_path("https://evil.example"), own_path("/\\\\evil")
+    ('/app/tables', '/app', '/app', '/app')
+    """
+    plain = text.startswith("/") and not text.startswith(("//", "/\\")) and text.isascii() and text.isprintable()
+    return text if plain and len(text) <= 500 else HOME
+
+
+async def _form(request: Request, next: str = HOME) -> HTMLResponse:
+    return _key_page(request, next)
+
+
+def _key_page(request: Request, target: str, fault: bool = False) -> HTMLResponse:
+    words: Words = accepted_words(request.headers.get("accept-language", ""))
+    told = f'<p class="fault" role="alert">{escape(words["key_wrong"])}</p>' if fault else ""
+    texts = {"needed": words["key_needed"], "key": words["key"], "enter": words["enter"]}
+    texts |= {"target": own_path(target), "path": PATH}
+    shown = {name: escape(text, quote=True) for name, text in texts.items()}
+    page = PAGE.format(language=words.language, fault=told, **shown)
+    return HTMLResponse(page, 401 if fault else 200, HEADERS)
+
+
+def _by_key(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    async def enter(request: Request) -> Response:
+        fields = parse_qs((await _small_body(request)).decode("utf-8", "replace"))
+        target = own_path(fields.get("next", [HOME])[0])
+        user = door.keys.find(fields.get("key", [""])[0]) if door.keys is not None else None
+        if user is None or "pages" not in user.scopes:
+            await _note(door, "", "sign-in refused")
+            return _key_page(request, target, fault=True)
+        return await _admitted(door, request, user, target)
+
+    return enter
+
+
+async def _small_body(request: Request) -> bytes:
+    body = b""
+    async with asyncio.timeout(30):
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", "This is no key.")
+    return body
+
+
+def _to_provider(door: Door, openid: OpenId):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    async def go(request: Request, next: str = HOME) -> Response:
+        base = f"{request.url.scheme}://{request.headers['host']}"
+        attempt = new_attempt(base + CALLBACK, own_path(next))
+        response = RedirectResponse(await asyncio.to_thread(openid.address, attempt), 303)
+        set_cookie(request, response, ATTEMPT, door.sessions.seal(asdict(attempt)), ATTEMPT_SECONDS)
+        return response
+
+    return go
+
+
+def _from_provider(door: Door, openid: OpenId):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    async def come_back(request: Request, code: str = "", state: str = "") -> Response:
+        begun = door.sessions.unseal(request.cookies.get(ATTEMPT, ""), ATTEMPT_SECONDS)
+        attempt = Attempt(**begun) if begun is not None else None
+        try:
+            if attempt is None or not code or state != attempt.state:
+                raise SignInError("it was not begun here, or the provider refused it")
+            user = await asyncio.to_thread(openid.user, attempt, code)
+        except SignInError as error:
+            LOG.warning(json.dumps({"sign-in": str(error)}))
+            await _note(door, "", "sign-in refused")
+            what = "The sign-in did not succeed; begin again at /sign-in."
+            raise RefusedError(HTTPStatus.UNAUTHORIZED, "access.openid", what) from None
+        return await _admitted(door, request, user, attempt.target)
+
+    return come_back
+
+
+async def _admitted(door: Door, request: Request, user: User, target: str) -> Response:
+    await _note(door, user.owner, "sign-in")
+    response = RedirectResponse(target, 303)
+    door.sessions.begin(request, response, user)
+    response.delete_cookie(ATTEMPT, path="/")
+    return response
+
+
+def _leaving(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    async def leave(request: Request) -> Response:
+        user = door.sessions.user(request.cookies)
+        if user is not None:
+            await _note(door, user.owner, "sign-out")
+        response = RedirectResponse("/", 303)
+        response.delete_cookie(COOKIE, path="/")
+        return response
+
+    return leave
+
+
+async def _note(door: Door, who: str, what: str) -> None:
+    await asyncio.to_thread(door.audit.note, who, what)

@@ -1,0 +1,25 @@
+"""What a proxy in front says about a connection: whether it was encrypted; believed from the proxy's address alone."""
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sfumato.service.access.door import Network, is_inside, networks_of
+
+# On the same machine a wrong word does no more than mark cookies.
+LOCAL = frozenset({"127.0.0.0/8", "::1/128"})
+SECURE = {"http": "https", "ws": "wss"}
+
+
+class ForwardedScheme:
+    """Middleware that lets addresses and cookies be those of the connection between browser and proxy."""
+
+    def __init__(self, app: ASGIApp, trusted: frozenset[str] = frozenset()) -> None:
+        self._app = app
+        self._networks: tuple[Network, ...] = networks_of(trusted | LOCAL)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket") and Headers(scope=scope).get("x-forwarded-proto") == "https":
+            client = scope.get("client")
+            if is_inside(client[0] if client else "", self._networks):
+                scope = {**scope, "scheme": SECURE.get(scope["scheme"], scope["scheme"])}
+        await self._app(scope, receive, send)
