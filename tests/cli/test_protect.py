@@ -1,8 +1,13 @@
 """`sfumato protect` from a plan to the release folder, with every exit code."""
 
 import csv
+import itertools
 import json
+import signal
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 
 from sfumato.cli.main import run
@@ -133,3 +138,35 @@ def test_plan_of_the_release_runs_again(folder):
     assert protect(folder) == 0
     assert run(["protect", str(folder / "out" / "plan.yaml"), "--out", str(folder / "again")]) == 0
     assert (folder / "again" / "table.csv").read_text() == (folder / "out" / "table.csv").read_text()
+
+
+def large(folder, seconds):
+    """A three-way table that takes a while, and its plan."""
+    rng = np.random.default_rng(3)
+    values, number = np.floor(rng.lognormal(4, 1, (9, 9, 9))).clip(1), rng.integers(1, 40, (9, 9, 9))
+    for axis in range(3):
+        values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
+        number = np.concatenate([number.sum(axis=axis, keepdims=True), number], axis=axis)
+    codes = list(itertools.product(*[["Total", *"abcdefghi"]] * 3))
+    rows = zip(codes, values.ravel(), number.ravel(), strict=True)
+    lines = ["x,y,z,v,n", *(f"{','.join(code)},{value:.0f},{count}" for code, value, count in rows)]
+    (folder / "cells.csv").write_text("\n".join(lines))
+    (folder / "plan.yaml").write_text(
+        "version: 1\ntable: {source: cells.csv, value: v, frequency: n}\n"
+        "dimensions: {x: {column: x}, y: {column: y}, z: {column: z}}\n"
+        f"primary: [{{rule: frequency, min: 3}}]\nmethod: {{name: optimal, time_limit: {seconds}}}\n"
+    )
+    command = [sys.executable, "-m", "sfumato", "protect", str(folder / "plan.yaml"), "--out", str(folder / "out")]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def test_in_a_pipe_lines_say_how_far_it_is_and_ctrl_c_writes_the_best_so_far(tmp_path):
+    with large(tmp_path, 300) as process:
+        first = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert first.startswith("Searching: ")
+    assert "Stopping" in err
+    assert process.returncode == 0, err
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["holds"]
+    assert "Audit:" in out

@@ -1,7 +1,10 @@
 """`sfumato protect`: mask the cells of a table so that nobody can compute them back."""
 
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +12,10 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.progress import show
-from sfumato.tables.suppression.optimal import Progress
+from sfumato.tables.suppression.suppression import Progress
+
+# Seconds between two lines in a pipe.
+PAUSE_SECONDS = 2.0
 
 
 def command(
@@ -26,8 +32,8 @@ def command(
 
     check_free(out)
     made = read_table_plan(plan)
-    with progress(quiet) as tell:
-        protected = run_plan(made, tell)
+    with progress(quiet) as tell, interruption() as asked:
+        protected = run_plan(made, tell, asked)
     protected.save(out)
     if as_json or not quiet:
         show(summary(protected.report) + "\n", protected.report, as_json)
@@ -38,12 +44,48 @@ def command(
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Progress | None]:
-    """A line on the terminal that says how far the search is; nothing elsewhere."""
+    """How far the search is: a line that changes on a terminal, lines now and then in a pipe."""
     from rich.console import Console
 
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield None
+    elif console.is_terminal:
+        with console.status("Searching") as status:
+            yield lambda text: status.update(f"Searching: {text}")
+    else:
+        yield _Lines()
+
+
+class _Lines:
+    """Says in lines how far a search is, not more often than every few seconds."""
+
+    def __init__(self) -> None:
+        self._last, self._text = time.monotonic(), ""
+
+    def __call__(self, text: str) -> None:
+        if text != self._text and time.monotonic() - self._last >= PAUSE_SECONDS:
+            self._last, self._text = time.monotonic(), text
+            sys.stderr.write(f"Searching: {text}\n")
+            sys.stderr.flush()
+
+
+@contextmanager
+def interruption() -> Iterator[Callable[[], bool]]:
+    """Whether the user asked, by Ctrl-C, for the best so far; a second time ends the program, nothing is written."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
         return
-    with console.status("Searching") as status:
-        yield lambda text: status.update(f"Searching: {text}")
+
+    def ask(_number: int, _frame: object) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+        sys.stderr.write("Stopping: the best so far is attacked and written; Ctrl-C again writes nothing.\n")
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

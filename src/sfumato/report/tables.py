@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.masking import Masked
 from sfumato.tables.protected import MaskedTable
 from sfumato.tables.words import span
 from sfumato.version import __version__
@@ -20,6 +23,7 @@ HANDOUT = (
     "published.csv tell which masked cells are unsafe by themselves; report.json tells how many: all three are for the "
     "house."
 )
+NO_RANGES = "Ranges of masked cells are not given: there was no time to compute all of them, as any reader can."
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
@@ -45,11 +49,17 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "gap": _gap(cost, bound),
         "holds": protected.holds,
         "attackers": _attackers(protected),
+        "ranges": not any(_without_ranges(part) for part in parts),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [] if protected.holds else [WARNING],
         "input_sha256": _digest(protected.source),
     }
+
+
+def _without_ranges(part: Masked) -> bool:
+    """Whether there was no time to compute the ranges that any reader can compute himself."""
+    return not part.bare and bool(np.isnan(part.ends.low[part.mask]).any())
 
 
 def _gap(cost: float, bound: float | None) -> float | None:
@@ -99,6 +109,7 @@ def summary(report: Mapping[str, Any]) -> str:
         f"Cost {report['cost']:,} ({quality}{_saving(report)}).",
         audit_line(report["audit"]),
         attackers_line(report),
+        *([] if report["ranges"] else [NO_RANGES]),
     ]
     return "\n".join(lines + report["warnings"])
 

@@ -8,20 +8,27 @@ import numpy as np
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.tables import words
 from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.findings import Audit, Verdict
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
+from sfumato.tables.cells.coordinates import coordinates_of
 from sfumato.tables.cells.parts import Part, in_part
+from sfumato.tables.cells.witness import Witness
+from sfumato.tables.deadline import Deadline
 from sfumato.tables.plan.plan import MethodChoice
 from sfumato.tables.ranges import intervals
 from sfumato.tables.ranges.classes import class_ranges
 from sfumato.tables.ranges.grid import clusters
 from sfumato.tables.suppression.fast import fast
-from sfumato.tables.suppression.optimal import Progress, Suppression, optimal
+from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
+from sfumato.tables.suppression.suppression import Progress, Suppression
 
 REPAIRED = "D"
+# The share of the time that is for the search; the rest is for the audit.
+SEARCH = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,15 @@ class _Draft:
     reason: tuple[str, ...]
     texts: bool
     bound: float | None = None
+    witnesses: tuple[Witness, ...] = ()
 
 
 def mask_part(
-    part: Part, method: MethodChoice, language: words.Language, seconds: float, progress: Progress | None = None
+    part: Part,
+    method: MethodChoice,
+    language: words.Language,
+    deadline: Deadline,
+    progress: Progress | None = None,
 ) -> Masked:
     """Mask one table and attack the answer.
 
@@ -76,12 +88,16 @@ def mask_part(
         UnattainableError: An unsafe cell cannot be protected.
         PlanError: The method does not fit the table.
     """
-    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers)
+    where = coordinates_of(part.trees, part.keys)
+    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers, where)
+    search = deadline.share(SEARCH)
     methods: dict[str, Callable[[], _Draft]] = {
-        "optimal": lambda: _suppressed(part, language, optimal(problem, seconds, progress)),
-        "fast": lambda: replace(_suppressed(part, language, fast(problem)), bound=None),
-        "ranges": lambda: _ranged(part, _suppressed(part, language, optimal(problem, seconds, progress))),
-        "intervals": lambda: _original(part, method, language, seconds),
+        "optimal": lambda: _suppressed(part, language, optimal(problem, search, progress)),
+        "fast": lambda: replace(_suppressed(part, language, fast(problem, search, progress)), bound=None),
+        "ranges": lambda: _ranged(
+            part, _suppressed(part, language, optimal(problem, deadline.share(0.5), progress)), search
+        ),
+        "intervals": lambda: _original(part, method, language, search),
     }
     try:
         if not method.faithful:
@@ -89,7 +105,7 @@ def mask_part(
         draft = methods[method.name]()
     except UnattainableError as error:
         raise in_part(error, part.rows, part.table.names) from None
-    return _audited(part, draft, method.faithful)
+    return _audited(part, draft, method.faithful, deadline)
 
 
 def _suppressed(part: Part, language: words.Language, suppression: Suppression) -> _Draft:
@@ -98,19 +114,32 @@ def _suppressed(part: Part, language: words.Language, suppression: Suppression) 
     case = tuple("" if not hit else primary if own else secondary for hit, own in zip(mask, unsafe, strict=True))
     texts = {"": "", primary: words.primary(part.terms.small, language), secondary: words.complement(language)}
     reasons = tuple(texts[name] for name in case)
-    return _Draft(mask, no_bounds(len(mask)), case, reasons, texts=False, bound=suppression.bound)
+    return _Draft(
+        mask,
+        no_bounds(len(mask)),
+        case,
+        reasons,
+        texts=False,
+        bound=suppression.bound,
+        witnesses=suppression.witnesses,
+    )
 
 
-def _ranged(part: Part, draft: _Draft) -> _Draft:
-    """The pattern with ranges; where those would break a promise all the same, the reader is left with his own."""
-    ranged = replace(draft, texts=True, ranges=class_ranges(part, draft.mask))
+def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
+    """The pattern with ranges; where those would break a promise all the same, or there is no time to make sure that
+    they do not, the reader is left with his own."""
+    before = deadline.left
+    ranged = replace(draft, texts=True, ranges=class_ranges(part, draft.mask, deadline.share(0.5)))
+    if deadline.left < before - deadline.left:
+        return replace(draft, texts=True)
     cluster = clusters(part.table.relations, draft.mask)
     # In a network, as flat and two-way tables are, no promise is broken.
-    broken = [finding.cell for finding in _attack(part, ranged, draft.mask).leaks if part.table.unsafe[finding.cell]]
+    audit = _attack(part, ranged, draft.mask, Evidence(draft.witnesses, deadline))
+    broken = [finding.cell for finding in audit.leaks if part.table.unsafe[finding.cell]]
     return replace(ranged, ranges=ranged.ranges.only(~np.isin(cluster, cluster[broken])))
 
 
-def _original(part: Part, method: MethodChoice, language: words.Language, seconds: float) -> _Draft:
+def _original(part: Part, method: MethodChoice, language: words.Language, deadline: Deadline) -> _Draft:
     """The original's answer, mended unless the plan wants it bare."""
     if part.terms.span is None:
         raise PlanError(
@@ -122,7 +151,7 @@ def _original(part: Part, method: MethodChoice, language: words.Language, second
     answer = intervals.mask(steps, *part.terms.span, method.prefer)
     reasons = tuple(_reason(case, about, language) for case, about in zip(answer.case, answer.about, strict=True))
     draft = _Draft(answer.masked, answer.ranges, answer.case, reasons, texts=True)
-    return _mended(part, steps, draft, language, seconds) if method.repair else draft
+    return _mended(part, steps, draft, language, deadline) if method.repair else draft
 
 
 def _reason(case: str, about: words.Unit | None, language: words.Language) -> str:
@@ -131,9 +160,9 @@ def _reason(case: str, about: words.Unit | None, language: words.Language) -> st
     return words.primary(small=True, language=language) if about is None else words.inference(about, language)
 
 
-def _mended(part: Part, steps: intervals.Steps, draft: _Draft, language: words.Language, seconds: float) -> _Draft:
+def _mended(part: Part, steps: intervals.Steps, draft: _Draft, language: words.Language, deadline: Deadline) -> _Draft:
     """The original's pattern with the further cells that every promise needs; all ranges are left to the audit."""
-    mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), seconds).over(part.table)
+    mask = optimal(make_problem(part.table, draft.mask, part.knowledge.attackers), deadline).over(part.table)
     case, reason = list(draft.case), list(draft.reason)
     for cell in np.flatnonzero(mask & ~draft.mask):
         case[cell] = f"{REPAIRED}{steps.level[cell]}"
@@ -149,17 +178,18 @@ def _upper_unit(steps: intervals.Steps, cell: int) -> words.Unit:
     return next(steps.units[upper] for upper, lower in steps.parts[step] if cell in lower)
 
 
-def _audited(part: Part, draft: _Draft, bare: bool) -> Masked:
+def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline) -> Masked:
     """The draft with its audit; a cell that needs no protection and can be computed anyway is published."""
     table, mask = part.table, draft.mask
-    audit = _attack(part, draft, mask)
+    evidence = Evidence(draft.witnesses, deadline)
+    audit = _attack(part, draft, mask, evidence)
     while not bare and (needless := _needless(audit, table)):
         mask = _without(mask, needless)
-        audit = _attack(part, draft, mask)
+        audit = _attack(part, draft, mask, evidence)
     thin = [] if bare else _thin(audit, part)
     if thin:
         # A stranger's audit would call them computed: they are published where that gives nothing else away.
-        opened = _attack(part, draft, _without(mask, thin))
+        opened = _attack(part, draft, _without(mask, thin), evidence)
         if opened.passed and audit.passed:
             mask, audit = _without(mask, thin), opened
     return Masked(
@@ -170,7 +200,7 @@ def _audited(part: Part, draft: _Draft, bare: bool) -> Masked:
         reason=tuple(reason if hit else "" for reason, hit in zip(draft.reason, mask, strict=True)),
         texts=draft.texts,
         bare=bare,
-        ends=draft.ranges if bare else _ends(part, draft, mask, audit),
+        ends=draft.ranges if bare else _ends(part, draft, mask, audit, deadline),
         cost=float(table.costs[mask & ~table.unsafe].sum()),
         bound=draft.bound,
         audit=audit,
@@ -194,10 +224,10 @@ def _needless(audit: Audit, table: Table) -> list[int]:
     return [cell for cell in exact if not table.unsafe[cell]]
 
 
-def _attack(part: Part, draft: _Draft, mask: Mask) -> Audit:
+def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = None) -> Audit:
     """The strongest attacker tries the draft."""
     publication = _publication(part, draft, mask, part.table.bounds)
-    audit = attack(publication, part.table.promise, part, draft.case)
+    audit = attack(publication, part.table.promise, part, draft.case, evidence)
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 
@@ -206,15 +236,19 @@ def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publi
     return Publication(exact, draft.ranges.only(mask), bounds, part.table.relations, part.table.names)
 
 
-def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit) -> Bounds:
+def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit, deadline: Deadline) -> Bounds:
     """The ends of the ranges as any reader computes them, who is not told which cells are primary.
 
-    Ends that made use of it would tell him.
+    Ends that made use of it would tell him; so would ends of some cells only. Where there was no time for all of them,
+    there are none.
     """
     ends = no_bounds(len(mask))
     if not part.public.equals(part.table.bounds):
         publication = _publication(part, draft, mask, part.public)
-        audit = audit_publication(publication, ends, replace(part.knowledge, attackers=()), part.table.values)
+        evidence = Evidence(draft.witnesses, deadline)
+        audit = audit_publication(publication, ends, replace(part.knowledge, attackers=()), part.table.values, evidence)
+    if any(np.isnan(finding.lower) for finding in audit.findings):
+        return ends
     for finding in audit.findings:
         ends.low[finding.cell], ends.high[finding.cell] = finding.lower, finding.upper
     return ends

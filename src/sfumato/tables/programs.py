@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import InternalError, missing_extra
-from sfumato.tables.cells.cells import Bounds, Numbers
+from sfumato.tables.cells.cells import Bounds, Numbers, Places
 
 
 def solver(**options: Any) -> Any:
@@ -39,6 +39,18 @@ def linear_program(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds | 
     model.a_matrix_.value_ = columns.data
     highs.passModel(model)
     return highs
+
+
+def component_labels(matrix: Any) -> Places:
+    """For each cell the number of its component: cells hang together that share relations."""
+    from scipy.sparse import bmat
+    from scipy.sparse.csgraph import connected_components
+
+    # Cells and relations as one graph: that of cells alone has an edge for every pair in a relation.
+    graph = bmat([[None, abs(matrix)], [abs(matrix).T, None]])
+    _, labels = connected_components(graph, directed=False)
+    _, numbers = np.unique(labels[matrix.shape[0] :], return_inverse=True)
+    return np.asarray(numbers, np.int64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,8 @@ def _entries(part: Masked) -> list[tuple[str, ...] | None]:
     for cell in np.flatnonzero(part.mask):
         low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
         dash = PRIMARY_DASH if part.case[cell] == Case.PRIMARY else "-"
-        text = span(low, high, dash) if part.texts else MASK
-        entries[cell] = (text, lower_end(low), upper_end(high), part.case[cell], part.reason[cell])
+        ranged = not (np.isnan(low) or np.isnan(high))
+        text = span(low, high, dash) if part.texts and ranged else MASK
+        ends = (lower_end(low), upper_end(high)) if ranged else ("", "")
+        entries[cell] = (text, *ends, part.case[cell], part.reason[cell])
     return entries

@@ -1,7 +1,7 @@
 """The pipeline: read, check, find unsafe cells, mask, attack the answer, and only then publish."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ from sfumato.pipelines.tables.several import ProtectedTables, protect_several
 from sfumato.tables.build.build import build, read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part
+from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import FILE_KEYS, TABLE, TablePlan, read_table_plan
 from sfumato.tables.suppression.installed import check_installed
-from sfumato.tables.suppression.optimal import Progress
+from sfumato.tables.suppression.suppression import Progress
 from sfumato.tables.words import NAMES
 
 
@@ -51,13 +52,29 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
     return run(chosen, read_source(chosen) if source is None else columns_from(source, chosen), like=table)
 
 
-def run_plan(plan: TablePlan, progress: Progress | None = None) -> ProtectedTable | ProtectedTables:
-    """Protect what a plan names: one table, or several together."""
-    return run(plan, read_source(plan), progress=progress) if plan.alone else protect_several(plan, None, progress)
+def run_plan(
+    plan: TablePlan, progress: Progress | None = None, asked: Callable[[], bool] | None = None
+) -> ProtectedTable | ProtectedTables:
+    """Protect what a plan names: one table, or several together.
+
+    Args:
+        plan: The plan.
+        progress: Told how far the search is.
+        asked: Whether somebody wants the best so far.
+    """
+    if plan.alone:
+        return run(plan, read_source(plan), progress=progress, asked=asked)
+    return protect_several(plan, None, progress, asked)
 
 
-def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress | None = None) -> ProtectedTable:
-    """Protect columns that were read already.
+def run(
+    plan: TablePlan,
+    columns: Columns,
+    like: Any = None,
+    progress: Progress | None = None,
+    asked: Callable[[], bool] | None = None,
+) -> ProtectedTable:
+    """Protect columns that were read already, within the time limit of the plan.
 
     Raises:
         EngineError: A part of the installation is missing.
@@ -65,10 +82,11 @@ def run(plan: TablePlan, columns: Columns, like: Any = None, progress: Progress 
     """
     check_installed()
     start = time.perf_counter()
+    deadline = within(plan.method.time_limit, asked or never)
     _refuse_taken_names(plan, columns)
     parts = build(plan, columns)
     built = time.perf_counter()
-    done = _masked(parts, plan, progress)
+    done = _masked(parts, plan, deadline, progress)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
     if not protected.holds and not plan.method.faithful:
@@ -92,13 +110,12 @@ def _refuse_taken_names(plan: TablePlan, columns: Columns) -> None:
         )
 
 
-def _masked(parts: Sequence[Part], plan: TablePlan, progress: Progress | None) -> list[Masked]:
+def _masked(parts: Sequence[Part], plan: TablePlan, deadline: Deadline, progress: Progress | None) -> list[Masked]:
     """Every group gets its share of the time limit, by its cells."""
-    end = time.monotonic() + plan.method.time_limit
     left = sum(len(part.table) for part in parts)
     done = []
     for part in parts:
-        share = max(end - time.monotonic(), 0.1) * len(part.table) / left
+        share = deadline.share(len(part.table) / left)
         left -= len(part.table)
         done.append(mask_part(part, plan.method, plan.output.language, share, progress))
     return done

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,13 @@ from sfumato.report.tables import figures
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.deadline import never, within
 from sfumato.tables.masking import mask_part
 from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
 from sfumato.tables.published.previous import read_releases
 from sfumato.tables.several import joint_part, section_of
 from sfumato.tables.suppression.installed import check_installed
-from sfumato.tables.suppression.optimal import Progress
+from sfumato.tables.suppression.suppression import Progress
 
 # How many of the largest contributions are kept of microdata.
 TOP = 10
@@ -73,19 +74,26 @@ class ProtectedTables:
             write_text(stage / "plan.yaml", plan_text(self.joint.plan, target))
 
 
-def protect_several(plan: TablePlan, table: Any = None, progress: Progress | None = None) -> ProtectedTables:
+def protect_several(
+    plan: TablePlan,
+    table: Any = None,
+    progress: Progress | None = None,
+    asked: Callable[[], bool] | None = None,
+) -> ProtectedTables:
     """Protect the tables of a plan together, and with what was published before.
 
     Args:
         plan: A plan with `tables`, `previous` or microdata.
         table: The microdata as a frame, or the columns of the one table, where the plan does not name the file.
         progress: Told how far the search is.
+        asked: Whether somebody wants the best so far.
 
     Raises:
         PromiseError: An attacker still gets through; nothing may be published.
     """
     check_installed()
     start = time.perf_counter()
+    deadline = within(plan.method.time_limit, asked or never)
     crossings = plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
     if plan.table.microdata is not None or (table is not None and plan.tables):
         columns = [
@@ -99,7 +107,7 @@ def protect_several(plan: TablePlan, table: Any = None, progress: Progress | Non
     sheets = [Sheet(crossing.name, own, cells) for crossing, own, cells in zip(crossings, placed, columns, strict=True)]
     part, joint = joint_part(plan, sheets, read_releases(plan))
     built = time.perf_counter()
-    masked = mask_part(part, plan.method, plan.output.language, plan.method.time_limit, progress)
+    masked = mask_part(part, plan.method, plan.output.language, deadline, progress)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:

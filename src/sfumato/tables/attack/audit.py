@@ -14,26 +14,29 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.tables.attack.certificates import Evidence, certified, inside_of
+from sfumato.tables.attack.components import Component, End, Range, divided, proved_end, unit_of, with_own
 from sfumato.tables.attack.findings import Audit, Finding, Verdict
+from sfumato.tables.attack.pace import Pace
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.attack.witnesses import Witnesses
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.knowledge import Attacker, Knowledge
-from sfumato.tables.cells.precision import NOISE, Scale, proved_bound
-from sfumato.tables.programs import Extreme, Program
+from sfumato.tables.cells.precision import NOISE, Scale
+from sfumato.tables.programs import Extreme, Program, component_labels
 
 # So few masked cells are attacked together: taking them apart would cost more than it saves.
 FEW = 60
-# Numbers of steps up to which programs are at their best; larger ones are scaled down.
-COMFORT = 1e8
 # An answer so many steps from a border is proved again in exact arithmetic.
 NEAR = 3.0
 
-End = float | Fraction
-
 
 def audit_publication(
-    publication: Publication, promise: Bounds, knowledge: Knowledge | None = None, values: Numbers | None = None
+    publication: Publication,
+    promise: Bounds,
+    knowledge: Knowledge | None = None,
+    values: Numbers | None = None,
+    evidence: Evidence | None = None,
 ) -> Audit:
     """Attack a publication.
 
@@ -42,6 +45,7 @@ def audit_publication(
         promise: What the attacker's range of each cell must contain; not a number where nothing is promised.
         knowledge: What is known besides, and who else attacks.
         values: The true values, where they are known: the programs start from them, and insiders need them.
+        evidence: Witnesses that are brought along, and until when ranges are computed that need not be.
 
     >>> from sfumato.tables.cells.cells import make_relations, no_bounds
     >>> publication = Publication(np.array([5.0, np.nan, 3.0]), no_bounds(3), Bounds(np.zeros(3), np.full(3, np.inf)),
@@ -49,48 +53,11 @@ def audit_publication(
     >>> audit_publication(publication, no_bounds(3)).findings[0].certificate
     ('all', 'b')
     """
-    attack = _Attack(publication, promise, knowledge or Knowledge(), values)
+    attack = _Attack(publication, promise, knowledge or Knowledge(), values, evidence or Evidence())
     few = attack.masked.sum() <= FEW and not attack.knowledge.attackers
     audit = attack.run(together=bool(few))
     # A contradiction takes knowledge from its own component only.
     return attack.run(together=False) if few and audit.contradictions else audit
-
-
-@dataclass(frozen=True, slots=True)
-class _Component:
-    """Masked cells that hang together, the relations among them, and the program of what is possible.
-
-    Attributes:
-        cells: The cells.
-        rows: The relations.
-        matrix: Relations by cells.
-        bounds: Between which deviations, in steps, anyone holds each cell possible.
-        sides: Between which the relations hold.
-        program: The program, in units of so many steps.
-        unit: The number of steps.
-    """
-
-    cells: Places
-    rows: Places
-    matrix: Any
-    bounds: Bounds
-    sides: Bounds
-    program: Program
-    unit: float
-
-    def bind(self, place: int) -> None:
-        """Let the program know the bounds of a cell."""
-        self.program.bound(place, self.bounds.low[place] / self.unit, self.bounds.high[place] / self.unit)
-
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """The range of a cell, in deviations, with the programs that gave its ends."""
-
-    low: End
-    high: End
-    least: Extreme
-    most: Extreme
 
 
 @dataclass
@@ -101,6 +68,7 @@ class _Attack:
     promise: Bounds
     knowledge: Knowledge
     values: Numbers | None
+    evidence: Evidence
     scale: Scale = field(init=False)
     matrix: Any = field(init=False)
     masked: Mask = field(init=False)
@@ -108,6 +76,8 @@ class _Attack:
     sides: Numbers = field(init=False)
     rounding: float = field(init=False)
     whole: bool = field(init=False)
+    certain: Mask = field(init=False)
+    pace: Pace = field(init=False)
 
     def __post_init__(self) -> None:
         shown = self.publication.exact
@@ -119,6 +89,31 @@ class _Attack:
         self.sides = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
         self.whole = bool((self.center == np.round(self.center)).all())
         self.rounding = self._rounding_shown()
+        self.certain = self._certain()
+        self.pace = Pace(self.evidence.deadline, int(self.masked.sum()))
+
+    def _certain(self) -> Mask:
+        """The cells that witnesses show to be safe from everybody."""
+        agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.step, NOISE)
+        if not self.evidence.witnesses or self.values is None or self.knowledge.integer or not agree:
+            return np.zeros(len(self.masked), bool)
+        known = self.scale.bounds(self.publication.bounds.within(self.publication.ranges))
+        bounds = Bounds(known.low - self.center, known.high - self.center)
+        low, high = self.promise.low / self.scale.step, self.promise.high / self.scale.step
+        needs = Bounds(self.center - low, high - self.center)
+        attackers = self.knowledge.attackers
+        inside = inside_of(
+            [attacker.cells for attacker in attackers],
+            [self._known_to(attacker, np.ones(len(attacker.cells), bool)) for attacker in attackers],
+            [(attacker.reach.down / self.scale.step, attacker.reach.up / self.scale.step) for attacker in attackers],
+            len(self.masked),
+        )
+        return certified(self.evidence.witnesses, self.matrix, self.masked, bounds, needs, inside, self.scale)
+
+    def _known_to(self, attacker: Attacker, here: Mask) -> Bounds:
+        """Between which deviations, in steps, an attacker knows some of his cells to lie."""
+        known, cells = self.scale.bounds(attacker.bounds.rows(here)), attacker.cells[here]
+        return Bounds(known.low - self.center[cells], known.high - self.center[cells])
 
     def _rounding_shown(self) -> float:
         """How far published totals are off their published parts, as far as the plan calls that rounding."""
@@ -146,14 +141,13 @@ class _Attack:
 
     def components(self, together: bool) -> Iterator[tuple[Places, Places]]:
         """Masked cells that hang together through relations, with those relations."""
-        from scipy.sparse.csgraph import connected_components
-
         cells = np.flatnonzero(self.masked)
         part = abs(self.matrix[:, cells])
         if together and len(cells):
             yield cells, np.flatnonzero(np.diff(part.indptr))
             return
-        count, labels = connected_components(part.T @ part, directed=False)
+        labels = component_labels(part)
+        count = int(labels.max(initial=-1)) + 1
         order = np.argsort(labels, kind="stable")
         for group in np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:-1]) if count else []:
             rows = np.flatnonzero(np.diff(part[:, group].tocsr().indptr))
@@ -161,22 +155,38 @@ class _Attack:
 
     def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
         """Attack one component; ranges that contradict the rest are set aside, for an attacker would do so too."""
+        certain = self.certain[cells]
+        if certain.all() and self.pace.hurried:
+            return [self._unranged(int(cell)) for cell in cells], []
         component = self._component(cells, rows, None)
         contradicted: list[str] = []
         if not component.program.feasible():
             component, contradicted = self._mended(cells, rows)
-        ranges = [self._range(component, place, self.promise) for place in range(len(cells))]
-        findings = [self._finding(component, place, ranges[place], self.promise) for place in range(len(cells))]
+        findings = []
+        for place, sure in enumerate(certain.tolist()):
+            if sure and not contradicted and self.pace.hurried:
+                findings.append(self._unranged(int(cells[place])))
+                continue
+            with self.pace:
+                range_ = self._range(component, place, self.promise)
+            findings.append(self._finding(component, place, range_, self.promise))
         if self.knowledge.attackers and self.values is not None and not contradicted:
             self._by_insiders(component, findings)
         return findings, contradicted
 
-    def _by_insiders(self, component: _Component, findings: list[Finding]) -> None:
+    def _unranged(self, cell: int) -> Finding:
+        """A cell that is safe, and whose range there was no time to compute."""
+        return Finding(cell, self.publication.names[cell], np.nan, np.nan, Verdict.SAFE)
+
+    def _by_insiders(self, component: Component, findings: list[Finding]) -> None:
+        places = np.flatnonzero(~np.isnan(self.promise.low[component.cells]) & ~self.certain[component.cells])
+        if not len(places):
+            return
         witnesses = Witnesses(component.matrix, component.sides, component.bounds, component.unit)
         for attacker in self.knowledge.attackers:
-            self._by_insider(attacker, component, witnesses, findings)
+            self._by_insider(attacker, component, witnesses, findings, places)
 
-    def _mended(self, cells: Places, rows: Places) -> tuple[_Component, list[str]]:
+    def _mended(self, cells: Places, rows: Places) -> tuple[Component, list[str]]:
         """The component without what contradicts the rest: totals may be rounded, then ranges may be false."""
         allowed = self.knowledge.rounding / self.knowledge.step
         if allowed > self.rounding:
@@ -196,7 +206,7 @@ class _Attack:
             "contradiction",
         )
 
-    def _component(self, cells: Places, rows: Places, trusted: Mask | None) -> _Component:
+    def _component(self, cells: Places, rows: Places, trusted: Mask | None) -> Component:
         ranges = self.publication.ranges if trusted is None else self.publication.ranges.only(trusted)
         known = self.scale.bounds(self.publication.bounds.within(ranges).rows(cells))
         bounds = Bounds(known.low - self.center[cells], known.high - self.center[cells])
@@ -208,15 +218,16 @@ class _Attack:
             )
             sides = Bounds(np.minimum(sides.low, own), np.maximum(sides.high, own))
         matrix = self.matrix[rows][:, cells]
-        unit = 1.0 if self.knowledge.integer else _unit(bounds, sides)
-        program = Program(matrix, _divided(bounds, unit), _divided(sides, unit), self.knowledge.integer)
-        return _Component(cells, rows, matrix, bounds, sides, program, unit)
+        unit = 1.0 if self.knowledge.integer else unit_of(bounds, sides)
+        program = Program(matrix, divided(bounds, unit), divided(sides, unit), self.knowledge.integer)
+        return Component(cells, rows, matrix, bounds, sides, program, unit)
 
-    def _range(self, component: _Component, place: int, promise: Bounds) -> _Range:
+    def _range(self, component: Component, place: int, promise: Bounds) -> Range:
         """What a cell may be; exact where that decides."""
         program, unit, cell = component.program, component.unit, component.cells[place]
         least, most = program.extreme(place, 1.0), program.extreme(place, -1.0)
-        low, high = least.value * unit, most.value * unit
+        low: End = least.value * unit
+        high: End = most.value * unit
         borders = self.scale.bounds(promise.rows(np.array([cell])))
         near = (
             high - low < NEAR
@@ -224,10 +235,10 @@ class _Attack:
             or abs(high + self.center[cell] - borders.high[0]) < NEAR
         )
         if near and not self.knowledge.integer:
-            return _Range(_proved(component, place, 1.0, least), _proved(component, place, -1.0, most), least, most)
-        return _Range(low, high, least, most)
+            low, high = proved_end(component, place, 1.0, least), proved_end(component, place, -1.0, most)
+        return Range(low, high, least, most)
 
-    def _finding(self, component: _Component, place: int, range_: _Range, promise: Bounds) -> Finding:
+    def _finding(self, component: Component, place: int, range_: Range, promise: Bounds) -> Finding:
         cell = int(component.cells[place])
         verdict = self._verdict(cell, range_, promise)
         proofs = () if verdict is Verdict.SAFE else (range_.least, range_.most)
@@ -235,7 +246,7 @@ class _Attack:
         used = self._certificate(cell, component, proofs)
         return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
 
-    def _verdict(self, cell: int, range_: _Range, promise: Bounds) -> Verdict:
+    def _verdict(self, cell: int, range_: Range, promise: Bounds) -> Verdict:
         """A range that holds one value of the table's precision tells it, whatever was promised.
 
         Of a cell that nothing is promised of, and that is known to be safe, only a range of no width does.
@@ -260,7 +271,7 @@ class _Attack:
         first, last = -((-low - center + slack) // 1), (high + center + slack) // 1
         return bool(last - first < 1)
 
-    def _certificate(self, cell: int, component: _Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
+    def _certificate(self, cell: int, component: Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
         """The published cells, and the masked ones with their ranges, in the combination that bounds a cell."""
         named = np.zeros(len(self.masked), bool)
         for proof in proofs:
@@ -270,23 +281,26 @@ class _Attack:
         return tuple(self.publication.names[other] for other in np.flatnonzero(named))
 
     def _by_insider(
-        self, attacker: Attacker, component: _Component, witnesses: Witnesses, findings: list[Finding]
+        self,
+        attacker: Attacker,
+        component: Component,
+        witnesses: Witnesses,
+        findings: list[Finding],
+        targets: Places,
     ) -> None:
         """Put, in place of what an outsider finds, what one who has a part in cells finds more."""
         promise = self._promise_to(attacker)
         here = np.isin(attacker.cells, component.cells)
-        cells, places = attacker.cells[here], np.searchsorted(component.cells, attacker.cells[here])
-        known = self.scale.bounds(attacker.bounds.rows(here))
-        own = Bounds(known.low - self.center[cells], known.high - self.center[cells])
-        own = own.within(component.bounds.rows(places))
+        places = np.searchsorted(component.cells, attacker.cells[here])
+        own = self._known_to(attacker, here).within(component.bounds.rows(places))
         tried = [
             (place, needs)
-            for place in np.flatnonzero(~np.isnan(promise.low[component.cells])).tolist()
+            for place in targets[~np.isnan(promise.low[component.cells[targets]])].tolist()
             if findings[place].verdict is Verdict.SAFE
             and not witnesses.agree(place, needs := self._needs(component, place, promise), places, own)
         ]
         lost = [place for place, needs in tried if not witnesses.find(place, needs, places, own)]
-        inside = replace(component, bounds=_with(component.bounds, places, own))
+        inside = replace(component, bounds=with_own(component.bounds, places, own))
         for place in places.tolist() if lost else ():
             inside.bind(place)
         for place in lost:
@@ -296,7 +310,7 @@ class _Attack:
         for place in places.tolist() if lost else ():
             component.bind(place)
 
-    def _needs(self, component: _Component, place: int, promise: Bounds) -> tuple[float, float]:
+    def _needs(self, component: Component, place: int, promise: Bounds) -> tuple[float, float]:
         """How many steps below and above its value the range of a cell must reach."""
         cell = component.cells[place]
         low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
@@ -310,32 +324,6 @@ class _Attack:
         low[attacker.cells] = np.where(open_, values - attacker.reach.down, np.nan)
         high[attacker.cells] = np.where(open_, values + attacker.reach.up, np.nan)
         return Bounds(low, high)
-
-
-def _unit(bounds: Bounds, sides: Bounds) -> float:
-    """How many steps the programs reckon by: one, unless numbers are large."""
-    ends = np.concatenate([bounds.low, bounds.high, sides.low, sides.high])
-    return float(max(1.0, np.abs(ends[np.isfinite(ends)]).max(initial=0.0) / COMFORT))
-
-
-def _divided(bounds: Bounds, unit: float) -> Bounds:
-    return Bounds(bounds.low / unit, bounds.high / unit)
-
-
-def _with(bounds: Bounds, places: Places, own: Bounds) -> Bounds:
-    low, high = bounds.low.copy(), bounds.high.copy()
-    low[places], high[places] = own.low, own.high
-    return Bounds(low, high)
-
-
-def _proved(component: _Component, place: int, direction: float, extreme: Extreme) -> End:
-    """The end of a range in exact arithmetic; the program's own where its multipliers do not prove it."""
-    answer = extreme.value * component.unit
-    if not np.isfinite(answer):
-        return answer
-    bound = proved_bound(component.matrix, component.sides, component.bounds, place, direction, extreme.relations)
-    sure = bool(abs(float(bound) * direction - answer) <= 1e-2 * component.unit + 1e-9 * abs(answer))
-    return Fraction(bound) * int(direction) if sure else answer
 
 
 __all__ = ["audit_publication"]

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.attack.publication import Equation, Publication
 from sfumato.tables.cells.cells import Bounds, Mask
@@ -23,10 +24,12 @@ _CANDIDATE = re.compile(r"^A(\d+)1$")
 _ORIGINAL = re.compile(r"^([AB]\d+[12]|C\d+)$")
 
 
-def attack(publication: Publication, promise: Bounds, part: Part, case: Sequence[str]) -> Audit:
+def attack(
+    publication: Publication, promise: Bounds, part: Part, case: Sequence[str], evidence: Evidence | None = None
+) -> Audit:
     """The audit of a publication, by an attacker who also knows the original's method where its cases are shown."""
     values = part.table.values
-    plain = audit_publication(publication, promise, part.knowledge, values)
+    plain = audit_publication(publication, promise, part.knowledge, values, evidence)
     original = np.array([bool(_ORIGINAL.match(text)) for text in case], bool)
     if not original.any() or not _tells_more(publication, promise, part, original):
         return plain

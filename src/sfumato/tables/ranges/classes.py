@@ -11,33 +11,52 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Mask, Places, no_bounds
 from sfumato.tables.cells.parts import Part, Terms
+from sfumato.tables.deadline import Deadline
 from sfumato.tables.ranges.grid import Grid, Reader, Span, clusters, draw, free_cells, rounded_up
 
 
-def class_ranges(part: Part, masked: Mask) -> Bounds:
-    """The ranges of some masked cells; not a number where the reader is left with what he computes."""
+def class_ranges(part: Part, masked: Mask, deadline: Deadline | None = None) -> Bounds:
+    """The ranges of some masked cells; not a number where the reader is left with what he computes.
+
+    Cells that hang together get ranges together or, where the time is over, not at all.
+    """
+    end = deadline or Deadline()
     cluster = clusters(part.table.relations, masked)
     ranges = no_bounds(len(masked))
     for number in range(cluster.max(initial=-1) + 1):
-        for cell, span in _together(part, np.flatnonzero(cluster == number)).items():
+        for cell, span in _together(part, np.flatnonzero(cluster == number), end).items():
             ranges.low[cell], ranges.high[cell] = span
     return ranges
 
 
-def _together(part: Part, cells: Places) -> dict[int, Span]:
+def _together(part: Part, cells: Places, deadline: Deadline) -> dict[int, Span]:
     """The ranges of cells that hang together; none where one who knows the method would narrow any of them too far."""
     table = part.table
     reader = Reader(table.relations, table.values, cells, part.public)
     step = part.knowledge.step
-    before = [reader.span(int(cell)) for cell in cells]
+    before = _spans(reader, cells, deadline)
+    if before is None:
+        return {}
     reach = _reach(part.terms, max(max(abs(low), abs(high)) for low, high in before), step)
     if not math.isfinite(reach):
         return {}
     grid = Grid(reach, step, part.terms.zone)
     ranges = draw(reader, table.values, free_cells(table.relations, cells), grid)
-    after = [reader.span(int(cell)) for cell in cells]
-    narrow = any(_width(new) < min(2 * reach, _width(old)) - step / 2 for new, old in zip(after, before, strict=True))
+    after = _spans(reader, cells, deadline)
+    narrow = after is None or any(
+        _width(new) < min(2 * reach, _width(old)) - step / 2 for new, old in zip(after, before, strict=True)
+    )
     return {} if narrow else {cell: span for cell, (span, _) in ranges.items()}
+
+
+def _spans(reader: Reader, cells: Places, deadline: Deadline) -> list[Span] | None:
+    """What a reader holds possible of cells; None when the time is over."""
+    spans: list[Span] = []
+    for cell in cells.tolist():
+        if deadline.over:
+            return None
+        spans.append(reader.span(cell))
+    return spans
 
 
 def _reach(terms: Terms, size: float, step: float) -> float:

@@ -1,11 +1,13 @@
 """The master program of optimal suppression: binary cell variables, and the cuts that the attackers teach it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.deadline import Deadline
 from sfumato.tables.programs import solver
 from sfumato.tables.suppression.problem import Problem, Threat
 
@@ -50,10 +52,17 @@ class Master:
         self._problem = problem
         self._linear = _program(problem)
         self._whole = _program(problem)
+        self._whole.cbMipInterrupt += self._interrupt
+        self._asked: Callable[[], bool] = lambda: False
         self._pending: list[Cut] = []
         self._known: set[tuple[bytes, bytes, float]] = set()
         self._integral = bool((problem.costs == np.round(problem.costs)).all())
         self.bound = 0.0
+
+    def _interrupt(self, event: Any) -> None:
+        """Stop the integer program when somebody asks for what there is."""
+        if self._asked():
+            event.interrupt()
 
     def add(self, cut: Cut | None) -> bool:
         """Add a cut, unless it is known already."""
@@ -78,8 +87,8 @@ class Master:
         self._raise(float(self._linear.getInfo().objective_function_value))
         return _point(self._linear)
 
-    def solve(self, seconds: float, best: Mask) -> tuple[Numbers | None, bool]:
-        """The cheapest pattern of the integer program, and whether it was solved to the end."""
+    def solve(self, deadline: Deadline, best: Mask, gap: float = 0.0) -> tuple[Numbers | None, bool]:
+        """The cheapest pattern of the integer program, up to a gap, and whether it was solved so far."""
         import highspy
 
         for cut in self._pending:
@@ -90,7 +99,9 @@ class Master:
         solution = highspy.HighsSolution()
         solution.col_value = np.where(best, 1.0, 0.0).tolist()
         self._whole.setSolution(solution)
-        self._whole.setOptionValue("time_limit", self._whole.getRunTime() + max(seconds, 0.05))
+        self._whole.setOptionValue("mip_rel_gap", max(gap, 1e-9))
+        self._whole.setOptionValue("time_limit", self._whole.getRunTime() + max(deadline.left, 0.05))
+        self._asked = deadline.asked
         self._whole.run()
         info = self._whole.getInfo()
         if np.isfinite(info.mip_dual_bound):
@@ -106,7 +117,6 @@ class Master:
 
 def _program(problem: Problem) -> Any:
     highs = solver()
-    highs.setOptionValue("mip_rel_gap", 1e-9)
     # A protected pattern is always at hand: looking for a first one would be wasted.
     highs.setOptionValue("mip_heuristic_run_feasibility_jump", False)
     highs.addVars(problem.size, np.where(problem.forced, 1.0, 0.0), np.ones(problem.size))

@@ -6,145 +6,170 @@ doi:10.1287/mnsc.47.7.1008.9805). It does not protect from what an attacker know
 which cells are masked.
 """
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Table
+from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.witness import Witness
+from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
 from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
-from sfumato.tables.suppression.flows import GENEROUS
+from sfumato.tables.suppression.defense import unprotectable
+from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.master import Bridges, Cut, Master, capacity_cut, relation_cuts
 from sfumato.tables.suppression.parallel_attacks import Guards
-from sfumato.tables.suppression.patterns import PatternSearch, unprotectable
+from sfumato.tables.suppression.patterns import Pattern, PatternSearch
 from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.pruning import Pruning
+from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
 
-Progress = Callable[[str], None]
 # Tables with at most so many entries in their relations start with all cuts against bridges.
-SMALL = 2000
+SMALL = 2_000
+# With at most so many, integer programs get them all.
+MEDIUM = 30_000
+# A round of cuts that raises the bound by a smaller share is the last one before the integer program.
+TAIL = 1e-3
+# Shares of the time left: for removing superfluous masks at first and later, and for one integer program.
+FIRST, LATER, SLICE = 0.15, 0.1, 0.25
+# Gap to which integer programs are solved as long as attackers get through their patterns.
+LOOSE = 0.03
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
-    """A protected pattern, its cost, and the least cost that any pattern can have.
-
-    Attributes:
-        masked: Which cells of the problem are masked.
-        cost: What that costs.
-        bound: The least that any pattern costs.
-        places: The cells' places in the table.
-    """
-
-    masked: Mask
-    cost: float
-    bound: float
-    places: Places
-
-    def over(self, table: Table) -> Mask:
-        """The pattern over all cells of the table."""
-        mask = np.zeros(len(table), bool)
-        mask[self.places] = self.masked
-        return mask
-
-    @property
-    def proved(self) -> bool:
-        return self.cost - self.bound <= 1e-6 * max(1.0, self.cost)
-
-    @property
-    def gap(self) -> float:
-        """The share of the cost that may be too much."""
-        return 0.0 if self.proved else (self.cost - max(self.bound, 0.0)) / self.cost
-
-
-def optimal(problem: Problem, seconds: float = 60.0, progress: Progress | None = None) -> Suppression:
+def optimal(problem: Problem, deadline: Deadline | float = 60.0, progress: Progress | None = None) -> Suppression:
     """The cheapest protected pattern, or the best found within the time together with the proved gap.
 
+    Args:
+        problem: The problem.
+        deadline: When the search ends; seconds from now.
+        progress: Told the cost so far and the bound.
+
     Raises:
-        UnattainableError: A cell cannot be protected whatever is masked.
+        UnattainableError: A cell cannot be protected whatever is masked, or not within the time.
     """
-    masked = problem.forced.copy()
-    end = time.monotonic() + seconds
+    end = deadline if isinstance(deadline, Deadline) else within(deadline)
     parts = list(problem.components())
-    weight = sum(part.size for part in parts)
+    searches = [_Search(part, progress) for part in parts]
+    # Every part is protected before any is improved: then there is a safe pattern, whatever time is left.
+    for search in searches:
+        search.begin(end.later(GRACE))
+    weight, masked = sum(part.size for part in parts), problem.forced.copy()
+    witnesses: list[Witness] = []
     answers: list[Suppression] = []
-    for part in parts:
-        share = max(end - time.monotonic(), 0.1) * part.size / max(weight, 1)
+    for part, search in zip(parts, searches, strict=True):
+        answer = search.run(end.share(part.size / max(weight, 1)))
         weight -= part.size
-        answer = _Search(part, time.monotonic() + share, progress).run()
         masked[np.searchsorted(problem.places, part.places)] = answer.masked
+        witnesses += answer.witnesses
         answers.append(answer)
     bound = float(sum(answer.bound for answer in answers))
-    return Suppression(masked, problem.cost_of(masked), bound, problem.places)
+    return Suppression(masked, problem.cost_of(masked), bound, problem.places, tuple(witnesses))
 
 
 class _Search:
     """Cutting planes on one component."""
 
-    def __init__(self, problem: Problem, end: float, progress: Progress | None) -> None:
+    def __init__(self, problem: Problem, progress: Progress | None) -> None:
         self._problem = problem
-        self._end = end
+        self._end = Deadline()
         self._tell = progress or (lambda _: None)
-        self._master = Master(problem)
-        self._bridges = Bridges(problem)
-        self._patterns = PatternSearch(problem, end)
-        self._guards = Guards(problem)
-        self._cutters = Attackers(problem)
-        self._wide: Attackers | None = None
+        self._patterns = PatternSearch(problem)
         self._insiders: list[Threat] = []
         self._whispers = _whispers(problem.costs)
-        self._guided = False
-        self._doubtful = False
-        self._best: Mask | None = None
+        self._wide: Attackers | None = None
+        self._doubtful = self._guarded = False
+        self._looseness = LOOSE
+        self._best = Pattern(problem.forced, {})
 
-    def run(self) -> Suppression:
-        self._offer(self._patterns.complete(self._problem.forced))
-        for cut in relation_cuts(self._problem) if not self._finished() else ():
+    def begin(self, end: Deadline) -> None:
+        """Find a first protected pattern.
+
+        Raises:
+            UnattainableError: There is none, or none within the time.
+        """
+        pattern = self._patterns.protect(self._problem.forced, end)
+        if pattern is None:
+            raise out_of_time(self._patterns.withstood, len(self._problem.threats))
+        self._best = pattern
+
+    def run(self, end: Deadline) -> Suppression:
+        """The cheapest pattern, as far as the time allows."""
+        self._end = end
+        self._master = Master(self._problem)
+        self._offer(self._pruned(self._best, FIRST))
+        if not self._finished():
+            self._cut()
+        bound = min(self._master.bound, self._cost)
+        witnesses = tuple(witnesses_of(self._problem, self._best))
+        return Suppression(self._best.masked, self._cost, bound, self._problem.places, witnesses)
+
+    def _cut(self) -> None:
+        """Teach the master program until no attacker gets through its pattern."""
+        self._bridges = Bridges(self._problem)
+        self._guards = Guards(self._problem)
+        self._cutters = Attackers(self._problem)
+        for cut in relation_cuts(self._problem):
             self._add(cut)
-        if self._problem.matrix.nnz <= SMALL and not self._finished():
+        if self._problem.matrix.nnz <= SMALL:
             for cut in self._bridges.all():
                 self._add(cut)
-        while not self._finished() and self._round():
-            pass
-        assert self._best is not None
-        cost = self._problem.cost_of(self._best)
-        return Suppression(self._best, cost, min(self._master.bound, cost), self._problem.places)
+        shares = self._relaxed()
+        if shares is not None and not self._finished():
+            self._offer(self._completed(shares > 0.99, shares))
+        if self._problem.matrix.nnz <= MEDIUM:
+            for cut in self._bridges.all():
+                self._add(cut)
+        while not self._finished() and self._integer_round():
+            self._relaxed()
 
-    def _round(self) -> bool:
-        """One turn: cuts for the linear program until it has no more to learn, then one for the integer program."""
+    def _relaxed(self) -> Numbers | None:
+        """Cuts for the linear program until it has hardly more to learn; its point then, None when time is over."""
+        before, shares = -np.inf, None
         while not self._finished():
-            shares = self._master.relax(self._end - time.monotonic())
+            shares = self._master.relax(self._end.left)
             if shares is None:
-                return False
+                return None
             learnt = self._separate(shares, integer=False)
             self._report()
-            if not learnt:
+            if not learnt or (self._guarded and self._master.bound < before + TAIL * abs(before)):
                 break
-        else:
-            return False
-        if not self._guided:
-            self._guided = True
-            self._offer(self._patterns.complete(shares > 0.99, shares))
-        return not self._finished() and self._integer_round()
+            before = self._master.bound if self._guarded else before
+        return shares
 
     def _integer_round(self) -> bool:
-        assert self._best is not None
-        shares, solved = self._master.solve(self._end - time.monotonic(), self._best)
+        """The cheapest pattern by what is known, and what the attackers say of it."""
+        cost, bound = self._cost, self._master.bound
+        loose = min(self._looseness, (cost - bound) / cost / 2)
+        shares, solved = self._master.solve(self._end.share(SLICE), self._best.masked, loose)
         if shares is not None and not self._finished():
-            self._offer(self._patterns.complete(shares > 0.5))
-        if shares is None or not solved:
+            self._offer(self._completed(shares > 0.5))
+        self._report()
+        if shares is None:
             return False
+        if not solved or self._finished():
+            return not self._finished() and self._separate(shares, integer=True) > 0
         learnt = self._separate(shares, integer=True)
         self._report()
         if not learnt and not self._doubtful:
-            self._offer((shares > 0.5) | self._problem.forced)
+            if self._looseness == 0.0:
+                return False
+            self._looseness = 0.0
+            return True
         return learnt > 0
+
+    def _completed(self, start: Mask, guide: Numbers | None = None) -> Pattern | None:
+        """A protected pattern near a point, without superfluous masks as far as a share of the time allows."""
+        rough = self._patterns.protect(start, self._end, guide)
+        return None if rough is None else self._pruned(rough, LATER)
+
+    def _pruned(self, rough: Pattern, share: float) -> Pattern:
+        return Pattern(*Pruning(self._problem, rough.masked, rough.proofs).run(self._end.share(share)))
 
     def _separate(self, shares: Numbers, integer: bool) -> int:
         """Add the cuts that a point violates; bridges first, for they cost nothing to find."""
         self._doubtful = False
         learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
-        if learnt and not integer:
+        self._guarded = integer or not learnt
+        if not self._guarded:
             return learnt
         self._guards.open(shares)
         failed = self._guards.failed([*self._problem.threats, *self._insiders])
@@ -152,7 +177,7 @@ class _Search:
             failed = self._failed_insiders()
         for threat in failed:
             learnt += self._teach(threat, shares, self._whispers[: None if integer else 1])
-            if time.monotonic() >= self._end:
+            if self._end.over:
                 # What was not taught is not withstood either: the point is no answer.
                 return max(learnt, 1)
         return learnt
@@ -192,19 +217,20 @@ class _Search:
             raise unprotectable(self._problem, self._problem.threats[0])
         return self._master.add(cut)
 
-    def _offer(self, masked: Mask) -> None:
+    def _offer(self, pattern: Pattern | None) -> None:
         """Keep a protected pattern when it is the cheapest so far."""
-        if self._best is None or self._problem.cost_of(masked) < self._problem.cost_of(self._best) - 1e-9:
-            self._best = masked
+        if pattern is not None and self._problem.cost_of(pattern.masked) < self._cost - 1e-9:
+            self._best = pattern
+
+    @property
+    def _cost(self) -> float:
+        return self._problem.cost_of(self._best.masked)
 
     def _finished(self) -> bool:
-        assert self._best is not None
-        cost = self._problem.cost_of(self._best)
-        return time.monotonic() >= self._end or cost - self._master.bound <= 1e-7 * max(1.0, cost)
+        return self._end.over or self._cost - self._master.bound <= 1e-7 * max(1.0, self._cost)
 
     def _report(self) -> None:
-        assert self._best is not None
-        self._tell(f"cost {self._problem.cost_of(self._best):,.0f}, at least {self._master.bound:,.0f}")
+        self._tell(f"cost {self._cost:,.0f}, at least {self._master.bound:,.0f}")
 
 
 def _whispers(costs: Numbers) -> tuple[Numbers, ...]:

@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.suppression.flows import GENEROUS, FlowFinder, Proofs
+from sfumato.tables.suppression.flows.flow import GENEROUS
+from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
+from sfumato.tables.suppression.flows.memory import FlowMemory
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # With fewer threats a second guard would cost more than he saves.
@@ -26,8 +28,8 @@ class Guards:
         # Every threat that is withstood needs its flow at hand where insiders attack: it tells who contradicts it. Room
         # of one need is quicker to search, but elsewhere than in networks it may be too little.
         generous = GENEROUS if problem.attackers else 1.0
-        self._finders = [FlowFinder(problem, np.ones(problem.size), generous) for _ in range(count)]
-        self._proofs = [Proofs(finder) for finder in self._finders]
+        self._finders = [FlowPrograms(problem, np.ones(problem.size), generous) for _ in range(count)]
+        self._proofs = [FlowMemory(finder) for finder in self._finders]
         cells = sorted({threat.cell for threat in problem.threats})
         self._shift = {cell: place * count // len(cells) for place, cell in enumerate(cells)}
 
@@ -50,5 +52,5 @@ class Guards:
         return [threat for proofs in self._proofs for threat in proofs.insiders(self._problem)]
 
 
-def _lost(proofs: Proofs, threats: Sequence[Threat]) -> set[Threat]:
+def _lost(proofs: FlowMemory, threats: Sequence[Threat]) -> set[Threat]:
     return {threat for threat in threats if not proofs.hold(threat)}

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Status, Table
+from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.cells.knowledge import Attacker
+from sfumato.tables.programs import component_labels
 
 OUTSIDER = -1
 
@@ -66,6 +68,7 @@ class Problem:
         attackers: Who attacks besides the outsider, with cells by their places in the table.
         places: The cell's place in the table.
         values: The true values.
+        coordinates: Where the cells stand, where the table has dimensions.
     """
 
     matrix: Any
@@ -77,6 +80,7 @@ class Problem:
     attackers: tuple[Attacker, ...]
     places: Places
     values: Numbers
+    coordinates: Coordinates | None = None
 
     @property
     def size(self) -> int:
@@ -94,11 +98,14 @@ class Problem:
     @cached_property
     def parts(self) -> tuple[Part, ...]:
         """What each attacker knows of the cells here."""
-        return tuple(self._part_of(attacker) for attacker in self.attackers)
+        last = max((int(attacker.cells.max(initial=-1)) for attacker in self.attackers), default=-1)
+        known = np.full(max(last, int(self.places.max(initial=-1))) + 1, -1, np.int64)
+        known[self.places] = np.arange(self.size)
+        return tuple(self._part_of(attacker, known[attacker.cells]) for attacker in self.attackers)
 
-    def _part_of(self, attacker: Attacker) -> Part:
-        here = np.isin(attacker.cells, self.places)
-        cells = np.searchsorted(self.places, attacker.cells[here])
+    def _part_of(self, attacker: Attacker, own: Places) -> Part:
+        here = own >= 0
+        cells = own[here]
         bounds, values = attacker.bounds.rows(here), self.values[cells]
         up, down = np.minimum(bounds.high - values, self.up[cells]), np.minimum(values - bounds.low, self.down[cells])
         needs = zip(attacker.reach.up[here].tolist(), attacker.reach.down[here].tolist(), strict=True)
@@ -122,10 +129,18 @@ class Problem:
         up[part.cells], down[part.cells] = part.up, part.down
         return up, down
 
+    def need_of(self, threat: Threat, attacker: int) -> float:
+        """How far the range must reach for one who has a part in cells."""
+        above, below = self.parts[attacker].need.get(threat.cell, (threat.need, threat.need))
+        return min(above if threat.sign > 0 else below, threat.need)
+
+    def attacks(self, attacker: int, cell: int) -> bool:
+        """Whether anything of a cell must stay open to an attacker."""
+        return max(self.parts[attacker].need.get(cell, (1.0, 1.0))) > 0
+
     def from_within(self, threat: Threat, attacker: int) -> Threat | None:
         """The same threat by one who has a part in cells; None where nothing must stay open to him."""
-        above, below = self.parts[attacker].need.get(threat.cell, (threat.need, threat.need))
-        need = min(above if threat.sign > 0 else below, threat.need)
+        need = self.need_of(threat, attacker)
         return Threat(threat.cell, threat.sign, need, attacker) if need > 0 else None
 
     def cost_of(self, masked: Mask) -> float:
@@ -133,9 +148,7 @@ class Problem:
 
     def components(self) -> Iterator["Problem"]:
         """The parts that share no relation; parts without a threat are left out, for nothing needs masking there."""
-        from scipy.sparse.csgraph import connected_components
-
-        _, labels = connected_components(abs(self.matrix.T) @ abs(self.matrix), directed=False)
+        labels = component_labels(self.matrix)
         for label in dict.fromkeys(labels[threat.cell] for threat in self.threats):
             yield self.part(np.flatnonzero(labels == label), self.threats)
 
@@ -160,16 +173,23 @@ class Problem:
             attackers=self.attackers,
             places=self.places[cells],
             values=self.values[cells],
+            coordinates=None if self.coordinates is None else self.coordinates.rows(cells),
         )
 
 
-def make_problem(table: Table, forced: Mask | None = None, attackers: Sequence[Attacker] = ()) -> Problem:
+def make_problem(
+    table: Table,
+    forced: Mask | None = None,
+    attackers: Sequence[Attacker] = (),
+    coordinates: Coordinates | None = None,
+) -> Problem:
     """The problem of a table.
 
     Args:
         table: The table with its promises.
         forced: Cells that are masked in any case, besides the unsafe ones.
         attackers: Who attacks besides the outsider.
+        coordinates: Where its cells stand, where it has dimensions.
     """
     fixed = table.unsafe if forced is None else table.unsafe | forced
     places = np.flatnonzero((table.status != Status.PUBLISH) | fixed)
@@ -184,6 +204,7 @@ def make_problem(table: Table, forced: Mask | None = None, attackers: Sequence[A
         attackers=tuple(attackers),
         places=places,
         values=table.values[places],
+        coordinates=None if coordinates is None else coordinates.rows(places),
     )
 
 

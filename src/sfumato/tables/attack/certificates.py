@@ -1,0 +1,163 @@
+"""Certificates: witnesses that somebody brings along, looked at one by one before they count.
+
+A witness is another table: deviations from the true values that keep every relation, move masked cells only, and stay
+within what is known. Where it moves an unsafe cell as far as is promised, nobody who holds it possible can tell. Who
+knows that it cannot be must be shown another. Nothing is believed of where witnesses come from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.precision import NOISE, Scale
+from sfumato.tables.cells.witness import Witness
+from sfumato.tables.deadline import Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the audit need not look for itself.
+
+    Attributes:
+        witnesses: Other tables that agree with the publication; each is looked at before it counts.
+        deadline: Until when ranges are computed of cells that witnesses show to be safe.
+    """
+
+    witnesses: Sequence[Witness] = ()
+    deadline: Deadline = field(default_factory=Deadline)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What everyone who attacks from within knows, in deviations by steps: one entry for each of his cells.
+
+    Attributes:
+        starts: Where the entries of each cell begin.
+        who: Whose each entry is.
+        bounds: Between which deviations he knows the cell to lie.
+        needs: How far below and above its value the range must stay open to him, by attacker and cell.
+    """
+
+    starts: Places
+    who: Places
+    bounds: Bounds
+    needs: dict[tuple[int, int], tuple[float, float]]
+
+
+def certified(
+    witnesses: Sequence[Witness],
+    matrix: Any,
+    masked: Mask,
+    bounds: Bounds,
+    needs: Bounds,
+    inside: Inside,
+    scale: Scale,
+) -> Mask:
+    """The masked cells that witnesses show to be safe from everybody; those that nothing is promised of must move.
+
+    Args:
+        witnesses: What is brought along.
+        matrix: Relations by cells.
+        masked: Which cells are masked.
+        bounds: Between which deviations, in steps, anyone holds each cell possible.
+        needs: How many steps below and above its value each range must reach; not a number where nothing is promised.
+        inside: What those who attack from within know.
+        scale: The steps of the table.
+    """
+    safe = np.zeros(len(masked), bool)
+    moved = Bounds(np.zeros(len(masked)), np.zeros(len(masked)))
+    pools: dict[tuple[int, int], list[_Shown]] = {}
+    for witness in _kept(witnesses, matrix, masked, bounds, scale):
+        np.minimum.at(moved.low, witness.cells, witness.amounts)
+        np.maximum.at(moved.high, witness.cells, witness.amounts)
+        own = float(witness.amounts[witness.cells == witness.cell][0])
+        shown = _Shown(witness, abs(own))
+        pools.setdefault((witness.cell, 1 if own > 0 else -1), []).append(shown)
+    promised = ~np.isnan(needs.low)
+    for cell in np.flatnonzero(masked & promised).tolist():
+        sides = ((-1, float(needs.low[cell])), (1, float(needs.high[cell])))
+        # A range of less than a step might hold one value of the table alone: programs must tell.
+        wide = max(sides[0][1], sides[1][1]) >= 1.0 - NOISE
+        safe[cell] = wide and all(
+            need < NOISE or _withstood(pools.get((cell, sign), []), cell, sign, need, inside) for sign, need in sides
+        )
+    return safe | (masked & ~promised & (moved.high - moved.low >= 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A witness in steps, and how far it moves its cell."""
+
+    witness: Witness
+    reach: float
+
+
+def _kept(witnesses: Sequence[Witness], matrix: Any, masked: Mask, bounds: Bounds, scale: Scale) -> list[Witness]:
+    """The witnesses, in steps, that keep every relation, move masked cells only and stay within what anyone knows."""
+    from scipy.sparse import csc_matrix
+
+    steps = [Witness(one.cell, one.cells, one.amounts / scale.step) for one in witnesses]
+    if not steps:
+        return []
+    starts = np.concatenate([[0], np.cumsum([len(one.cells) for one in steps])])
+    cells, amounts = np.concatenate([one.cells for one in steps]), np.concatenate([one.amounts for one in steps])
+    off = abs(matrix @ csc_matrix((amounts, cells, starts), shape=(matrix.shape[1], len(steps)))).max(axis=0)
+    wrong = np.asarray(off.todense()).ravel() > NOISE
+    outside = ~masked[cells] | (amounts < bounds.low[cells] - NOISE) | (amounts > bounds.high[cells] + NOISE)
+    wrong |= np.add.reduceat(outside, starts[:-1]) > 0
+    return [one for one, bad in zip(steps, wrong.tolist(), strict=True) if not bad and one.cell in one.cells]
+
+
+def _withstood(pool: Sequence[_Shown], cell: int, sign: int, need: float, inside: Inside) -> bool:
+    """Whether one witness reaches as far as is promised, and whoever knows that it cannot be has another."""
+    doubts = [_disbelievers(shown, cell, sign, need, inside) for shown in pool]
+    full = [own for own, shown in zip(doubts, pool, strict=True) if shown.reach >= need - NOISE]
+    if not full:
+        return False
+    left = min(full, key=len)
+    return all(
+        any(
+            who not in own and shown.reach >= _need(inside, who, cell, sign, need) - NOISE
+            for own, shown in zip(doubts, pool, strict=True)
+        )
+        for who in left
+    )
+
+
+def _disbelievers(shown: _Shown, cell: int, sign: int, need: float, inside: Inside) -> set[int]:
+    """Who knows that a witness, drawn in to what is promised to him, cannot be."""
+    doubting: set[int] = set()
+    for place, amount in zip(shown.witness.cells.tolist(), shown.witness.amounts.tolist(), strict=True):
+        for entry in range(inside.starts[place], inside.starts[place + 1]):
+            who = int(inside.who[entry])
+            own = _need(inside, who, cell, sign, need) / shown.reach
+            if own * amount < inside.bounds.low[entry] - NOISE or own * amount > inside.bounds.high[entry] + NOISE:
+                doubting.add(who)
+    return doubting
+
+
+def _need(inside: Inside, who: int, cell: int, sign: int, need: float) -> float:
+    """How far the range of a cell must reach for one who attacks from within."""
+    down, up = inside.needs.get((who, cell), (need, need))
+    return min(up if sign > 0 else down, need)
+
+
+def inside_of(
+    cells: Sequence[Places], bounds: Sequence[Bounds], reach: Sequence[tuple[Numbers, Numbers]], size: int
+) -> Inside:
+    """What attackers know, by cells: for each of them his cells, between which deviations they lie, and his needs."""
+    if not cells:
+        return Inside(np.zeros(size + 1, np.int64), np.zeros(0, np.int64), Bounds(np.zeros(0), np.zeros(0)), {})
+    every = np.concatenate(list(cells))
+    who = np.repeat(np.arange(len(cells)), [len(own) for own in cells])
+    order = np.argsort(every, kind="stable")
+    low, high = (np.concatenate([getattr(own, side) for own in bounds])[order] for side in ("low", "high"))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(every, minlength=size))])
+    pairs = zip(np.concatenate([own[0] for own in reach]), np.concatenate([own[1] for own in reach]), strict=True)
+    needs = dict(
+        zip(zip(who.tolist(), every.tolist(), strict=True), ((float(a), float(b)) for a, b in pairs), strict=True)
+    )
+    return Inside(starts, who[order], Bounds(low, high), needs)

@@ -1,0 +1,81 @@
+"""Components: masked cells that hang together, and the programs of what is possible in them."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Places
+from sfumato.tables.cells.precision import proved_bound
+from sfumato.tables.programs import Extreme, Program
+
+# Numbers of steps up to which programs are at their best; larger ones are scaled down.
+COMFORT = 1e8
+
+End = float | Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Masked cells that hang together, the relations among them, and the program of what is possible.
+
+    Attributes:
+        cells: The cells.
+        rows: The relations.
+        matrix: Relations by cells.
+        bounds: Between which deviations, in steps, anyone holds each cell possible.
+        sides: Between which the relations hold.
+        program: The program, in units of so many steps.
+        unit: The number of steps.
+    """
+
+    cells: Places
+    rows: Places
+    matrix: Any
+    bounds: Bounds
+    sides: Bounds
+    program: Program
+    unit: float
+
+    def bind(self, place: int) -> None:
+        """Let the program know the bounds of a cell."""
+        self.program.bound(place, self.bounds.low[place] / self.unit, self.bounds.high[place] / self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The range of a cell, in deviations, with the programs that gave its ends."""
+
+    low: End
+    high: End
+    least: Extreme
+    most: Extreme
+
+
+def unit_of(bounds: Bounds, sides: Bounds) -> float:
+    """How many steps the programs reckon by: one, unless numbers are large."""
+    ends = np.concatenate([bounds.low, bounds.high, sides.low, sides.high])
+    return float(max(1.0, np.abs(ends[np.isfinite(ends)]).max(initial=0.0) / COMFORT))
+
+
+def divided(bounds: Bounds, unit: float) -> Bounds:
+    """Bounds in units of so many steps."""
+    return Bounds(bounds.low / unit, bounds.high / unit)
+
+
+def with_own(bounds: Bounds, places: Places, own: Bounds) -> Bounds:
+    """Bounds with other ones of some places."""
+    low, high = bounds.low.copy(), bounds.high.copy()
+    low[places], high[places] = own.low, own.high
+    return Bounds(low, high)
+
+
+def proved_end(component: Component, place: int, direction: float, extreme: Extreme) -> End:
+    """The end of a range in exact arithmetic; the program's own where its multipliers do not prove it."""
+    answer = extreme.value * component.unit
+    if not np.isfinite(answer):
+        return answer
+    bound = proved_bound(component.matrix, component.sides, component.bounds, place, direction, extreme.relations)
+    sure = bool(abs(float(bound) * direction - answer) <= 1e-2 * component.unit + 1e-9 * abs(answer))
+    return Fraction(bound) * int(direction) if sure else answer

@@ -1,0 +1,72 @@
+"""When a search hands over what it has: at a time, or as soon as somebody asks for it."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sfumato.errors import UnattainableError
+
+# Seconds past its end in which a search may still finish a first pattern: without one there is nothing to hand over.
+GRACE = 0.5
+
+
+def never() -> bool:
+    """Nobody asks."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the clock, and somebody who may ask earlier.
+
+    Attributes:
+        end: The moment, by `time.monotonic`.
+        asked: Whether somebody asks for what there is.
+    """
+
+    end: float = math.inf
+    asked: Callable[[], bool] = never
+
+    @property
+    def left(self) -> float:
+        """Seconds left; none when somebody asks."""
+        return 0.0 if self.asked() else max(self.end - time.monotonic(), 0.0)
+
+    @property
+    def over(self) -> bool:
+        return self.left <= 0.0
+
+    def share(self, part: float) -> "Deadline":
+        """An earlier one: after a part of the seconds left.
+
+        >>> 40 < Deadline(time.monotonic() + 100).share(0.5).left <= 50
+        True
+        """
+        return self if math.isinf(self.end) else Deadline(time.monotonic() + self.left * part, self.asked)
+
+    def later(self, seconds: float) -> "Deadline":
+        """The same some seconds later, for what must be finished; nobody who asks cuts it short.
+
+        >>> within(0.0).later(10).over
+        False
+        """
+        return Deadline(max(self.end, time.monotonic()) + seconds)
+
+
+def within(seconds: float, asked: Callable[[], bool] = never) -> Deadline:
+    """The deadline in so many seconds.
+
+    >>> within(0.0).over
+    True
+    """
+    return Deadline(time.monotonic() + seconds, asked)
+
+
+def out_of_time(withstood: int, attacks: int) -> UnattainableError:
+    """The error for a search that has no safe pattern when its time is over."""
+    return UnattainableError(
+        f"the time was over before a safe pattern was there: {withstood:,} of {attacks:,} attacks are withstood.",
+        "Allow more seconds in method.time_limit, or use method fast.",
+        "time-limit",
+    )

@@ -1,0 +1,113 @@
+"""Publishes again, the dearest first, the masked cells that no threat needs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.suppression.defense import Proof, needed, open_attackers, proof_of, turned_proofs
+from sfumato.tables.suppression.exposure import Exposure
+from sfumato.tables.suppression.flows.finders import finder_for
+from sfumato.tables.suppression.flows.flow import Flow
+from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+
+# Up to so many masked cells one program over all of them decides what is superfluous; more go by boxes or paths.
+FEW_MASKED = 400
+
+
+class Pruning:
+    """The masked cells of a problem, of which the superfluous ones are found; flows go by the cells of the part."""
+
+    def __init__(self, problem: Problem, masked: Mask, proofs: Mapping[Threat, list[Proof]]) -> None:
+        self._whole, self._masked = problem, masked
+        self._cells = np.flatnonzero(masked)
+        self._part = problem.part(self._cells, proofs)
+        prices = self._part.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
+        self._finder = finder_for(self._part, prices, thorough=False, few=FEW_MASKED)
+        self._exposure = Exposure(self._part)
+        self._proofs: dict[Threat, list[Proof]] = {}
+        self._users: dict[int, set[Threat]] = {}
+        self._failures: dict[Threat, int] = {}
+        for threat, own in zip(proofs, self._part.threats, strict=True):
+            kept = needed(problem, threat, proofs[threat])
+            self._keep(own, [replace(proof, flow=self._moved(proof.flow)) for proof in kept])
+
+    def _moved(self, flow: Flow) -> Flow:
+        return Flow(np.searchsorted(self._cells, flow.cells), flow.amounts)
+
+    def _keep(self, threat: Threat, proofs: list[Proof]) -> None:
+        self._proofs[threat] = proofs
+        for proof in proofs:
+            for cell in proof.flow.cells.tolist():
+                self._users.setdefault(cell, set()).add(threat)
+
+    def run(
+        self, deadline: Deadline, tell: Callable[[int], None] | None = None
+    ) -> tuple[Mask, dict[Threat, list[Proof]]]:
+        """The pattern without the superfluous masks, as far as the time allows, and its proofs."""
+        kept = self._masked.copy()
+        free = np.flatnonzero(~self._part.forced)
+        for place, cell in enumerate(free[np.argsort(-self._part.costs[free], kind="stable")].tolist()):
+            if deadline.over:
+                break
+            if tell is not None:
+                tell(len(free) - place)
+            if self._removed(cell):
+                kept[self._cells[cell]] = False
+        return kept, self._answer()
+
+    def _removed(self, cell: int) -> bool:
+        """Whether everything is withstood without a cell; then it is published."""
+        if self._exposure.exposes(cell):
+            return False
+        self._finder.reopen(cell, 0.0)
+        changes = self._rerouted(cell)
+        if changes is None:
+            self._finder.reopen(cell, 1.0)
+            return False
+        self._exposure.remove(cell)
+        for threat, proofs in changes.items():
+            self._keep(threat, proofs)
+        return True
+
+    def _rerouted(self, cell: int) -> dict[Threat, list[Proof]] | None:
+        """New proofs for all threats whose proofs have a cell on their way; None where one has no other."""
+        changes: dict[Threat, list[Proof]] = {}
+        users = self._users.get(cell, set())
+        for threat in sorted(users, key=lambda threat: (-self._failures.get(threat, 0), threat.cell, threat.sign)):
+            proofs = [proof for proof in self._proofs[threat] if proof.avoids(cell)]
+            if len(proofs) == len(self._proofs[threat]):
+                continue
+            found = self._proved(threat, proofs, cell, changes)
+            if found is None:
+                self._failures[threat] = self._failures.get(threat, 0) + 1
+                return None
+            changes[threat] = found
+        return changes
+
+    def _proved(
+        self, threat: Threat, proofs: list[Proof], cell: int, changes: Mapping[Threat, list[Proof]]
+    ) -> list[Proof] | None:
+        """Proofs of a threat without a cell: those at hand, the opposite ones turned round, then new ones."""
+        if open_attackers(self._part, threat, proofs):
+            opposite = changes.get(threat.opposite, self._proofs.get(threat.opposite, []))
+            avoiding = [proof for proof in opposite if proof.avoids(cell)]
+            proofs = proofs + turned_proofs(self._part, threat, avoiding)
+        while left := open_attackers(self._part, threat, proofs):
+            attack = threat if left[0] == OUTSIDER else self._part.from_within(threat, left[0])
+            flow = self._finder.find(attack) if attack is not None else None
+            if flow is None:
+                return None
+            proofs = [*proofs, proof_of(self._part, threat, flow)]
+        return needed(self._part, threat, proofs)
+
+    def _answer(self) -> dict[Threat, list[Proof]]:
+        """The proofs in the cells of the whole problem."""
+        return {
+            replace(threat, cell=int(self._cells[threat.cell])): [
+                replace(proof, flow=Flow(self._cells[proof.flow.cells], proof.flow.amounts)) for proof in proofs
+            ]
+            for threat, proofs in self._proofs.items()
+        }

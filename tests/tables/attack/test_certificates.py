@@ -1,0 +1,65 @@
+"""Witnesses that are brought along are looked at: forged ones do not count."""
+
+import numpy as np
+import pytest
+
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.certificates import Evidence
+from sfumato.tables.attack.findings import Verdict
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Reach, make_relations, no_bounds
+from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
+from sfumato.tables.cells.witness import Witness
+from sfumato.tables.deadline import within
+
+# Total 60 = 10 + 20 + 30: the last two and the first are masked or not.
+VALUES = np.array([60.0, 10.0, 20.0, 30.0])
+RELATIONS = make_relations([([0, 1, 2, 3], [-1, 1, 1, 1])])
+
+
+def audited(masked, witnesses, attackers=(), need=2.0):
+    exact = np.where(np.isin(np.arange(4), masked), np.nan, VALUES)
+    shown = Publication(exact, no_bounds(4), Bounds(np.zeros(4), np.full(4, np.inf)), RELATIONS, tuple("tabc"))
+    promise = no_bounds(4)
+    promise.low[1], promise.high[1] = VALUES[1] - need, VALUES[1] + need
+    evidence = Evidence(witnesses, within(0.0))
+    audit = audit_publication(shown, promise, Knowledge(attackers=attackers), VALUES, evidence)
+    return next(finding for finding in audit.findings if finding.cell == 1)
+
+
+def moved(*amounts):
+    """Witnesses for either side of cell 1."""
+    cells, numbers = np.array([cell for cell, _ in amounts]), np.array([amount for _, amount in amounts], float)
+    return [Witness(1, cells, numbers), Witness(1, cells, -numbers)]
+
+
+def test_true_witnesses_need_no_program():
+    finding = audited([1, 2], moved((1, 2), (2, -2)))
+    assert finding.verdict is Verdict.SAFE
+    assert np.isnan(finding.lower)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        moved((1, 2), (2, -1)),  # the total would change
+        moved((1, 2), (3, -2)),  # a published cell would change
+        moved((1, 1), (2, -1)),  # not as far as is promised
+        moved((1, 2), (2, -2))[:1],  # one side only
+    ],
+)
+def test_forged_witnesses_do_not_count(forged):
+    finding = audited([1, 2], forged)
+    assert not np.isnan(finding.lower)
+    assert finding.verdict is Verdict.SAFE
+    assert audited([1], moved((1, 2))).verdict is Verdict.EXACT
+
+
+def test_who_knows_a_cell_on_the_way_must_be_shown_another():
+    knows = Attacker(
+        "b", Kind.RESPONDENT, np.array([2]), Bounds(VALUES[[2]], VALUES[[2]]), Reach(np.zeros(1), np.zeros(1))
+    )
+    by_b, by_c = moved((1, 2), (2, -2)), moved((1, 2), (3, -2))
+    assert audited([1, 2], by_b, [knows]).attacker == "b"
+    assert not np.isnan(audited([1, 2, 3], by_b, [knows]).lower)
+    assert np.isnan(audited([1, 2, 3], [*by_b, *by_c], [knows]).lower)

@@ -1,0 +1,89 @@
+"""Every method keeps its time limit, search and audit together, and hands over a safe pattern."""
+
+import itertools
+import time
+
+import numpy as np
+import pandas
+import pytest
+
+import sfumato as sf
+from sfumato.errors import UnattainableError
+from sfumato.pipelines.tables.protect import columns_from, run
+from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.plan.plan import read_table_plan
+
+
+def survey(*shape, seed=1, share=0.05):
+    """A table of sums with a share of cells of one or two respondents."""
+    rng = np.random.default_rng(seed)
+    values, number = np.floor(rng.lognormal(4, 1.2, shape)).clip(1), rng.integers(3, 12, shape)
+    unsafe = rng.choice(values.size, int(share * values.size), replace=False)
+    number.ravel()[unsafe] = rng.integers(1, 3, len(unsafe))
+    for axis in range(len(shape)):
+        values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
+        number = np.concatenate([number.sum(axis=axis, keepdims=True), number], axis=axis)
+    codes = itertools.product(*(["Total", *map(str, range(size))] for size in shape))
+    names = [f"d{place}" for place in range(len(shape))]
+    return pandas.DataFrame(list(codes), columns=names).assign(v=values.ravel().astype(int), n=number.ravel())
+
+
+def plan(width, **method):
+    return {
+        "version": 1,
+        "table": {"value": "v", "frequency": "n"},
+        "dimensions": {f"d{place}": {"column": f"d{place}"} for place in range(width)},
+        "primary": [{"rule": "frequency", "min": 3}],
+        "method": method,
+    }
+
+
+@pytest.mark.parametrize("method", ["optimal", "fast", "ranges"])
+def test_the_limit_is_kept_and_the_pattern_is_safe(method):
+    table = survey(8, 8, 8)
+    sf.protect(survey(3, 3), plan(2, name=method))
+    start = time.monotonic()
+    done = sf.protect(table, plan(3, name=method, time_limit=2.0))
+    # Twice the second that is allowed, for machines that do other things too.
+    assert time.monotonic() - start < 2.0 + 2.0
+    assert done.holds
+    assert done.report["audit"]["exact"] == done.report["audit"]["too_narrow"] == 0
+    if method == "optimal":
+        assert 0 < done.report["bound"] < done.report["cost"]
+
+
+def test_large_tables_are_protected_by_paths_and_audited_by_their_witnesses():
+    done = sf.protect(survey(120, 120), plan(2, name="fast", time_limit=30))
+    assert done.holds
+    assert done.report["audit"]["checked"] == done.report["masked"]
+    assert done.report["attackers"]["attacked"]["respondents"] > 100
+
+
+def test_without_time_for_all_ranges_there_are_none():
+    done = sf.protect(survey(60, 60), plan(2, name="fast", time_limit=1.0))
+    assert done.holds
+    ranged = [text for text in done.data["v_lower"].tolist() if text]
+    assert done.report["ranges"] == (len(ranged) == done.report["masked"])
+    assert len(ranged) in (0, done.report["masked"])
+
+
+def test_who_asks_gets_the_best_so_far():
+    chosen = read_table_plan(plan(3, name="optimal", time_limit=600))
+    asked = itertools.chain([False] * 50, itertools.repeat(True))
+    start = time.monotonic()
+    done = run(chosen, columns_from(survey(7, 7, 7), chosen), asked=lambda: next(asked))
+    assert time.monotonic() - start < 60
+    assert done.holds
+
+
+def test_no_safe_pattern_in_time_is_said_as_that():
+    with pytest.raises(UnattainableError, match="time") as error:
+        sf.protect(survey(14, 14, 14), plan(3, name="optimal", time_limit=0.1))
+    assert error.value.code == "unattainable.time-limit"
+
+
+def test_shares_and_grace():
+    assert within(0.0).over
+    assert not within(0.0).later(5.0).over
+    assert Deadline().share(0.5).left == float("inf")
+    assert within(100.0, lambda: True).over
