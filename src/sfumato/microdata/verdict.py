@@ -6,7 +6,7 @@ too: who is in no other class must be one of them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import combinations
@@ -119,8 +119,6 @@ def judge(
     if members is not None:
         compared = published_persons(counted, quasi_identifiers, published, members, missing)
     promises = tuple(_with_sets(model, _promise(model, compared), published) for model in models)
-    known = persons is not None, weights is not None
-    unchecked = (_unchecked(model, promise, *known) for model, promise in zip(models, promises, strict=True))
     sizes = published.visible.sizes
     return Verdict(
         published.visible.rows + published.suppressed.rows,
@@ -129,7 +127,7 @@ def judge(
         int(sizes.min()) if len(sizes) else 0,
         int(sizes.max(initial=0)),
         promises,
-        tuple(sentence for sentence in unchecked if sentence),
+        tuple(_unchecked_promises(models, promises, persons is not None, weights is not None)),
     )
 
 
@@ -152,6 +150,16 @@ def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
     return replace(
         promise, holds=holds, parameters={**promise.parameters, "subsets": asked, "subsets_reached": reached}
     )
+
+
+def _unchecked_promises(
+    models: Sequence[Model], promises: Sequence[Promise], known_list: bool, known_weights: bool
+) -> Iterator[str]:
+    """Why promises cannot be checked by the rows alone, for those that cannot."""
+    for model, promise in zip(models, promises, strict=True):
+        why = _unchecked(model, promise, known_list, known_weights)
+        if why is not None:
+            yield why
 
 
 def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool) -> str | None:
