@@ -277,3 +277,18 @@ def test_the_log_names_user_and_job(serving, until, rows, tmp_path, caplog):
         job = answer.headers["location"].rsplit("/", 1)[1]
         until(lambda: any(f'"user": "key:clinic", "job": "{job}"' in record.message for record in caplog.records))
     assert key not in caplog.text
+
+
+def test_an_upload_is_written_once(served, rows, tmp_path):
+    """It lay in a temporary file first, and was copied from there."""
+    with served("--jobs", tmp_path / "jobs") as (process, client):
+        before = bytes_written(process.pid)
+        files = [("data", ("patients.csv", rows)), ("data", ("other.csv", b"x" * 30_000_000))]
+        answer = client.post("/api/jobs", data={"kind": "anonymize", "plan": json.dumps(plan())}, files=files)
+        assert answer.status_code == 202, answer.text
+        assert bytes_written(process.pid) - before < 45_000_000
+
+
+def bytes_written(pid):
+    lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("wchar"))
