@@ -28,7 +28,8 @@ def give_name(file: BinaryIO, target: Path) -> bool:
         if os.fstat(file.fileno()).st_nlink:
             return False  # it is somebody's already, who may change it
         file.flush()
-        os.link(f"/proc/self/fd/{file.fileno()}", target, follow_symlinks=True)
+        number = file.fileno()  # named as a folder only to have links followed, which the call does for folders alone
+        os.link(f"/proc/self/fd/{number}", target, src_dir_fd=number, follow_symlinks=True)
     except (OSError, AttributeError, ValueError):
         return False
     return True
