@@ -33,7 +33,8 @@ from sfumato.microdata.plan.salvage import salvaged
 from sfumato.microdata.plan.shape import PLAN
 from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
 from sfumato.shapes import files
-from sfumato.shapes.shapes import Faults, Refused, Schema
+from sfumato.shapes.faults import Faults, Refused
+from sfumato.shapes.shapes import Schema
 
 # How files end that hold rows, and no plan.
 DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
