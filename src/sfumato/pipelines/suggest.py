@@ -196,11 +196,10 @@ def suggest_for_file(
     decimal: str | None = None,
 ) -> SuggestedPlan:
     """A plan for the rows of a file; without a header its columns are c1, c2, …."""
-    from sfumato.delimited import check_decimal, check_separator
+    from sfumato.delimited import check_decimal
     from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.microdata.data_plan import DataPlan
 
-    check_separator(separator)
     check_decimal(decimal or ".", separator)
     reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
