@@ -251,7 +251,8 @@ HEAD = """# Table protection, measured
 Written by `python bench/tables.py` (or with the name of a section); do not edit. Seconds are wall-clock, processor
 seconds of both cores together in brackets or beside, on two cores shared with other work. Cost is the sum of the `cost`
 of secondary cells. Instances and large tables go through the whole pipeline: all attackers that the table tells of, and
-the audit, which every pattern passed. Instances have no respondents; in large tables every single respondent attacks.
+the audit, which every pattern passed: in instances of counts the single persons of cells of 1 attack, which others did
+not ask for, in large tables every single respondent.
 
 Time limits, wall-clock, search and audit together: instances 60 s, large tables as said, two-way tables 300 s. In the
 section on hierarchies the attacker knows how the original computes its ranges, and any masked cell that he recovers

@@ -213,7 +213,7 @@ def test_no_release_of_before_leads_out_of_the_request(client) -> None:
     files = [("data", ("sex.csv", b"area,sex,n\n")), ("data", ("age.csv", b"area,age,n\n"))]
     fields = {"kind": "protect", "plan": yaml.safe_dump(linked(previous=["../other/result"]))}
     answer = client.post("/api/jobs", files=files, data=fields)
-    assert answer.status_code == 422
+    assert answer.status_code == 400
     assert answer.json()["code"] == "plan.path"
 
 
