@@ -1,4 +1,4 @@
-# make demo | test | test-quick | check | bench | prove | screenshots: each sets up what it needs in .venv.
+# make demo | test | test-quick | check | bench | prove | fuzz | screenshots: each sets up what it needs in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ CORE := $(VENV)/.core
 KERNELS := $(VENV)/.kernels
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-quick check bench bench-scale prove format schema screenshots clean
+.PHONY: demo test test-quick check bench bench-scale prove fuzz format schema screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -44,6 +44,10 @@ bench-scale: $(READY) $(KERNELS)
 # Every bar at full size; what is done for this commit is not done again.
 prove: $(READY) $(KERNELS)
 	$(BIN)/python tools/prove.py $(PROOFS)
+
+# Damaged files against every reader, for so many seconds.
+fuzz: $(READY)
+	$(BIN)/python tools/fuzz.py $(or $(SECONDS),300)
 
 screenshots: $(READY)
 	$(BIN)/python tools/screenshots.py docs/images

@@ -98,10 +98,18 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         if not record.strip():
             raise empty(path.name)
         separator = _separator(dialect, record)
-        fields = next(csv.reader([record.rstrip("\r\n")], delimiter=separator, quotechar=dialect.quote))
+        fields = _fields(record, separator, dialect.quote, path.name)
         sample = [] if dialect.header is not None else _sample(stream, separator, dialect.quote)
     columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)
     return Head(columns, separator, notes)
+
+
+def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
+    """The fields of a file's first record."""
+    try:
+        return next(csv.reader([record.rstrip("\r\n")], delimiter=separator, quotechar=quote))
+    except csv.Error:  # a quote that begins within a field spans a line break
+        raise open_quote(1, name) from None
 
 
 def _sample(stream: IO[str], separator: str, quote: str) -> list[list[str]]:

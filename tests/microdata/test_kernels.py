@@ -19,6 +19,7 @@ from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.incumbent import stray, wander
 from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
+from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize, frequency_table
 
@@ -193,8 +194,30 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
     yield pay, {"columns": weighted, "privacy": [{"model": "individual-risk", "threshold": 0.01}], "method": OPTIMAL}
     blank = {f"c{at}": QUASI for at in range(3)} | {"age": QUASI}
     yield rows.select(*blank), {"columns": blank, "privacy": [K], "method": {"name": "cells"}}
+    yield from perturbations(rows)
     for name in ("optimal", "local"):
         yield wide_frame(), {"columns": WIDE, "privacy": [K], "method": {"name": name}}
+
+
+def perturbations(rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
+    """Releases that microaggregate several columns and one alone, and swap ranks."""
+    numbers = rows.with_columns(more=pl.col("pay").cast(float) ** 2, other=pl.col("ill").cast(float))
+    columns = {"c0": DIGIT, **{name: {"role": "insensitive"} for name in ("c1", "c2", "town")}}
+    both = {"role": "insensitive", "publish": {"microaggregate": 7}}
+    alone = {"role": "insensitive", "publish": {"microaggregate": {"k": 4, "group": "alone"}}}
+    swapped = {"role": "insensitive", "publish": {"swap": 0.2}}
+    columns |= {"pay": both, "more": both, "other": alone, "ill": swapped, "age": {"role": "insensitive"}}
+    yield numbers, {"columns": columns, "privacy": [K], "method": OPTIMAL}
+
+
+def move_records() -> None:
+    """A record that moves from a group with one to spare: few releases have one."""
+    points = microaggregation.standardized(np.random.default_rng(0).integers(0, 9, (11, 2)).astype(float))
+    groups, records = np.full(11, -1, np.int64), np.arange(11)
+    count = microaggregation.mdav_kernels.mdav(points, records, 2, 0, groups)
+    sizes = np.bincount(groups)
+    microaggregation.mdav_kernels.refine(points, records, 2, count, 16, 9, 0, groups)
+    assert (np.bincount(groups) != sizes).any()
 
 
 def walk_features() -> None:
@@ -226,5 +249,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
         # A flag that goes up between both calls would make them differ.
         anonymize(rows, {"version": 1} | plan | {"method": plan["method"] | {"time_limit": 9e9}})
     walk_features()
+    checks.calls.clear()
+    move_records()
     unchecked = ", ".join(sorted(kernels - checks.checked))
     assert not unchecked, f"no call of these was checked, add a release that needs them: {unchecked}"

@@ -8,6 +8,8 @@ from collections import Counter
 
 import later_files
 import messy_files
+import numpy as np
+import polars as pl
 import pytest
 import unseen_files
 import yaml
@@ -17,9 +19,11 @@ import sfumato
 from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS
+from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import SuggestedPlan, suggest_for_file, suggest_for_frame
 
 LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C", "person": "P"}
+LETTERS |= {"weight": "I", "household": "I"}
 ROWS = 1200
 
 
@@ -203,3 +207,25 @@ def test_a_column_that_could_not_be_published_is_the_quasi_identifier_where_ther
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"town": [f"Ort {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(60)]})
     assert suggest_for_frame(frame).plan["columns"]["town"]["role"] == "quasi-identifier"
+
+
+def test_a_survey_has_its_weights_and_households_recognized() -> None:
+    random = np.random.default_rng(3)
+    rows = pl.DataFrame(
+        {
+            "hhid": [f"{row // 3:05d}" for row in range(600)],
+            "pweight": random.uniform(1, 90, 600).round(2).astype(str).tolist(),
+            "designweight": random.uniform(0.2, 3, 600).round(2).astype(str).tolist(),
+            "sex": random.choice(["m", "f"], 600).tolist(),
+            "income": np.exp(random.normal(7, 1.2, 600)).round(0).astype(int).astype(str).tolist(),
+        }
+    )
+    suggestion = suggest_for_frame(rows)
+    columns = suggestion.plan["columns"]
+    assert columns["hhid"] == {"role": "household"}
+    assert columns["pweight"] == {"role": "weight", "publish": "withheld"}
+    assert columns["designweight"]["role"] == "identifier"  # some rows would stand for less than a person
+    assert columns["income"]["role"] == "sensitive" and "publish" in columns["income"]
+    release = anonymize(rows, suggestion.plan)
+    assert set(release.data["hhid"]) == set(release.data["pweight"]) == {"*"}
+    assert release.report.risk["sample"]["after"]["households"]["highest"] < 1

@@ -183,3 +183,16 @@ def serving() -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def worked_example() -> dict[str, Any]:
     return json.loads((Path(__file__).parent / "worked_example.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def until() -> Callable[[Callable[[], bool]], None]:
+    """Waits until something holds."""
+
+    def wait(holds: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 120
+        while not holds():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    return wait

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # In the order of the help. The module of a command has its name; it loads only when it is asked for.
 COMMANDS = (
     *("anonymize", "apply", "risk", "verify", "compare", "report", "suggest", "protect", "audit", "attributes"),
-    *("serve", "keys", "dataset", "hierarchy", "schema", "docs", "demo"),
+    *("serve", "keys", "dataset", "hierarchy", "import", "export", "schema", "docs", "demo"),
 )
 INTERRUPTED = 130
 TERMINATED = 143

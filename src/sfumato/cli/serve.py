@@ -16,22 +16,38 @@ from urllib.parse import urlsplit
 
 import typer
 
+from sfumato.cli.configuration import read_configuration
 from sfumato.errors import EngineError, missing_extra
 from sfumato.service.settings import JobSettings, Limits, Option, Settings, options, to_environment
 from sfumato.service.temporary import temporary_folder
 
 
 def command(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, help="Processes; the pages in the browser need one alone.")] = 1,
+    host: Annotated[str, typer.Option(help="Address to listen on.", envvar="SFUMATO_HOST")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.", envvar="SFUMATO_PORT")
+    ] = 8000,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes; the pages in the browser need one alone.", envvar="SFUMATO_WORKERS")
+    ] = 1,
     new_api_key: Annotated[
         str | None, typer.Option(metavar="NAME", help="Print a new key and its line for the file, and stop.")
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the pages in the browser.")] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="File of options (TOML); variables and options of the command go before it.",
+            is_eager=True,
+            callback=read_configuration,
+            envvar="SFUMATO_CONFIG",
+            dir_okay=False,
+        ),
+    ] = None,
     **chosen: Any,
 ) -> int | None:
     """Run the service: attributes, jobs, and the pages in the browser."""
+    del config  # its callback has read it
     if new_api_key is not None:
         return _print_key(new_api_key)
     with temporary_folder() as folder:
@@ -67,6 +83,7 @@ def _parameters(kind: type[Any]) -> Iterator[inspect.Parameter]:
             file_okay=name in ("api_keys", "audit_log", "openid_secret"),
             exists=name in ("ontologies", "sources"),
             resolve_path=True,
+            envvar=f"SFUMATO_{_parameter(option).upper()}",
         )
         if default == frozenset():
             default = []

@@ -1,6 +1,6 @@
 """The engine: what counts rows and applies recodings, and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -84,7 +84,7 @@ class Engine(Protocol):
         """Numbers of the first rows that hold one of these texts, counted from 1."""
         ...
 
-    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "Engine":
+    def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "PublishedRows":
         """Publish the rows, into a file or as a frame; the answer reads what was published."""
         ...
 
@@ -98,6 +98,21 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of files and memory."""
+        ...
+
+
+class PublishedRows(Engine, Protocol):
+    """Rows that were just published: they have an order, and columns of theirs can be replaced."""
+
+    def texts(self, column: str) -> Sequence[str | None]:
+        """A column of published rows as texts, in the order of the rows; also the keys of their persons."""
+        ...
+
+    def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "PublishedRows":
+        """The same published rows with other texts in some columns, in the same order; the answer reads them.
+
+        Numbers stay numbers where the rows have types.
+        """
         ...
 
 

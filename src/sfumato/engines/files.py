@@ -18,6 +18,7 @@ FORMATS = {
     "excel": (".xlsx", ".xls", ".xlsb", ".ods"),
     "sqlite": (".sqlite", ".sqlite3", ".db"),
     "duckdb": (".duckdb", ".ddb"),
+    "survey": (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
 }
 SUFFIXES = {suffix: form for form, suffixes in FORMATS.items() for suffix in suffixes}
 

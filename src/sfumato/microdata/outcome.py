@@ -59,6 +59,7 @@ class Seconds:
     compile: float = 0.0
     search: float = 0.0
     apply: float = 0.0
+    perturb: float = 0.0
     verify: float = 0.0
     trade_off: float = 0.0
     total: float = 0.0

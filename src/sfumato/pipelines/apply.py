@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Engine
+from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
@@ -28,7 +28,7 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
 from sfumato.microdata.recoding.prediction import classes_of, predict
-from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, class_recoding, published_labels
+from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
@@ -40,6 +40,7 @@ from sfumato.pipelines.counting import (
     with_person_counts,
     with_sample,
 )
+from sfumato.pipelines.perturb import perturbed
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.sealing import read_mapping
 from sfumato.report.verdict import text
@@ -146,7 +147,7 @@ def _written(
     persons: Mapping[Labels, int] | None,
 ) -> Verdict:
     handling = handling_of(plan, table, recoding)
-    with closing(engine.apply(recoding, handling, reading_of(plan), target)) as published:
+    with closing(_published(engine, plan, recoding, handling, target)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
     weights = weights_by_label(table, recoding)
@@ -156,6 +157,17 @@ def _written(
     if not verdict.holds:
         raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
     return verdict
+
+
+def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:
+    """The rows as they are published, perturbed where the plan says so."""
+    if not plan.perturbations:
+        return engine.apply(recoding, handling, reading_of(plan), target)
+    first = target.with_name(f"unperturbed{target.suffix}")
+    with closing(engine.apply(recoding, handling, reading_of(plan), first)) as unperturbed:
+        published = perturbed(plan, unperturbed, target).engine
+    first.unlink()
+    return published
 
 
 def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:

@@ -40,6 +40,7 @@ from sfumato.pipelines.counting import (
 )
 from sfumato.pipelines.disclosure import disclosure
 from sfumato.pipelines.fingerprints import check_fingerprints
+from sfumato.pipelines.perturb import Perturbed, perturbed, with_limits
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.version import __version__
 
@@ -105,6 +106,7 @@ class _Run:
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain | Auto) else None
             with self._stage("count"):
+                self.plan = with_limits(self.plan, self.source)
                 table = frequency_table(self.plan, self.source)
                 if warm is not None:
                     warm.result()
@@ -125,9 +127,15 @@ class _Run:
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             with self._stage("apply"):
                 published = self.source.apply(
-                    result.recoding, handling, published_reading(self.plan, self.source), target
+                    result.recoding, handling, published_reading(self.plan, self.source), self._first(target)
                 )
             undo.callback(published.close)
+            perturbation = None
+            if self.plan.perturbations:
+                with self._stage("perturb"):
+                    perturbation = perturbed(self.plan, published, target)
+                published = perturbation.engine
+                undo.callback(published.close)
             with self._stage("verify"):
                 recounted = recount(published, prediction)
                 verdict = judge_plan(
@@ -144,7 +152,7 @@ class _Run:
             disclosed = disclosure(published, recounted, self.plan)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, figures_of, disclosed)
+            report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
             undo.pop_all()
         recoding = result.recoding
         return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
@@ -173,6 +181,11 @@ class _Run:
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
 
+    def _first(self, target: Path | None) -> Path | None:
+        """Where rows are written first: under a name of their own where they are perturbed afterwards."""
+        perturbs = target is not None and self.plan.perturbations
+        return target.with_name(f"unperturbed{target.suffix}") if target is not None and perturbs else target
+
     def _repeats(self) -> tuple[str, ...]:
         """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
         names = () if self.plan.person is not None else self.plan.named("identifier")
@@ -189,7 +202,13 @@ class _Run:
         return may_name_persons(Profile(name, present, sum(present.values())))
 
     def _report(
-        self, table: FrequencyTable, result: Result, verdict: Verdict, measures: Measures, disclosed: Disclosure
+        self,
+        table: FrequencyTable,
+        result: Result,
+        verdict: Verdict,
+        measures: Measures,
+        disclosed: Disclosure,
+        perturbation: Perturbed | None,
     ) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
@@ -222,8 +241,9 @@ class _Run:
                 *_matching_remark(measures),
                 *(() if self.plan.person is None else (RISKS_OF_PERSONS,)),
                 *order_remarks(self.plan),
+                *(() if perturbation is None else perturbation.remarks),
             ),
-            details=result.details,
+            details={**result.details, **({} if perturbation is None else {"perturbation": perturbation.figures})},
             disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
             withheld_columns=self.plan.named("identifier"),
@@ -284,7 +304,7 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
-        person=plan.person,
+        person=plan.household if plan.swaps_households else plan.person,
         person_key=f"{plan.secret}:person:",
         publishes_keys=plan.publishes_keys,
     )

@@ -91,6 +91,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     suggestions = select({name: suggest(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
+    suggestions = _one_of_each(suggestions)
     members = next((len(profiles[name].counts) for name, one in suggestions.items() if one.role == "person"), rows)
     published = dict(_publications(suggestions, profiles))
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
@@ -106,6 +107,17 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     }
     reasons = {name: one.reason + (ROUNDED if name in published else "") for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
+
+
+def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
+    """One column is the weight, one names the household; others are withheld, and weights where persons count."""
+    taken = {"weight"} if any(one.role == "person" for one in suggestions.values()) else set()
+    chosen = {}
+    for name, suggestion in suggestions.items():
+        again = suggestion.role in taken
+        chosen[name] = Suggestion("identifier", suggestion.reason) if again else suggestion
+        taken |= {suggestion.role} & {"weight", "household"}
+    return chosen
 
 
 def _publications(

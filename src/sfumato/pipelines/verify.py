@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSONS_FILE
@@ -15,6 +17,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publishing.perturbation import Microaggregate, jobs_of
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
@@ -150,6 +153,11 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         for name, column in plan.columns.items()
         if column.operations is not None and name in engine.columns
     ]
+    changed += [
+        _grouped(engine, names, operation.k)
+        for names, operation in jobs_of(plan.perturbations)
+        if isinstance(operation, Microaggregate) and set(names) <= set(engine.columns)
+    ]
     unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
     faults = (*verdict.faults, *unchecked, *_unplanned(engine, plan))
     return replace(verdict, promises=(*verdict.promises, *removed, *changed), faults=faults)
@@ -173,6 +181,14 @@ def _changed(engine: Engine, name: str, publish: PublishPlan, plan: Plan) -> Pro
     texts = engine.count([name], Reading()).values[0]
     fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
     return Promise("published as planned", 1, int(fine), fine, name)
+
+
+def _grouped(engine: Engine, names: Sequence[str], k: int) -> Promise:
+    """That columns which were microaggregated together hold every combination of means k times; missing ones may be."""
+    counted = engine.count(names, Reading())
+    there = [any(counted.values[at][code] is not None for at, code in enumerate(row)) for row in counted.codes.tolist()]
+    smallest = int(counted.counts[np.array(there, bool)].min(initial=int(counted.counts.sum())))
+    return Promise("microaggregated", k, smallest, smallest >= k, ", ".join(names))
 
 
 def _check(engine: Engine, names: Sequence[str]) -> None:

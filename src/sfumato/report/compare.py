@@ -31,6 +31,7 @@ KINDS = {
     "mondrian-relaxed": "As mondrian, rows of one value divided between classes.",
     "mondrian-loss": "As mondrian, each cut chosen by what it saves.",
     "cells": "Single cells published as missing, as few as possible.",
+    "microaggregation": "Numbers become the means of groups.",
     "k-optimize": "The best set of cuts for each column.",
 }
 

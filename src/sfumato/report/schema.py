@@ -71,7 +71,9 @@ def external_schema() -> Schema:
     """The JSON Schema of report-external.json."""
     role = {"enum": ["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]}
     label = _closed({"value": TEXT, "stands_for": TEXT})
-    column = _closed({"role": role, "what": TEXT, "values": _list(label, "how published values are to be read")})
+    matrix = _map(_map(_map(NUMBER)), "by which probabilities categories were changed, in each stratum")
+    values = _list(label, "how published values are to be read")
+    column = _closed({"role": role, "what": TEXT, "values": values}, {"matrices": matrix})
     promise = _closed({"model": TEXT, "asked": NUMBER, "holds": {"type": "boolean"}, "says": TEXT}, {"column": TEXT})
     bound = {
         "enum": [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0],
@@ -138,6 +140,13 @@ MORE: dict[str, Schema] = {
     "class_sizes": SIZES,
     "columns": _map(COLUMN, "what happened to each quasi-identifier"),
     "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
+    "perturbation": _object(
+        {"operations": _list({"type": "object"})},
+        {"measures": {"type": "object"}},
+        "what was done to columns that are perturbed, how often rows are found again, and what analysts lose",
+    ),
+    "cells": {"type": "object", "description": "cells published as missing, their cost, a bound on it and the gap"},
+    "microaggregation": {"type": "object", "description": "groups of all quasi-identifiers, and the loss"},
     "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
     "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
     "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),

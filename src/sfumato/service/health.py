@@ -16,12 +16,14 @@ from sfumato.version import __version__
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 PAGES = "/app"
+RETRY = {"retry-after": "10"}
+Check = Callable[[], str | None]
 # Where programs and people look for the documentation that knew an earlier service -> where it is.
 ELSEWHERE = {"/swagger-ui/index.html": "/docs", "/swagger-ui.html": "/docs", "/v3/api-docs": "/openapi.json"}
 
 
-def health_routes(settings: Settings, metrics: Metrics, pages: bool = False) -> APIRouter:
-    """The router of what the service tells about itself; with pages, browsers are led to them."""
+def health_routes(settings: Settings, metrics: Metrics, pages: bool = False, check: Check = lambda: None) -> APIRouter:
+    """The router of what the service tells about itself; `check` tells what keeps it from doing jobs."""
     router = APIRouter(tags=["service"])
     _add_about(router, pages)
 
@@ -37,14 +39,14 @@ def health_routes(settings: Settings, metrics: Metrics, pages: bool = False) -> 
         responses={503: {"model": Health, "description": "A part is missing."}},
     )
     def ready() -> JSONResponse:
-        fault = _fault(settings.ontologies)
-        return JSONResponse({"status": fault or "ready"}, 503 if fault else 200)
+        fault = _fault(settings.ontologies) or check()
+        return JSONResponse({"status": fault or "ready"}, 503 if fault else 200, RETRY if fault else None)
 
     @router.get(
         "/metrics",
         response_class=PlainTextResponse,
         operation_id="metrics",
-        summary="Counts and times of requests as Prometheus text.",
+        summary="Figures of requests, jobs, workers, disk and store as Prometheus text.",
     )
     def figures() -> PlainTextResponse:
         return PlainTextResponse(metrics.text(), media_type=PROMETHEUS)

@@ -113,6 +113,9 @@ class JobSettings(_Bounded):
     user_bytes: Annotated[int, Option("--max-user-bytes", "Bytes of all jobs and results of one user.", 1)] = (
         10_000_000_000
     )
+    free_bytes: Annotated[int, Option("--min-free-bytes", "Room on the disk below which no job is taken.", 1)] = (
+        200_000_000
+    )
     upload_bytes: Annotated[int, Option("--max-upload-bytes", "Largest upload.", 1)] = 1_000_000_000
     upload_seconds: Annotated[float, Option("--max-upload-seconds", "Time that an upload may take.", 0.1)] = 600.0
     seconds: Annotated[float, Option("--max-job-seconds", "Time that a job may take.", 0.1)] = 3600.0

@@ -73,6 +73,7 @@ FULL = [
 CLASSIFIED = {"loss": "classification", "class": "s"}
 METHODS = {
     "cells": [{"time_limit": 5}],
+    "microaggregation": [],
     "auto": [{}, {"suppression": 0.02}, {"suppression": {"rows": 7}, "time_limit": 5, "hide_minimality": True}],
     "exhaustive": [*FULL, CLASSIFIED],
     "samarati": [*FULL, CLASSIFIED],
@@ -166,6 +167,30 @@ PLANS = {
             "pay": {"role": "sensitive", "publish": {"bottom": 1, "top": 9.5, "round": 0.5}},
             "size": {"role": "insensitive", "publish": {"bin": 10}},
         }
+    ),
+    "perturbation": plan(
+        columns={
+            "a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "no": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "h": {"role": "household"},
+            "m": {"role": "sensitive", "publish": {"microaggregate": {"k": 3, "group": "g", "refine": False}}},
+            "n": {"role": "sensitive", "publish": {"noise": {"share": 0.1, "group": "g"}, "round": 5}},
+            "o": {"role": "sensitive", "publish": {"swap": {"share": 0.1}}},
+            "p": {"role": "sensitive", "publish": {"pram": {"stay": 0.9, "strata": ["a"]}}},
+            "q": {"role": "sensitive", "publish": {"pram": {"matrix": {"x": {"x": 0.5, "y": 0.5}, "y": {"y": 1.0}}}}},
+            "r": {
+                "role": "sensitive",
+                "publish": {"swap_households": {"share": 0.1, "k": 2, "similar": ["a"], "group": "g"}},
+            },
+            "t": {"role": "sensitive", "publish": {"top": {"share": 0.9}, "bottom": {"share": 0.1}}},
+        }
+    ),
+    "microaggregation": plan(
+        columns={
+            "a": {"role": "quasi-identifier", "publish": {"microaggregate": 3}},
+            "no": {"role": "quasi-identifier", "publish": {"microaggregate": 3}},
+        },
+        method={"name": "microaggregation", "time_limit": 5},
     ),
 }
 

@@ -53,8 +53,3 @@ def wait_until(holds):
 def served():
     """Starts `sfumato serve` with some options; variables of the environment are keywords."""
     return started
-
-
-@pytest.fixture(scope="session")
-def until():
-    return wait_until

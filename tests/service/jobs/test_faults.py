@@ -91,7 +91,7 @@ def small_disk(tmp_path):
 
 def test_a_full_disk_is_said_and_jobs_go_on_when_there_is_room(serving, until, rows, small_disk):
     folder = small_disk / "jobs"
-    with serving(folder) as client:
+    with serving(folder, free_bytes=1) as client:
         filling = small_disk / "filling"
         with filling.open("wb", buffering=0) as stream, pytest.raises(OSError):
             while True:

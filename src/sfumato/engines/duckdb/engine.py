@@ -17,6 +17,7 @@ from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.join import Joining
+from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
@@ -37,7 +38,7 @@ Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.in
 DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
 
-class DuckDBEngine(CountsPersons):
+class DuckDBEngine(CountsPersons, ReplacesColumns):
     """Rows in a file."""
 
     name = "duckdb"

@@ -23,6 +23,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.values import with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
+from sfumato.engines.survey_files import read_survey
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
@@ -78,6 +79,7 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         "excel": _excel,
         "sqlite": _sqlite,
         "duckdb": _duckdb,
+        "survey": _survey,
     }[format_of(path, data)]
     return opener(connection, path, data, names, scratch)
 
@@ -210,6 +212,11 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
     rows = cells if data.header is False else cells[1:]
     texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}
     return replace(_loaded(connection, texts), notes=notes)
+
+
+def _survey(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    survey = read_survey(path)
+    return _loaded(connection, {name: np.array(texts, object) for name, texts in survey.columns.items()})
 
 
 def _cells(name: str, values: Sequence[Any]) -> Any:

@@ -1,7 +1,7 @@
 """The engine for frames in memory: pandas, Polars and Arrow in, the same kind out, through narwhals."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.frames.apply import Application
 from sfumato.engines.frames.count import Coded, count_rows, factorize
-from sfumato.engines.frames.sources import check_kinds
+from sfumato.engines.frames.sources import bare, check_kinds
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
@@ -57,6 +57,23 @@ class FrameEngine(CountsPersons):
         if handling.person is not None:
             published.person_keys = keys
             published._coded[PERSON] = factorize(keys, as_text)
+        return published
+
+    def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "FrameEngine":
+        del target
+        backend = nw.get_native_namespace(self._frame)
+        series = []
+        for name, texts in columns.items():
+            kind = self._frame.schema[name]
+            if kind.is_numeric():
+                numbers = [None if text is None else float(text) for text in texts]
+                series.append(nw.new_series(name, numbers, nw.Float64, backend=backend))
+            else:
+                series.append(nw.new_series(name, list(texts), nw.String, backend=backend))
+        published = FrameEngine(bare(self._frame.with_columns(*series)).to_native(), self.notes)
+        published.person_keys = self.person_keys
+        if PERSON in self._coded:
+            published._coded[PERSON] = self._coded[PERSON]
         return published
 
     def data(self) -> Any:

@@ -1,7 +1,7 @@
 """The cluster engine: rows in Spark frames or files, counted and recoded by Spark jobs where they lie."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
+# Types whose values stay numbers when others stand in their place.
+NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
+
 
 class SparkEngine(CountsPersons):
     """Rows that Spark reads: of a frame that the caller holds, or of files.
@@ -38,6 +41,7 @@ class SparkEngine(CountsPersons):
         self.plan = plan or DataPlan()
         self.path = path
         self._kept: Any = None
+        self._placed: Any = None
         # The file with the keys of written rows' persons, where a column named them.
         self._persons_file: Path | None = None
 
@@ -145,6 +149,57 @@ class SparkEngine(CountsPersons):
         engine._persons_file = target.with_name(PERSONS_FILE)
         return engine
 
+    def texts(self, column: str) -> Sequence[str | None]:
+        if column == PERSON and self._persons_file is not None:
+            return self._keys_of_file()
+        place = (*self.columns, *self.source.hidden).index(column)
+        with faults(self.plan.encoding):
+            text = text_of(F.col(f"s{place}"), self.source.kind(place), False)
+            found = self._with_places().select(ROW, text.alias("t")).toArrow()
+        texts: list[str | None] = found.sort_by(ROW).column("t").to_pylist()
+        return texts
+
+    def _with_places(self) -> Any:
+        """The rows with numbers that grow in their order, kept: a second look must find the same."""
+        if self._placed is None:
+            self._placed = self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW)).persist()
+        return self._placed
+
+    def _keys_of_file(self) -> Sequence[str | None]:
+        from sfumato.engines.duckdb.engine import DuckDBEngine
+
+        engine = DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)
+        try:
+            engine.attach_persons(self._persons_file or Path())
+            return engine.texts(PERSON)
+        finally:
+            engine.close()
+
+    def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "SparkEngine":
+        pa = arrow()
+        with faults(self.plan.encoding):
+            rows = self._with_places()
+            places = rows.select(ROW).toArrow().sort_by(ROW).column(ROW)
+            arrays = {f"r{at}": pa.array(list(texts), pa.string()) for at, texts in enumerate(columns.values())}
+            other = rows.sparkSession.createDataFrame(pa.table({ROW: places, **arrays}))
+            joined = rows.join(other, ROW).orderBy(ROW)
+            names = (*self.columns, *self.source.hidden)
+            values = [self._replacement(place, name, tuple(columns)) for place, name in enumerate(names)]
+            frame = joined.select(*values).toDF(*names)
+            if self.path is None or target is None:
+                return self._handed_over(frame)
+            engine = self._written(frame, target, self.columns, self.source.separator)
+        engine._persons_file = self._persons_file
+        return engine
+
+    def _replacement(self, place: int, name: str, columns: tuple[str, ...]) -> Any:
+        """A column as it is, or what stands in its place: a number where it was one."""
+        if name not in columns:
+            return F.col(f"s{place}").alias(f"o{place}")
+        value = F.col(f"r{columns.index(name)}")
+        number = str(self.source.kind(place).typeName()) in NUMBERS
+        return (value.cast("double") if number else value).alias(f"o{place}")
+
     def _handed_over(self, frame: Any) -> "SparkEngine":
         """The published rows as a frame, kept so that the rows which are handed over are those that were recounted."""
         hidden = (PERSON,) if PERSON in frame.columns else ()
@@ -185,9 +240,10 @@ class SparkEngine(CountsPersons):
 
     def close(self) -> None:
         """Let go of what Spark keeps; the session is the caller's, or serves the next run."""
-        if self._kept is not None:
-            self._kept.unpersist()
-            self._kept = None
+        for kept in (self._kept, self._placed):
+            if kept is not None:
+                kept.unpersist()
+        self._kept = self._placed = None
 
     def _key(self, column: str) -> Any:
         place = (*self.columns, *self.source.hidden).index(column)

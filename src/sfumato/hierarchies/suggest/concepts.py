@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
-Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive"]
+Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 # What the values must be for a name to be believed: many, keys of rows or persons, numbers, or many texts.
 Demand = Literal["anything", "many", "key", "number", "text"]
 _SHORT = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})

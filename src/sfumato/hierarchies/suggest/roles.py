@@ -34,6 +34,8 @@ _KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone
 _KEY_DIGITS = 5
 _LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
+# More persons than there ever were.
+_MOST_PERSONS = 10**12
 _NUMERIC = ("ages", "years", "whole", "decimal")
 
 
@@ -66,7 +68,8 @@ class Suggestion:
         {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
         """
         typed = {} if self.type == "text" else {"type": self.type}
-        return {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {})
+        withheld = {"publish": "withheld"} if self.role == "weight" else {}
+        return {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | withheld
 
     def withheld(self, reason: str) -> "Suggestion":
         """The column withheld until somebody decides."""
@@ -139,6 +142,10 @@ def _judge_key_words(evidence: _Evidence) -> Suggestion | None:
 def _key(evidence: _Evidence, key: str, why: str) -> Suggestion:
     """What points to one person: withheld, or the person whom promises count where it repeats."""
     profile = evidence.profile
+    if key == "household":
+        return Suggestion("household", why)
+    if key == "weight" and _are_weights(profile):
+        return Suggestion("weight", why)
     if not _names_persons(evidence, key):
         return Suggestion("identifier", why)
     if profile.missing:
@@ -146,6 +153,18 @@ def _key(evidence: _Evidence, key: str, why: str) -> Suggestion:
     rows = f"{profile.present / len(profile.counts):.1f}"
     rank = 0 if {*meanings_of(profile.name)} & WORDS["persons"] else 2 if key == "key" else 1
     return Suggestion("person", reasons.PERSON.format(why=why, count=rows), rank=rank)
+
+
+def _are_weights(profile: Profile) -> bool:
+    """Whether every row has a number of persons that it stands for."""
+    return not profile.missing and all(map(_is_number_of_persons, profile.values))
+
+
+def _is_number_of_persons(text: str) -> bool:
+    try:
+        return 1 <= float(text) < _MOST_PERSONS
+    except ValueError:
+        return False
 
 
 def _names_persons(evidence: _Evidence, key: str) -> bool:

@@ -62,7 +62,7 @@ def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:
 
 def _substitute(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
     """Some column as the quasi-identifier that a plan needs."""
-    roles = ("insensitive", "sensitive", "identifier", "person")
+    roles = ("insensitive", "sensitive", "identifier", "person", "household", "weight")
     name = min(
         suggestions, key=lambda name: (roles.index(suggestions[name].role), profiles[name].separation), default=None
     )

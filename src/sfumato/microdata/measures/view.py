@@ -16,7 +16,7 @@ from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.covers import Domain, Pairs, Places, covers, domain_of
 from sfumato.microdata.models.classes import Counts, Floats, Mask
-from sfumato.microdata.plan.methods import CellSuppression, KOptimize
+from sfumato.microdata.plan.methods import CellSuppression, KOptimize, Microaggregation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, LevelRecoding, Recoding
 
@@ -148,6 +148,13 @@ def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domai
     """Side by side, a label and the rank of a value it covers; of numbers all ranks in between are covered, too."""
     if isinstance(recoding, LevelRecoding):
         return recoding.label_codes(place)[domain.values].astype(np.int64), np.arange(len(domain.values))
+    if isinstance(plan.method, Microaggregation):
+        # A mean is none of the values: it stands for those of its group, and all between them.
+        pieces = pieces_of(table, recoding)
+        ranks = domain.ranks[table.codes[pieces.combinations, place]]
+        labels = recoding.classes[pieces.classes, place].astype(np.int64)
+        found, ranks, _ = distinct_pairs(labels, ranks, len(domain.values), pieces.rows)
+        return found, ranks
     if isinstance(plan.method, KOptimize):
         # It publishes a value alike in all rows, and the report says so: `*` is what no other label covers.
         label = np.zeros(domain.ladder.size, np.int64)

@@ -26,6 +26,7 @@ FOLDERS = {
     "k-optimize": "k_optimize.search",
     "auto": "auto",
     "cells": "cells.search",
+    "microaggregation": "microaggregation",
 }
 
 

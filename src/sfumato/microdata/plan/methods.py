@@ -207,7 +207,17 @@ class CellSuppression:
     name: ClassVar[str] = "cells"
 
 
-Method = Auto | Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian | CellSuppression
+@dataclass(frozen=True, slots=True)
+class Microaggregation:
+    """All quasi-identifiers are microaggregated together, as their columns say: every group is a class."""
+
+    time_limit: Seconds = 60.0
+    name: ClassVar[str] = "microaggregation"
+
+
+Method = (
+    Auto | Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian | CellSuppression | Microaggregation
+)
 METHODS: tuple[type[Method], ...] = get_args(Method)
 METHOD: Tagged[Method] = Tagged(
     "name",

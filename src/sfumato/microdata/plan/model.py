@@ -15,6 +15,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
+from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Either, Number
@@ -59,15 +60,26 @@ class ColumnPlan:
             raise ValueError(
                 f"weight, min_level, max_level and importance belong to a quasi-identifier, this column is {self.role}."
             )
-        if self.operations is not None and self.role not in ("sensitive", "insensitive"):
+        aggregated = self.role == "quasi-identifier" and isinstance(self.perturbation, Microaggregate)
+        if self.published is not None and self.role not in ("sensitive", "insensitive") and not aggregated:
             raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
 
     @property
     def operations(self) -> PublishPlan | None:
-        """What is done to the column's numbers, where something is."""
+        """What is done to the column's numbers one by one, where something is."""
+        return None if self.perturbation is not None else self.published
+
+    @property
+    def published(self) -> PublishPlan | None:
+        """What is done to the column's values, where something is."""
         return None if isinstance(self.publish, str) else self.publish
+
+    @property
+    def perturbation(self) -> Perturbation | None:
+        """What changes the column by chance or by its neighbors, where something does."""
+        return None if self.published is None else self.published.perturbation
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +189,28 @@ class Plan:
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
         return self.named("quasi-identifier")
+
+    @property
+    def perturbations(self) -> dict[str, Perturbation]:
+        """The columns that are changed by chance or by their neighbors after the rows are recoded, and how."""
+        return {
+            name: column.perturbation
+            for name, column in self.columns.items()
+            if column.perturbation is not None and column.role != "quasi-identifier"
+        }
+
+    @property
+    def microaggregated(self) -> Microaggregate | None:
+        """How all quasi-identifiers are microaggregated together, where they are."""
+        asked = [self.columns[name].perturbation for name in self.quasi_identifiers]
+        first = asked[0] if asked else None
+        same = isinstance(first, Microaggregate) and all(operation == first for operation in asked)
+        return first if same and isinstance(first, Microaggregate) else None
+
+    @property
+    def swaps_households(self) -> bool:
+        """Whether households change their region."""
+        return any(isinstance(operation, SwapHouseholds) for operation in self.perturbations.values())
 
     @property
     def subset(self) -> Subset | None:

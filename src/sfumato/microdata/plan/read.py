@@ -18,9 +18,19 @@ from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.registry import MODEL, located
-from sfumato.microdata.plan.methods import METHOD, Auto, CellSuppression, FullDomain, KOptimize, Local, Mondrian
+from sfumato.microdata.plan.methods import (
+    METHOD,
+    Auto,
+    CellSuppression,
+    FullDomain,
+    KOptimize,
+    Local,
+    Microaggregation,
+    Mondrian,
+)
 from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan, ReleasePlan, Role, UtilityPlan
 from sfumato.microdata.plan.salvage import salvaged
+from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
 from sfumato.shapes import files
 from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import Choice, Faults, Integer, Key, ListOf, MapOf, Record, Refused, Schema
@@ -74,13 +84,15 @@ def _read(value: object, folder: Path) -> Plan:
     with suppress(Refused):
         plan = PLAN.read(value, "", faults)
     whole = plan if plan is not None else salvaged(value, PLAN)
+    text = dict(value) if isinstance(value, Mapping) else {}
     if whole is not None:
+        whole = replace(whole, text=text)
         faults.entries.extend(fault for fault in _faults_between(whole) if plan is not None or fault.at != "columns")
     if faults.entries or plan is None:
         raise PlanError(faults.entries, code="faults")
-    text = dict(value) if isinstance(value, Mapping) else {}
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
-    return replace(plan, folder=folder, text=text, privacy=privacy)
+    method = Microaggregation() if plan.microaggregated and "method" not in text else plan.method
+    return replace(plan, folder=folder, text=text, privacy=privacy, method=method)
 
 
 def _resolved(model: Model, plan: Plan, folder: Path) -> Model:
@@ -95,7 +107,11 @@ def _faults_between(plan: Plan) -> list[Fault]:
     if not plan.quasi_identifiers:
         faults.append(Fault("columns", "no column is a quasi-identifier.", "Give at least one that role."))
     for name in plan.quasi_identifiers:
-        if plan.columns[name].hierarchy is None and isinstance(plan.method, FullDomain | Auto):
+        if (
+            plan.columns[name].hierarchy is None
+            and isinstance(plan.method, FullDomain | Auto)
+            and not plan.microaggregated
+        ):
             faults.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
     if isinstance(plan.method, Mondrian):
         faults.extend(_level_faults(plan))
@@ -103,6 +119,7 @@ def _faults_between(plan: Plan) -> list[Fault]:
     if isinstance(plan.method, KOptimize):
         faults.extend(_k_optimize_faults(plan))
     faults.extend(_cells_faults(plan))
+    faults.extend(_perturbation_faults(plan))
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
@@ -235,6 +252,63 @@ def _k_optimize_faults(plan: Plan) -> list[Fault]:
             faults.append(Fault(f"columns.{name}.max_level", "does not go with k-optimize.", "It merges freely."))
     if plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with k-optimize.", "Use category or drop."))
+    return faults
+
+
+def _perturbation_faults(plan: Plan) -> list[Fault]:
+    """Faults of columns that are perturbed, and of what goes with them."""
+    faults = _aggregation_faults(plan)
+    for name, operation in plan.perturbations.items():
+        at = f"columns.{name}.publish"
+        if any(model.column == name for model in plan.privacy) or name in (plan.utility.target, _class_column(plan)):
+            faults.append(Fault(at, "a promise or measure is about this column.", "Perturb another, or promise less."))
+        named = (*getattr(operation, "strata", ()), *getattr(operation, "similar", ()))
+        for other in named:
+            faults.extend(_named_faults(plan, other, at))
+    if plan.perturbations and plan.output.partition:
+        faults.append(Fault("output.partition", "does not go with perturbation.", "Leave one out."))
+    if plan.swaps_households and plan.household is None:
+        faults.append(Fault("columns", "swap_households needs a column of role household.", "Name it."))
+    if plan.swaps_households and plan.person is not None:
+        faults.append(Fault("columns", "swap_households does not go with a person column.", "Leave one out."))
+    kinds: dict[tuple[str, str | None], object] = {}
+    for name, operation in plan.perturbations.items():
+        if operation.group or isinstance(operation, Microaggregate | SwapHouseholds):
+            other = kinds.setdefault((operation.name, operation.group), operation)
+            if other != operation:
+                faults.append(Fault(f"columns.{name}.publish", "differs from others of its group.", "Say the same."))
+    return faults
+
+
+def _class_column(plan: Plan) -> str | None:
+    return getattr(plan.method, "class_column", None)
+
+
+def _named_faults(plan: Plan, name: str, at: str) -> list[Fault]:
+    """Faults of a column that a perturbation looks at: it must be published."""
+    if name not in plan.columns:
+        return [Fault(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
+    hidden = name in plan.withheld_columns
+    return [Fault(at, f'the column "{name}" is not published.', "Name another.")] if hidden else []
+
+
+def _aggregation_faults(plan: Plan) -> list[Fault]:
+    """Faults of quasi-identifiers that are microaggregated: all of them are, in one grouping, or none."""
+    asked = [name for name in plan.quasi_identifiers if plan.columns[name].perturbation is not None]
+    named = isinstance(plan.method, Microaggregation)
+    if not asked:
+        return [Fault("method.name", "no quasi-identifier is microaggregated.", "Say so in publish.")] if named else []
+    faults = []
+    if not plan.microaggregated:
+        what = "quasi-identifiers are microaggregated all together in one grouping, or not at all."
+        faults.append(Fault("columns", what, "Give all the same publish: {microaggregate: k}, or another role."))
+    if not named and "method" in plan.text:
+        faults.append(Fault("method", "the microaggregation of all quasi-identifiers is the method.", "Leave it out."))
+    for place, model in enumerate(plan.privacy):
+        if not isinstance(model, KAnonymity) or model.subsets.entries:
+            faults.append(Fault(f"privacy[{place}]", "microaggregation keeps k-anonymity alone.", "Leave it out."))
+    if plan.person is not None or plan.data.on_missing == "any":
+        faults.append(Fault("columns", "microaggregation goes with neither person nor on_missing: any.", "Drop it."))
     return faults
 
 

@@ -1,7 +1,7 @@
 """What a plan says a column is published as: its operations, in the order in which they are asked."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
@@ -9,39 +9,90 @@ from sfumato.hierarchies.types import canonical
 from sfumato.microdata.publishing.bin import Bin
 from sfumato.microdata.publishing.bottom import Bottom
 from sfumato.microdata.publishing.operation import Operation
+from sfumato.microdata.publishing.perturbation import (
+    MICROAGGREGATE,
+    NOISE,
+    PRAM,
+    SWAP,
+    SWAP_HOUSEHOLDS,
+    Microaggregate,
+    Noise,
+    Perturbation,
+    Pram,
+    RankSwap,
+    SwapHouseholds,
+)
 from sfumato.microdata.publishing.round import Round
 from sfumato.microdata.publishing.top import Top
-from sfumato.shapes.records import Note
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import Either, Number
 
 # Keys of `publish` and the operation of each, in the order in which a number is offered to them.
 OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top": Top, "round": Round, "bin": Bin}
+PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A limit as a share of the rows: 0.99 is the value that 99 % of the numbers do not exceed."""
+
+    share: Annotated[float, Note("of the numbers, from the least on", minimum=0, maximum=1)]
+
+
+def _limit(about: str) -> Either:
+    return Either((((int, float), Number()), ((dict,), record_of(Share))), about)
+
+
+BOTTOM = _limit("numbers below it are published as <bottom; or a share of the rows")
+TOP = _limit("numbers above it are published as >top; or a share of the rows")
 
 
 @dataclass(frozen=True, slots=True)
 class PublishPlan:
-    """How the numbers of a column are published; the first operation that says something of a number decides."""
+    """How the values of a column are published.
 
-    bottom: Annotated[float | None, Note("numbers below it are published as <bottom")] = None
-    top: Annotated[float | None, Note("numbers above it are published as >top")] = None
+    Of bottom, top, round and bin, the first that says something of a number decides. Or one perturbation, after which
+    numbers may be rounded.
+    """
+
+    bottom: Annotated[float | Share | None, BOTTOM] = None
+    top: Annotated[float | Share | None, TOP] = None
     round: Annotated[float | None, Note("numbers are rounded to a multiple of it")] = None
     bin: Annotated[float | None, Note("numbers are published as intervals of this width")] = None
+    microaggregate: Annotated[Microaggregate | None, MICROAGGREGATE] = None
+    noise: Annotated[Noise | None, NOISE] = None
+    swap: Annotated[RankSwap | None, SWAP] = None
+    pram: Annotated[Pram | None, PRAM] = None
+    swap_households: Annotated[SwapHouseholds | None, SWAP_HOUSEHOLDS] = None
 
     def __post_init__(self) -> None:
-        if not any(True for _ in self.operations()):
-            raise ValueError(f"publish must name an operation: {', '.join(OPERATIONS)}.")
+        asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]
+        if not asked and not any(getattr(self, name) is not None for name in OPERATIONS):
+            raise ValueError(f"publish must name an operation: {', '.join((*OPERATIONS, *PERTURBATIONS))}.")
+        if len(asked) > 1:
+            raise ValueError(f"{asked[0]} and {asked[1]} do not go together.")
+        if asked and any(getattr(self, name) is not None for name in ("bottom", "top", "bin")):
+            raise ValueError(f"{asked[0]} goes with round alone.")
+        if asked and self.round is not None and not getattr(self, asked[0]).numbers:
+            raise ValueError(f"{asked[0]} is about categories: it goes without round.")
         if self.round is not None and self.bin is not None:
             raise ValueError("round and bin do not go together.")
         if any(step is not None and step <= 0 for step in (self.round, self.bin)):
             raise ValueError("round and bin must be greater than 0.")
-        if self.bottom is not None and self.top is not None and self.bottom > self.top:
+        if isinstance(self.bottom, int | float) and isinstance(self.top, int | float) and self.bottom > self.top:
             raise ValueError("bottom is above top.")
 
+    @property
+    def perturbation(self) -> Perturbation | None:
+        """What changes the column by chance or by its neighbors, where something does."""
+        return next((part for name in PERTURBATIONS if (part := getattr(self, name)) is not None), None)
+
     def operations(self) -> Iterator[Operation]:
-        """The operations asked for."""
-        for part in fields(self):
-            asked = getattr(self, part.name)
+        """The operations on single numbers asked for."""
+        for name, operation in OPERATIONS.items():
+            asked = getattr(self, name)
             if asked is not None:
-                yield OPERATIONS[part.name](Decimal(str(asked)))
+                yield operation(Decimal(str(asked)))
 
     def publish(self, texts: Sequence[str]) -> list[str | None]:
         """What each text is published as; None for one that is no number.

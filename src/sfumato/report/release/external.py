@@ -82,7 +82,15 @@ def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
 def _column(dossier: Dossier, name: str) -> dict[str, Any]:
     told = dossier.evidence.meanings.get(name, ()) if dossier.evidence else ()
     values = [{"value": label, "stands_for": meaning} for label, meaning in told]
-    return {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
+    entry = {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
+    matrices = _matrices(dossier, name)
+    return entry | ({"matrices": matrices} if matrices else {})
+
+
+def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
+    """By which probabilities categories were changed, so that analysts can correct what they compute."""
+    operations = (dossier.report.details.get("perturbation") or {}).get("operations", ())
+    return next((entry["matrices"] for entry in operations if "matrices" in entry and name in entry["columns"]), {})
 
 
 def _columns(dossier: Dossier) -> str:

@@ -8,6 +8,7 @@ from sfumato.microdata.outcome import Report
 from sfumato.report.page.html_parts import page, paragraph
 from sfumato.report.release import optimality, sections, sentences, sign_off
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.perturbation import perturbation
 from sfumato.texts.words import words_in
 
 
@@ -79,6 +80,7 @@ def html(dossier: Dossier) -> str:
         sections.columns(dossier),
         sections.risk(dossier),
         sections.utility(dossier),
+        perturbation(dossier),
         sections.trade_off(dossier),
         sign_off.decisions(dossier),
         sections.notes(dossier),

@@ -10,6 +10,7 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.microdata.models.named_values import named
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.perturbation import Perturbation
 from sfumato.microdata.verdict import Promise
 from sfumato.texts.words import Words
 
@@ -101,6 +102,12 @@ def limits(words: Words, models: tuple[str, ...]) -> list[str]:
     return [words[key] for key in keys]
 
 
+def told(words: Words, operation: Perturbation) -> str:
+    """What a perturbation does to a column, in a sentence."""
+    number = next((value for key in ("k", "share", "stay") if (value := getattr(operation, key, None)) is not None), 0)
+    return words[f"perturbed.{operation.name}"].format(number=words.figure(f"{number:g}"))
+
+
 def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str | None:
     """What happens to a column that is no quasi-identifier; None for one that is."""
     column = plan.columns[name]
@@ -110,6 +117,8 @@ def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str |
         asked = {part.name: getattr(column.operations, part.name) for part in fields(column.operations)}
         steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
         return words["fate.changed"].format(steps=steps)
+    if column.perturbation is not None and column.role != "quasi-identifier":
+        return told(words, column.perturbation)
     role = column.role
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
 

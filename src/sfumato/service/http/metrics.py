@@ -7,6 +7,7 @@ import os
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # Read when the library is first imported: from then on figures lie in files of the folder that it names.
@@ -20,6 +21,7 @@ class Metrics:
     def __init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
+        self._further: list[Collector] = []
         names = ("method", "route", "status")
         self._seconds = Histogram(
             "sfumato_request_seconds", "Time to answer a request.", names, registry=self._registry, buckets=BOUNDS
@@ -31,10 +33,17 @@ class Metrics:
         self._seconds.labels(*labels).observe(seconds)
         self._records.inc(records)
 
+    def add(self, figures: Collector) -> None:
+        """Tell further figures, which are looked up when somebody asks."""
+        self._registry.register(figures)
+        self._further.append(figures)
+
     def text(self) -> str:
         """All figures in Prometheus' text format."""
         registry = self._registry
         if VARIABLE in os.environ:
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+            for figures in self._further:
+                registry.register(figures)
         return generate_latest(registry).decode()

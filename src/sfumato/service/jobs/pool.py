@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import signal
 import threading
 import time
@@ -32,6 +33,8 @@ RETRY_SECONDS = 1.0
 CLEANING_SECONDS = 2.0
 ENDING_SECONDS = 5.0
 OPEN_FILES = 1024
+# So many beats may be missed before the store counts as one that cannot be written.
+SILENT_BEATS = 2.5
 STORE_FAULTS = (StoreUnavailableError, OSError)
 WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
 
@@ -81,6 +84,25 @@ class Pool:
     def folder(self, job_id: str) -> Path:
         """Where a job's files lie."""
         return self.folders.of(job_id)
+
+    def running(self) -> int:
+        """How many processes do jobs now."""
+        with self._lock:
+            return len(self._running)
+
+    def threads_alive(self) -> int:
+        """How many of the threads that care for jobs are there."""
+        return sum(thread.is_alive() for thread in self._threads)
+
+    def fault(self) -> str | None:
+        """What keeps this server from doing jobs, if anything does."""
+        if self.threads_alive() < len(self._threads):
+            return "a thread that cares for jobs has ended"
+        if self.leases.silent_seconds > SILENT_BEATS * self.leases.beat_seconds:
+            return "the store of jobs cannot be written"
+        if shutil.disk_usage(self.settings.folder).free < self.settings.free_bytes:
+            return "the disk of jobs is nearly full"
+        return self.audit.fault
 
     def wake(self) -> None:
         """Look for a new job at once."""

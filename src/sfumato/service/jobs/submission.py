@@ -1,5 +1,8 @@
 """Taking a job on: its files in place, its row in the store, within what its owner and the server may hold."""
 
+import errno
+import os
+import shutil
 from http import HTTPStatus
 
 from sfumato.service.http.problems import RefusedError
@@ -44,7 +47,10 @@ def check_room(pool: Pool, owner: str) -> None:
 
     Raises:
         RefusedError: Too many jobs wait, or too many of this owner have not ended.
+        OSError: The disk is nearly full.
     """
+    if shutil.disk_usage(pool.settings.folder).free < pool.settings.free_bytes:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if pool.store.counts()["queued"] >= pool.settings.waiting:
         raise _busy("limit.busy", "Too many jobs wait; try again later.")
     if owner and pool.store.use_of(owner)[0] >= pool.settings.user_jobs:

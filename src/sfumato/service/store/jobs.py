@@ -126,6 +126,12 @@ class JobStore:
             rows = transaction.run("SELECT state, count(*) AS number FROM jobs GROUP BY state").rows
         return dict.fromkeys(STATES, 0) | {row["state"]: row["number"] for row in rows}
 
+    def longest_wait(self) -> float:
+        """Seconds that the oldest job that waits has waited."""
+        with self._database.transaction(writes=False) as transaction:
+            rows = transaction.run("SELECT min(created) AS first FROM jobs WHERE state = 'queued'").rows
+            return max(0.0, transaction.now - rows[0]["first"]) if rows[0]["first"] is not None else 0.0
+
     def use_of(self, owner: str) -> tuple[int, int]:
         """What somebody has here: jobs that have not ended, and bytes of all jobs."""
         with self._database.transaction(writes=False) as transaction:

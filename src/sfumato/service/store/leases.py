@@ -38,17 +38,23 @@ class Leases:
         self.id = new_id()
         self.beat_seconds = seconds / BEATS
         self._silences: dict[str, _Silence] = {}
-        self._looked = time.monotonic()
+        self._looked = self._renewed = time.monotonic()
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long ago this server could last say that it is there."""
+        return time.monotonic() - self._renewed
 
     def renew(self) -> bool:
         """Say that this server is there; whether its lease still was, or had to be taken anew."""
         with self._database.transaction() as transaction:
             own = "UPDATE leases SET beat = beat + 1, seen = ? WHERE id = ?"
-            if transaction.run(own, (transaction.now, self.id)).count:
-                return True
-            place = (self.id, socket.gethostname(), os.getpid(), transaction.now)
-            transaction.run("INSERT INTO leases (id, host, process, beat, seen) VALUES (?, ?, ?, 0, ?)", place)
-            return False
+            kept = transaction.run(own, (transaction.now, self.id)).count == 1
+            if not kept:
+                place = (self.id, socket.gethostname(), os.getpid(), transaction.now)
+                transaction.run("INSERT INTO leases (id, host, process, beat, seen) VALUES (?, ?, ?, 0, ?)", place)
+        self._renewed = time.monotonic()
+        return kept
 
     def drop(self) -> None:
         """Say that this server goes."""

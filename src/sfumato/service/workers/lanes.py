@@ -62,6 +62,12 @@ class Lanes:
             what = "The process of this request was ended; nothing was anonymized."
             raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
 
+    def counts(self) -> dict[str, int]:
+        """How many workers are at work, idle, and how many requests wait for one."""
+        idle = sum(worker is not None for worker in list(self._idle._queue))  # type: ignore[attr-defined]
+        busy = len(self._workers) - idle
+        return {"busy": max(0, busy), "idle": idle, "waiting": max(0, self._waiting - max(0, busy))}
+
     async def close(self) -> None:
         """Let all workers go."""
         if self._warming is not None:

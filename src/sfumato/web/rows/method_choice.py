@@ -11,7 +11,18 @@ from sfumato.web.forms import Form, Values
 from sfumato.web.projects.workspace import Workspace
 
 # In the order in which they are offered: what suits most people first.
-METHODS = ("auto", "optimal", "local", "mondrian", "k-optimize", "cells", "samarati", "greedy", "exhaustive")
+METHODS = (
+    "auto",
+    "optimal",
+    "local",
+    "mondrian",
+    "k-optimize",
+    "cells",
+    "microaggregation",
+    "samarati",
+    "greedy",
+    "exhaustive",
+)
 PUBLISHED_ROLES = ("sensitive", "insensitive")
 # Percent of the rows that can be withheld on the page; K-Optimize puts a price on each and may withhold all.
 MOST_PERCENT = {"k-optimize": 100}

@@ -8,15 +8,19 @@ from typing import Any
 
 from sfumato.delimited import Dialect, read_lines
 from sfumato.engines.duckdb.engine import Row
-from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.publishing.plan import PublishPlan, Share
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.page.plots import Pair
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.measure_sections import forcing_sentences
+from sfumato.shapes.records import record_of
+from sfumato.shapes.shapes import read
 from sfumato.texts.words import Words
 
 MOST_POINTS = 3_000
+# What stands for a value that was changed by chance or by its neighbors: which row it came from is not kept.
+CHANGED = "≈"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     missing = set(plan["data"].get("missing", ()))
+    columns = recoding["plan"]["columns"]
     subset = next((entry["subset"] for entry in plan["privacy"] if entry["model"] == "delta-presence"), None)
     marks = {} if subset is None else {subset["column"]: "*"}
     pairs: list[tuple[Row, Row | None]] = []
@@ -86,7 +91,7 @@ def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -
             pairs.append((row, None))
         else:
             labels = dict(zip(names, outcome[0], strict=True))
-            others = {name: _published(row[name], column) for name, column in plan["columns"].items() if name in row}
+            others = {name: _published(row[name], column) for name, column in columns.items() if name in row}
             pairs.append((row, {**row, **others, **marks, **labels}))
     return pairs
 
@@ -98,13 +103,18 @@ def _published(text: str | None, column: Mapping[str, Any]) -> str | None:
     ('*', 'key')
     >>> _published("1234", {"role": "sensitive", "publish": {"round": 100}})
     '1200'
+    >>> _published("1234", {"role": "sensitive", "publish": {"noise": 0.1}})
+    '≈'
     """
     publish = column.get("publish")
     if column["role"] in ("identifier", "person", "household") or column.get("publish") == "withheld":
         return publish or "*"
     if publish is None or text is None:
         return text
-    return PublishPlan(**publish).publish([text])[0] or text
+    plan = read(record_of(PublishPlan), publish)
+    if plan.perturbation is not None:
+        return CHANGED
+    return text if isinstance(plan.top, Share) or isinstance(plan.bottom, Share) else plan.publish([text])[0] or text
 
 
 def divided(folder: Path) -> bool:

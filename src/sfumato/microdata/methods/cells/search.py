@@ -28,6 +28,7 @@ from sfumato.microdata.models.classes import Counts, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.division import division_of
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
 
 NEVER = "never"
@@ -191,9 +192,4 @@ def _division(plan: Plan, table: FrequencyTable, rows: HiddenRows, classes: Coun
     first[1:] = (combinations[1:] != combinations[:-1]) | (owners[1:] != owners[:-1])
     counts = np.add.reduceat(rows.rows[order], np.flatnonzero(first))
     combinations, owners = combinations[first], owners[first]
-    parted = (np.bincount(combinations, minlength=len(table.counts)) > 1)[combinations]
-    if not parted.any():
-        return None
-    nothing = np.zeros(int(parted.sum()), np.int64)
-    key = f"{plan.secret}:division:"
-    return Division(key, None, (None,), {}, combinations[parted], nothing, owners[parted], counts[parted])
+    return division_of(plan.secret, table, combinations, owners, counts)

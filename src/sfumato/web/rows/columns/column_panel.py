@@ -10,6 +10,7 @@ from nicegui import events, ui
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.types import canonical
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.shapes.files import written
@@ -20,6 +21,7 @@ from sfumato.web.rows.columns import ladder_preview
 from sfumato.web.rows.columns.columns_table import short_role
 from sfumato.web.rows.columns.hierarchy_editor import HierarchyEditor
 from sfumato.web.rows.columns.hierarchy_start import KINDS, start
+from sfumato.web.rows.columns.publish_choice import PublishChoice
 
 EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
 ECHO_SECONDS = 3.0
@@ -55,6 +57,16 @@ class ColumnPanel:
             self._ladder()
         else:
             self._values()
+        if role in ("sensitive", "insensitive"):
+            PublishChoice(words, self.plan, self._is_numeric(), self._published).build()
+
+    def _is_numeric(self) -> bool:
+        """Whether all values are numbers."""
+        return canonical(list(self.column.counts), "decimal")[1] == []
+
+    def _published(self) -> None:
+        self.workspace.touch()
+        self._changed()
 
     def _values(self) -> None:
         """The most frequent values, for a column that has no ladder."""

@@ -98,4 +98,7 @@ def give_role(column: dict[str, Any], role: str, suggested: dict[str, Any]) -> N
     else:
         for key in OF_LADDERS:
             column.pop(key, None)
+    column.pop("publish", None)
+    if role == suggested.get("role") and "publish" in suggested:
+        column["publish"] = suggested["publish"]
     column["role"] = role

@@ -8,6 +8,7 @@ from sfumato.microdata.plan.model import ROLES
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns import column_figures
+from sfumato.web.rows.columns.publish_choice import STARTS, chosen
 
 HEADS = ("column", "holds", "distinct", "role", "why_role", "ladder")
 # Beyond so many values, a ladder is not drawn before it is looked at.
@@ -66,6 +67,9 @@ class ColumnsTable:
 
     def _ladder(self, column: Column, plan: dict[str, Any]) -> str:
         words, role = self.words, plan["role"]
+        operation, _ = chosen(plan.get("publish"))
+        if operation in STARTS:
+            return f'<span class="why">{escape(words[f"publish.{operation}"])}</span>'
         if role != "quasi-identifier":
             return f'<span class="why">{escape(words[f"columns.fate.{role}"])}</span>'
         key = (column.name, repr((plan.get("hierarchy"), plan.get("type"))))

@@ -1,0 +1,39 @@
+"""The configuration file of `sfumato serve`: the options of the command, by their names, in TOML."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sfumato.errors import PlanError, did_you_mean
+
+# What an operator asks for once, and does not configure.
+NOT_CONFIGURED = frozenset({"config", "new_api_key", "open_browser", "help"})
+
+
+def read_configuration(context: typer.Context, path: Path | None) -> Path | None:
+    """Let options that are given neither on the command line nor in the environment be those of a file.
+
+    Raises:
+        PlanError: It cannot be read, is no TOML, or names an option that there is not.
+    """
+    if path is None or context.resilient_parsing:
+        return path
+    names = {str(one.name) for one in context.command.params} - NOT_CONFIGURED
+    content = {name.replace("-", "_"): value for name, value in _content(path).items()}
+    for name in content:
+        if name not in names:
+            what = f"the configuration names the option {name}, which there is not."
+            raise PlanError(what, did_you_mean(name, names), "configuration")
+    context.default_map = {**(context.default_map or {}), **content}
+    return path
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise PlanError(f"the configuration {path.name} cannot be read.", "Check the path.", "configuration") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"the configuration {path.name} is no TOML: {error}.", code="configuration") from None

@@ -1,0 +1,64 @@
+"""Published rows written once more, with other values in some columns."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines import sql
+from sfumato.engines.duckdb.apply import as_text
+from sfumato.engines.duckdb.sources import ROW, Source
+from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.errors import EngineError
+
+# Types whose values stay numbers when others stand in their place.
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+def replacing(source: Source, kinds: Mapping[str, str], columns: tuple[str, ...], target: Path) -> str:
+    """Write the rows of a source with the texts of the table `replacing` (place, r0, r1, …) in some columns."""
+    values = []
+    for column in source.columns:
+        value = f"s.{sql.name(column)}"
+        if column in columns:
+            value = f"r.r{columns.index(column)}"
+            if kinds.get(column, "").lstrip("U").startswith(NUMBERS):
+                value = f"CAST({value} AS DOUBLE)"
+        values.append(f"{value} AS {sql.name(column)}")
+    rows = f"{source.with_numbers} AS s JOIN replacing AS r ON r.place = s.{ROW}"
+    select = f"SELECT {sql.listed(values)} FROM {rows} ORDER BY s.{ROW}"
+    return copy_statement(select, target, source.separator)
+
+
+class ReplacesColumns:
+    """How the embedded engine reads columns of published rows, and writes the rows with others in their place."""
+
+    def texts(self: Any, column: str) -> Sequence[str | None]:
+        """A column of the rows as texts."""
+        table = self._person_rows if column == PERSON else self.source.table
+        with self.faults(reads=True):
+            arrays = self._connection.execute(f"SELECT {as_text(column)} AS t FROM {table} AS s").fetchnumpy()
+        texts = arrays["t"]
+        values: list[str | None] = np.ma.filled(texts, None).tolist()
+        return values
+
+    def replaced(self: Any, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> Any:
+        """The same rows with other texts in some columns."""
+        if target is None:
+            raise EngineError("the release of a file is a file.", "Name a folder for it.", "no-target")
+        arrays = {f"r{place}": np.array(texts, object) for place, texts in enumerate(columns.values())}
+        with self.faults():
+            rows = len(next(iter(arrays.values())))
+            self._load("replacing", arrays | {"place": np.arange(1, rows + 1)})
+            self._run(replacing(self.source, self._kinds(), tuple(columns), target))
+            self._run("DROP TABLE replacing")
+        published = type(self).of_published(target, self.columns, self.source.separator, self.plan)
+        if self.person_column is not None:
+            published.attach_persons(target.with_name(PERSONS_FILE))
+        return published
+
+    def _kinds(self: Any) -> dict[str, str]:
+        """DuckDB's types of all columns."""
+        return {str(row[0]): str(row[1]) for row in self._run(f"DESCRIBE SELECT * FROM {self.source.table}")}

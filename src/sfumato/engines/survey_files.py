@@ -1,0 +1,161 @@
+"""Files of statistical packages: SPSS, Stata and SAS, read with the labels of their values, and SPSS and Stata written.
+
+Values are read as texts, as from any other file: a whole number has no decimals, a date is written as in ISO 8601. What
+the packages know besides (labels of columns and of values) is kept apart, so that it can be given back.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sfumato.delimited import damaged
+from sfumato.engines.frames.sources import frame_of, installed
+from sfumato.engines.names import check_names
+from sfumato.engines.texts import as_text, no_text
+from sfumato.errors import DataError, PlanError, extra_part
+
+# Endings of files, and what pyreadstat reads them with.
+READERS = {
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".por": "read_por",
+    ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta"}
+Texts = list[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyLabels:
+    """What a statistical package knows of columns besides their values.
+
+    Attributes:
+        columns: The label of each column that has one.
+        values: For each column whose values have labels, the label of each value's text.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"columns": dict(self.columns), "values": {name: dict(labels) for name, labels in self.values.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The rows of such a file as texts, by column, and their labels."""
+
+    columns: Mapping[str, Texts]
+    labels: SurveyLabels
+
+    def labeled(self) -> dict[str, Texts]:
+        """The rows with the labels of values in place of the values that have one."""
+        return {
+            name: [None if text is None else self.labels.values.get(name, {}).get(text, text) for text in texts]
+            for name, texts in self.columns.items()
+        }
+
+
+def read_survey(path: Path, catalog: Path | None = None) -> Survey:
+    """The rows of an SPSS, Stata or SAS file.
+
+    Args:
+        catalog: The file with the labels of values (sas7bcat), which SAS keeps apart.
+
+    Raises:
+        PlanError: The ending tells no such file.
+        DataError: The file cannot be read, or has values without texts.
+    """
+    if path.suffix.lower() not in READERS:
+        raise PlanError(f'the ending "{path.suffix}" tells no survey.', f"Known: {', '.join(READERS)}.", "format")
+    with extra_part("pyreadstat", "survey"):
+        import pyreadstat
+    if not path.exists():
+        raise DataError(f"there is no file {path.name}.", "Check the path.", "no-file")
+    more = {} if catalog is None else {"catalog_file": str(catalog)}
+    try:
+        content, meta = getattr(pyreadstat, READERS[path.suffix.lower()])(str(path), output_format="dict", **more)
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError):
+        raise damaged(path) from None
+    check_names(list(content))
+    columns = {name: _texts(name, list(values)) for name, values in content.items()}
+    return Survey(columns, _labels(meta))
+
+
+def _texts(name: str, values: Sequence[Any]) -> Texts:
+    try:
+        return [None if value == "" else as_text(_whole(value)) for value in values]
+    except TypeError:
+        raise no_text(name) from None
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _labels(meta: Any) -> SurveyLabels:
+    columns = {name: label for name, label in (meta.column_names_to_labels or {}).items() if label}
+    values = {
+        name: {str(as_text(_whole(value))): str(label) for value, label in labels.items()}
+        for name, labels in (meta.variable_value_labels or {}).items()
+    }
+    return SurveyLabels(columns, values)
+
+
+def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path) -> None:
+    """Write rows to an SPSS or Stata file: numbers as numbers, with the labels of columns and values that they had.
+
+    A value that no label is known for, as those of generalized columns, makes its column one of texts.
+
+    Raises:
+        PlanError: The ending tells neither.
+        DataError: The package takes no such names or values.
+    """
+    writer = WRITERS.get(path.suffix.lower())
+    if writer is None:
+        raise PlanError(f'surveys are not written as "{path.suffix}".', f"Known: {', '.join(WRITERS)}.", "format")
+    with extra_part("pyreadstat", "survey"):
+        import pyreadstat
+    numbers = {name: _numbers(texts) for name, texts in columns.items()}
+    rows = {name: found if (found := numbers[name]) is not None else _present(columns[name]) for name in columns}
+    value_labels = {
+        name: {_number(text): label for text, label in texts.items() if _number(text) is not None}
+        for name, texts in labels.values.items()
+        if numbers.get(name) is not None
+    }
+    known = {name: label for name, label in labels.columns.items() if name in columns}
+    try:
+        getattr(pyreadstat, writer)(
+            frame_of(rows, installed("pandas", "polars")),
+            str(path),
+            column_labels=known,
+            variable_value_labels=value_labels,
+        )
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
+        raise DataError(
+            "the rows cannot be written to this kind of file.",
+            "Names of columns must be short and plain, texts not too long.",
+            "unwritable",
+        ) from None
+
+
+def _present(texts: Texts) -> list[str]:
+    """Texts, an empty one where one is missing: these packages know no other for texts."""
+    return ["" if text is None else text for text in texts]
+
+
+def _numbers(texts: Texts) -> list[float | None] | None:
+    """A column as numbers; None where some text is none."""
+    numbers = [None if text is None else _number(text) for text in texts]
+    wrong = any(number is None and text is not None for number, text in zip(numbers, texts, strict=True))
+    return None if wrong or all(number is None for number in numbers) else numbers
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,83 @@
+"""Microaggregation of all quasi-identifiers together: every group of at least k rows is a class, published by its
+means.
+
+See perturbation/microaggregation.py for the groups. Every row of a class gets the same values, also after rounding:
+that is k-anonymity, and it is recounted and verified as such.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import DataError, UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
+from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.numbers import numbers_of, texts_of
+from sfumato.microdata.plan.methods import Microaggregation
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.perturbation import Microaggregate
+from sfumato.microdata.recoding.division import division_of
+from sfumato.microdata.recoding.recoding import ClassRecoding
+
+
+def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """The classes of a table by microaggregation.
+
+    Raises:
+        UnattainableError: There are fewer rows than a group must have.
+        DataError: A value is missing, or no number.
+    """
+    del method
+    operation = plan.microaggregated or Microaggregate(2)
+    k = max(operation.k, *(model.least_rows for model in plan.privacy))
+    if k > table.rows:
+        raise UnattainableError(
+            f"k = {k} needs at least {k} rows, the data have {table.rows}.", "Ask for less.", "rows"
+        )
+    combinations = np.repeat(np.arange(len(table.counts)), table.counts)
+    values = _values(plan, table)[combinations]
+    groups = groups_of(values, k, operation.refine)
+    if progress is not None:
+        progress(1, 1)
+    loss = information_loss(values, groups)
+    recoding = _recoding(plan, table, combinations, means_of(values, groups), groups)
+    figures = {"k": k, "groups": int(groups.max()) + 1, "information_loss": loss, "refine": operation.refine}
+    details = {"microaggregation": figures}
+    return Result(recoding, "information-loss", loss, {}, False, 1, 1, details=details)
+
+
+def _recoding(plan: Plan, table: FrequencyTable, combinations: Counts, means: Floats, groups: Counts) -> ClassRecoding:
+    """Groups as classes; those of the same published means are one."""
+    first = np.unique(groups, return_index=True)[1]
+    coded = []
+    for place, name in enumerate(table.columns):
+        publish = plan.columns[name].published
+        texts = texts_of(means[first, place], None if publish is None else publish.round)
+        coded.append(distinct_labels(texts, np.arange(len(texts))))
+    labels = tuple(entry[0] for entry in coded)
+    classes, places = distinct_classes(labels, np.column_stack([entry[1] for entry in coded]))
+    pairs, rows = np.unique(np.column_stack([combinations, places[groups]]), axis=0, return_counts=True)
+    owners = np.empty(len(table.counts), np.int64)
+    owners[pairs[::-1, 0]] = pairs[::-1, 1]
+    rows = rows.astype(np.int64)
+    division = division_of(plan.secret, table, pairs[:, 0], pairs[:, 1], rows)
+    sizes = np.bincount(pairs[:, 1], weights=rows, minlength=len(classes)).astype(np.int64)
+    return replace(recode_classes(table, owners, labels, classes, division), sizes=sizes)
+
+
+def _values(plan: Plan, table: FrequencyTable) -> Floats:
+    """The numbers of each combination."""
+    columns = []
+    for name, ladder, codes in zip(table.columns, table.ladders, table.codes.T, strict=True):
+        if None in ladder.places:
+            raise DataError(
+                f'column "{name}": some values are missing, which have no mean.',
+                "Drop such rows (data.on_missing: drop), or give the column another role.",
+                "missing",
+                column=name,
+            )
+        columns.append(numbers_of(ladder.values, name, plan.data.missing)[codes])
+    return np.column_stack(columns)

@@ -1,0 +1,1 @@
+"""Perturbation: numbers and categories that are published changed, one operation a file."""

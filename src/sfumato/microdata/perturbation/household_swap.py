@@ -1,0 +1,94 @@
+"""Targeted record swapping: households change their region with households like them, those most at risk first.
+
+As the offices of the United Kingdom and the European census do it (Spicer, K., Tudor, C., Cornish, G. 2013. Intruder
+testing). A household is risky where some member is one of fewer than k rows of its region with the same
+quasi-identifiers. All columns of a group of regions move together, so that districts stay in their states; everything
+else of a household stays, and so do all tables that no region is in. The number of households of each size stays in
+every region.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.models.classes import Mask
+from sfumato.microdata.perturbation.draws import uniforms
+
+Codes = npt.NDArray[np.int64]
+
+
+def risky_rows(regions: Codes, keys: Codes, k: int) -> Mask:
+    """Rows of which fewer than k have the same keys in the same region."""
+    columns = np.column_stack([regions, keys])
+    owners, _ = numbers_of(columns, [int(column.max(initial=0)) + 1 for column in columns.T])
+    risky: Mask = np.bincount(owners)[owners] < k
+    return risky
+
+
+def partners_of(households: Codes, regions: Codes, similar: Codes, risky: Mask, share: float, key: str) -> Codes:
+    """For each row the row whose region it gets, or itself.
+
+    Args:
+        households: Of each row, numbered from 0; regions: its region; similar: (rows, columns) in which both agree.
+        risky: Rows that make their household one to be swapped; share: of households that are swapped at least.
+    """
+    count = int(households.max(initial=-1)) + 1
+    first, sizes, at_risk = _of_households(households, risky, count)
+    order = np.lexsort((uniforms(key, count), ~at_risk))
+    wanted = max(int(at_risk.sum()), int(np.ceil(share * count)))
+    region = regions[first]
+    alike, _ = _profiles(households, similar, sizes, count)
+    free = np.ones(count, bool)
+    swapped = np.arange(count)
+    waiting: dict[int, list[int]] = {}
+    for household in order[::-1].tolist():
+        waiting.setdefault(int(alike[household]), []).append(household)
+    done = 0
+    for household in order.tolist():
+        if done >= wanted:
+            break
+        if not free[household]:
+            continue
+        other = _partner(waiting[int(alike[household])], household, region, free)
+        if other is not None:
+            free[[household, other]] = False
+            swapped[household], swapped[other] = other, household
+            done += 2
+    others = swapped[households]
+    return np.where(others == households, np.arange(len(households)), first[others])
+
+
+def _of_households(households: Codes, risky: Mask, count: int) -> tuple[Codes, Codes, Mask]:
+    """The first row of each household, its rows, and whether one of them is risky."""
+    first = np.zeros(count, np.int64)
+    first[households[::-1]] = np.arange(len(households) - 1, -1, -1)
+    at_risk = np.bincount(households, weights=risky, minlength=count) > 0
+    return first, np.bincount(households, minlength=count), at_risk
+
+
+def _profiles(households: Codes, similar: Codes, sizes: Codes, count: int) -> tuple[Codes, int]:
+    """Households that are alike: of one size, with the same values in the similar columns, member by member."""
+    if not similar.shape[1]:
+        return sizes, 0
+    values, _ = numbers_of(similar, [int(column.max(initial=0)) + 1 for column in similar.T])
+    order = np.lexsort((values, households))
+    profiles: dict[Sequence[int], int] = {}
+    alike = np.zeros(count, np.int64)
+    ends = np.cumsum(sizes)
+    for household in range(count):
+        members = tuple(values[order[ends[household] - sizes[household] : ends[household]]].tolist())
+        alike[household] = profiles.setdefault(members, len(profiles))
+    return alike, len(profiles)
+
+
+def _partner(waiting: list[int], household: int, region: Codes, free: Mask) -> int | None:
+    """A free household like this one in another region, a risky one where there is one."""
+    while waiting and not free[waiting[-1]]:
+        waiting.pop()
+    for place in range(len(waiting) - 1, -1, -1):
+        other = waiting[place]
+        if free[other] and other != household and region[other] != region[household]:
+            return other
+    return None

@@ -1,0 +1,30 @@
+"""Noise: normal numbers are added, each column by itself or several correlated as they are.
+
+Kim, J. (1986). A method for limiting disclosure in microdata based on random noise and transformation. Noise with the
+covariance matrix of the columns times a factor keeps all correlations in expectation; means are kept in expectation,
+and variances grow by the same factor for all.
+"""
+
+import numpy as np
+
+from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.perturbation.draws import normals
+
+
+def with_noise(values: Floats, share: float, keys: list[str], correlated: bool) -> Floats:
+    """Values with noise of a share of the columns' standard deviations.
+
+    Args:
+        values: (records, columns); keys: for each column, what its noise is drawn from.
+        correlated: Whether the noise of the columns has their correlations.
+    """
+    drawn = np.column_stack([normals(key, len(values)) for key in keys])
+    if not correlated:
+        noisy: Floats = values + share * values.std(axis=0) * drawn
+        return noisy
+    covariance = np.atleast_2d(np.cov(values, rowvar=False, bias=True))
+    # A root of the matrix that exists even where columns depend on each other.
+    eigenvalues, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
+    together: Floats = values + share * drawn @ root.T
+    return together

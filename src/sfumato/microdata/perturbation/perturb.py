@@ -1,0 +1,227 @@
+"""Perturbing published rows as a plan says: columns that go together at once, each operation with what it tells of it.
+
+Rows come in the order in which they are published, and what is drawn belongs to the release's secret and the place of a
+row. What an operation keeps exactly (means, distributions, sizes of groups) is written down, to be compared with what
+is read back after writing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.microdata.counts.frequencies import value_of
+from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
+from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.perturbation import household_swap, pram
+from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.noise import with_noise
+from sfumato.microdata.perturbation.numbers import Texts, numbers_of, texts_of
+from sfumato.microdata.perturbation.rank_swap import rank_swapped
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.perturbation import (
+    Microaggregate,
+    Noise,
+    Perturbation,
+    Pram,
+    RankSwap,
+    SwapHouseholds,
+    jobs_of,
+)
+
+Reader = Callable[[str], Texts]
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What must be found again in the written rows.
+
+    Attributes:
+        means: Of columns; sorted_texts: of columns whose distribution stays, all texts in order.
+        least: How many rows each combination of some columns has at least.
+    """
+
+    means: Mapping[str, float] = field(default_factory=dict)
+    sorted_texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    least: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one operation did.
+
+    Attributes:
+        texts: What each column is published as, row by row; figures: what the report tells of it.
+        before, after: Numbers of the columns, where they are numbers.
+    """
+
+    operation: str
+    texts: Mapping[str, list[str | None]]
+    exact: Exact
+    figures: Mapping[str, Any]
+    before: Floats | None = None
+    after: Floats | None = None
+
+
+def perturb(plan: Plan, read: Reader, household_key: str | None) -> tuple[Part, ...]:
+    """The perturbation of rows.
+
+    Args:
+        read: Hands over a column of the rows as texts.
+        household_key: The column of keys of households, where these are known.
+    """
+    return tuple(_part(plan, names, operation, read, household_key) for names, operation in jobs_of(plan.perturbations))
+
+
+def _part(plan: Plan, names: tuple[str, ...], operation: Perturbation, read: Reader, household_key: str | None) -> Part:
+    keys = [f"{plan.secret}:{operation.name}:{name}:" for name in names]
+    if isinstance(operation, Pram):
+        return _categories(plan, names[0], operation, read, keys[0])
+    if isinstance(operation, SwapHouseholds):
+        return _households(plan, names, operation, read, household_key, keys[0])
+    values = np.column_stack([numbers_of(read(name), name, plan.data.missing) for name in names])
+    steps = [None if (publish := plan.columns[name].published) is None else publish.round for name in names]
+    if isinstance(operation, Microaggregate):
+        return _microaggregated(names, values, steps, operation)
+    changed = values.copy()
+    for rows, columns in _present(values):
+        part = values[np.ix_(rows, columns)]
+        if isinstance(operation, Noise):
+            chosen = [keys[column] for column in columns]
+            drawn = with_noise(part, operation.share, [f"{key}{len(rows)}:" for key in chosen], bool(operation.group))
+        else:
+            drawn = np.column_stack([rank_swapped(part[:, 0], operation.share, keys[columns[0]])])
+        changed[np.ix_(rows, columns)] = drawn
+    texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
+    figures: dict[str, Any] = {"share": operation.share}
+    exact = Exact()
+    if isinstance(operation, Noise):
+        figures["correlated"] = bool(operation.group)
+    elif isinstance(operation, RankSwap) and steps[0] is None:
+        exact = Exact(sorted_texts={names[0]: _sorted(texts_of(values[:, 0]))})
+    return Part(operation.name, texts, exact, figures, values, changed)
+
+
+def _present(values: Floats) -> Iterator[tuple[Any, list[int]]]:
+    """Rows with the same columns present, and these columns; rows in which nothing is are left out."""
+    patterns, owners = np.unique(~np.isnan(values), axis=0, return_inverse=True)
+    for place, pattern in enumerate(patterns):
+        if pattern.any():
+            yield np.flatnonzero(owners.reshape(-1) == place), np.flatnonzero(pattern).tolist()
+
+
+def _sorted(texts: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(sorted(text for text in texts if text is not None))
+
+
+def _microaggregated(
+    names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Microaggregate
+) -> Part:
+    """Means of groups; rows whose columns are present in too few rows are published as missing."""
+    changed = np.full_like(values, np.nan)
+    loss, blank, smallest, number = 0.0, 0, len(values), 0
+    for rows, columns in _present(values):
+        if len(rows) < operation.k:
+            blank += len(rows)
+            continue
+        part = values[np.ix_(rows, columns)]
+        groups = groups_of(part, operation.k, operation.refine)
+        changed[np.ix_(rows, columns)] = means_of(part, groups)
+        loss += information_loss(part, groups) * len(rows)
+        smallest, number = min(smallest, int(np.bincount(groups).min())), number + int(groups.max()) + 1
+    grouped = len(values) - blank
+    figures = {
+        "k": operation.k,
+        "refine": operation.refine,
+        "groups": number,
+        "smallest": smallest if number else 0,
+        "information_loss": loss / max(grouped, 1),
+        "blank_rows": blank,
+    }
+    texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
+    whole = not blank and not np.isnan(values).any()
+    means = {name: float(values[:, at].mean()) for at, name in enumerate(names) if whole and steps[at] is None}
+    least = {names: min(operation.k, len(values))} if grouped and not blank else {}
+    return Part(operation.name, texts, Exact(means, least=least), figures, values, changed)
+
+
+def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) -> Part:
+    texts = [value_of(text, plan.data.missing) for text in read(name)]
+    present = np.array([text is not None for text in texts], bool)
+    categories = sorted({text for text in texts if text is not None})
+    places = {category: code for code, category in enumerate(categories)}
+    codes = np.array([places.get(text or "", 0) for text in texts], np.int64)
+    shown: list[str | None] = list(texts)
+    transitions = {}
+    for stratum, rows in _strata(plan, operation, read, present):
+        transition = (
+            pram.given(categories, operation.matrix, name)
+            if operation.stay is None
+            else pram.invariant(categories, np.bincount(codes[rows], minlength=len(categories)), operation.stay)
+        )
+        transitions[stratum] = transition.to_dict()
+        drawn = pram.randomized(codes[rows], transition, f"{key}{stratum}:")
+        for row, code in zip(rows.tolist(), drawn.tolist(), strict=True):
+            shown[row] = transition.categories[code]
+    changed = sum(old != new for old, new in zip(texts, shown, strict=True))
+    figures: dict[str, Any] = {"stay": operation.stay, "changed_rows": changed, "matrices": transitions}
+    return Part(operation.name, {name: shown}, Exact(), figures)
+
+
+def _strata(plan: Plan, operation: Pram, read: Reader, present: Mask) -> Iterator[tuple[str, Any]]:
+    """The name of each stratum, and its rows in which the category is there."""
+    if not operation.strata:
+        yield "", np.flatnonzero(present)
+        return
+    columns = [[value_of(text, plan.data.missing) or "" for text in read(name)] for name in operation.strata]
+    names = [" / ".join(parts) for parts in zip(*columns, strict=True)]
+    for stratum in sorted(set(names)):
+        yield stratum, np.flatnonzero(present & np.array([name == stratum for name in names], bool))
+
+
+def _households(
+    plan: Plan, names: tuple[str, ...], operation: SwapHouseholds, read: Reader, household_key: str | None, key: str
+) -> Part:
+    if household_key is None:
+        raise DataError("the households of the rows are not known.", "Give a column the role household.", "household")
+    households = _codes([read(household_key)])[:, 0]
+    _, households = np.unique(households, return_inverse=True)
+    regions = _codes([read(name) for name in names])
+    together = _numbers(regions)
+    first = np.zeros(int(households.max(initial=-1)) + 1, np.int64)
+    first[households.reshape(-1)] = together
+    if (first[households.reshape(-1)] != together).any():
+        raise DataError(
+            f'members of one household have different values of "{names[0]}".',
+            "A household lives in one region: mend the data, or swap another column.",
+            "household",
+            column=names[0],
+        )
+    risky = household_swap.risky_rows(together, _codes([read(name) for name in plan.quasi_identifiers]), operation.k)
+    similar = _codes([read(name) for name in operation.similar]) if operation.similar else regions[:, :0]
+    partners = household_swap.partners_of(households.reshape(-1), together, similar, risky, operation.share, key)
+    texts, sorted_texts = {}, {}
+    for name in names:
+        column = read(name)
+        texts[name] = [column[row] for row in partners.tolist()]
+        sorted_texts[name] = _sorted(column)
+    moved = len(np.unique(households.reshape(-1)[partners != np.arange(len(partners))]))
+    figures = {"share": operation.share, "k": operation.k, "households": int(households.max(initial=-1)) + 1}
+    figures |= {"swapped_households": moved, "risky_rows": int(risky.sum())}
+    return Part(operation.name, texts, Exact(sorted_texts=sorted_texts), figures)
+
+
+def _codes(columns: Sequence[Texts]) -> Any:
+    """Texts as codes, (rows, columns)."""
+    coded = []
+    for texts in columns:
+        places: dict[str | None, int] = {}
+        coded.append(np.array([places.setdefault(text, len(places)) for text in texts], np.int64))
+    return np.column_stack(coded)
+
+
+def _numbers(codes: Any) -> Any:
+    """A number for each combination of codes."""
+    return combination_numbers(codes, [int(column.max(initial=0)) + 1 for column in codes.T])[0]

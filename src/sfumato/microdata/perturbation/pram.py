@@ -1,0 +1,69 @@
+"""PRAM, the post-randomization method: categories are changed by known probabilities.
+
+Gouweleeuw, J., Kooiman, P., Willenborg, L., de Wolf, P.-P. (1998). Post randomisation for statistical disclosure
+control. Journal of Official Statistics 14(4). With stay = d and shares t of the categories, P = d I + (1 - d) 1 tᵀ is
+invariant: the expected number of each category stays. Who has the matrix can correct what he computes from the rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import DataError
+from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.perturbation.draws import uniforms
+
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """Probabilities of becoming another category: from a row's category to a column's."""
+
+    categories: tuple[str, ...]
+    matrix: Floats
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        return {
+            category: dict(zip(self.categories, row, strict=True))
+            for category, row in zip(self.categories, self.matrix.tolist(), strict=True)
+        }
+
+
+def invariant(categories: Sequence[str], counts: npt.NDArray[np.integer], stay: float) -> Transition:
+    """The transition that keeps the expected number of each category."""
+    shares = counts / max(int(counts.sum()), 1)
+    matrix = stay * np.eye(len(categories)) + (1 - stay) * np.tile(shares, (len(categories), 1))
+    return Transition(tuple(categories), matrix)
+
+
+def given(categories: Sequence[str], matrix: Mapping[str, Mapping[str, float]], column: str) -> Transition:
+    """The transition that a plan gives.
+
+    Raises:
+        DataError: The data have categories that the matrix does not know.
+    """
+    targets = dict.fromkeys(name for row in matrix.values() for name in row)
+    known = tuple(dict.fromkeys((*categories, *targets)))
+    unknown = [name for name in categories if name not in matrix]
+    if unknown:
+        raise DataError(
+            f'column "{column}": {len(unknown)} categories are not in the matrix of pram.',
+            "Give each its probabilities.",
+            "pram-matrix",
+            values=unknown,
+            column=column,
+        )
+    rows = [[matrix.get(name, {name: 1.0}).get(target, 0.0) for target in known] for name in known]
+    return Transition(known, np.array(rows))
+
+
+def randomized(codes: Codes, transition: Transition, key: str) -> Codes:
+    """The category of each row after chance has had its say."""
+    ends = np.cumsum(transition.matrix, axis=1)
+    draws = uniforms(key, len(codes))
+    drawn: Codes = (draws[:, None] * ends[codes, -1][:, None] >= ends[codes]).sum(axis=1)
+    chosen: Codes = np.minimum(drawn, len(transition.categories) - 1)
+    return chosen

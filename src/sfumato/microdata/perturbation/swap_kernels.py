@@ -1,0 +1,27 @@
+"""The compiled loop of rank swapping."""
+
+# mypy: ignore-errors
+# numba infers the types of compiled loops.
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def swap_ranks(reach, draws, partners):
+    """Give each rank a partner at most `reach` ranks away, each once: from the lowest on, a free one drawn above it.
+
+    Args:
+        draws: (n,) from 0 to 1; partners: (n,) -1 before, the partner of each rank after, or itself.
+    """
+    count = len(partners)
+    for rank in range(count):
+        if partners[rank] != -1:
+            continue
+        most = min(reach, count - 1 - rank)
+        partners[rank] = rank
+        start = int(draws[rank] * most)
+        for step in range(most):
+            other = rank + 1 + (start + step) % most
+            if partners[other] == -1:
+                partners[rank], partners[other] = other, rank
+                break

@@ -1,0 +1,126 @@
+"""What a plan says of columns that are published changed by chance or by their neighbors: the operations'
+parameters."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import Conversion, Either, Integer, MapOf, Number
+
+Group = Annotated[str | None, Note("columns of the same group are changed together")]
+
+
+@dataclass(frozen=True, slots=True)
+class Microaggregate:
+    """Records in groups of at least k that are alike; each gets the means of its group."""
+
+    k: Annotated[int, Note("records in a group, at least", minimum=2)]
+    group: Group = None
+    refine: Annotated[bool, Note("whether groups are improved after they are formed; else plain MDAV")] = True
+    name: ClassVar[str] = "microaggregate"
+    numbers: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Normal noise with a share of the standard deviation; with a group, correlated as its columns are."""
+
+    share: Annotated[float, Note("of the standard deviation", minimum=0)]
+    group: Group = None
+    name: ClassVar[str] = "noise"
+    numbers: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.share <= 0:
+            raise ValueError("the share of the standard deviation must be greater than 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class RankSwap:
+    """Values are exchanged between records whose ranks are at most a share of all ranks apart."""
+
+    share: Annotated[float, Note("of the ranks", minimum=0, maximum=1)]
+    name: ClassVar[str] = "swap"
+    numbers: ClassVar[bool] = True
+    group: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        if self.share <= 0:
+            raise ValueError("the share of the ranks must be greater than 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class Pram:
+    """Post-randomization: each category stays or becomes another by a matrix of probabilities.
+
+    Attributes:
+        stay: Without a matrix: at least this probability of staying, all expected numbers of categories kept.
+        matrix: For each category the probabilities of what it is published as.
+        strata: Columns within whose values expected numbers are kept.
+    """
+
+    stay: Annotated[float | None, Note("the least probability of staying", minimum=0, maximum=1)] = None
+    matrix: Annotated[
+        Mapping[str, Mapping[str, float]],
+        MapOf(MapOf(Number(minimum=0, maximum=1)), about="for each category what it is published as, and how likely"),
+    ] = field(default_factory=dict)
+    strata: Annotated[tuple[str, ...], Note("columns within which expected numbers are kept")] = ()
+    name: ClassVar[str] = "pram"
+    numbers: ClassVar[bool] = False
+    group: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        if (self.stay is None) == (not self.matrix):
+            raise ValueError("pram needs the probability of staying, or else a matrix.")
+        if any(abs(sum(row.values()) - 1) > 1e-6 for row in self.matrix.values()):
+            raise ValueError("the probabilities of each category in a matrix must add up to 1.")
+        if self.matrix and self.strata:
+            raise ValueError("strata go with stay: a matrix is one for all.")
+
+
+@dataclass(frozen=True, slots=True)
+class SwapHouseholds:
+    """Households are exchanged between regions with households like them, those most at risk first.
+
+    Attributes:
+        share: Of the households, that change their region at least; risky ones all do where they find a partner.
+        k: A household is risky where fewer than k rows of its region have the quasi-identifiers of one of its members.
+        similar: Columns in which both households must agree, besides their size.
+    """
+
+    share: Annotated[float, Note("of the households", minimum=0, maximum=1)]
+    k: Annotated[int, Note("fewer rows alike in the region make a household risky", minimum=1)] = 3
+    similar: Annotated[tuple[str, ...], Note("columns in which both households agree")] = ()
+    group: Group = None
+    name: ClassVar[str] = "swap_households"
+    numbers: ClassVar[bool] = False
+
+
+Perturbation = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
+
+
+def jobs_of(perturbations: Mapping[str, Perturbation]) -> Iterator[tuple[tuple[str, ...], Perturbation]]:
+    """Columns that are changed together, and how."""
+    jobs: dict[object, list[str]] = {}
+    for name, operation in perturbations.items():
+        together = isinstance(operation, Microaggregate | SwapHouseholds) or operation.group
+        job = (operation.name, operation.group) if together else (operation.name, name, None)
+        jobs.setdefault(job, []).append(name)
+    for names in jobs.values():
+        yield tuple(names), perturbations[names[0]]
+
+
+def _short(kind: type[Any], shape: Any, about: str, key: str) -> Either:
+    """An operation as its one number, or with more."""
+    return Either(
+        (((int, float), Conversion(shape, lambda value: kind(**{key: value}))), ((dict,), record_of(kind))), about
+    )
+
+
+SHARE = Number(minimum=0, maximum=1)
+MICROAGGREGATE = _short(Microaggregate, Integer(minimum=2), "means of groups of at least k records", "k")
+NOISE = _short(Noise, Number(minimum=0), "noise with a share of the standard deviation", "share")
+SWAP = _short(RankSwap, SHARE, "exchange within a share of the ranks", "share")
+PRAM = _short(Pram, SHARE, "categories are changed by chance, staying with at least this probability", "stay")
+SWAP_HOUSEHOLDS = _short(SwapHouseholds, SHARE, "a share of the households change their region", "share")

@@ -1,0 +1,24 @@
+"""The division of combinations whose rows stand in more than one class, whatever their sensitive values."""
+
+import numpy as np
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.recoding.recoding import Division
+
+
+def division_of(
+    secret: str, table: FrequencyTable, combinations: Counts, classes: Counts, rows: Counts
+) -> Division | None:
+    """The division of rows; None where no combination is divided.
+
+    Args:
+        combinations, classes, rows: Side by side, a combination, a class, and how many of its rows stand there; sorted
+            by both, no pair twice.
+    """
+    parted = (np.bincount(combinations, minlength=len(table.counts)) > 1)[combinations]
+    if not parted.any():
+        return None
+    nothing = np.zeros(int(parted.sum()), np.int64)
+    key = f"{secret}:division:"
+    return Division(key, None, (None,), {}, combinations[parted], nothing, classes[parted], rows[parted])

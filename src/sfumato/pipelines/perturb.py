@@ -1,0 +1,181 @@
+"""Perturbing what was published: columns are read, changed, written, and read back to be compared.
+
+Rows are perturbed after they are recoded: what is exact about a column (its mean, its distribution, the size of groups)
+is so for the published rows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.order import PERSON
+from sfumato.errors import InternalError
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.measures.perturbed.figures import figures_of
+from sfumato.microdata.perturbation.numbers import numbers_of
+from sfumato.microdata.perturbation.perturb import Exact, Part, perturb
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.plan import PublishPlan, Share
+
+# How far a mean may lie from what it was, because published numbers have twelve digits.
+CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """Published rows after perturbation, with what the report tells of it."""
+
+    engine: PublishedRows
+    figures: Mapping[str, Any]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What nobody may miss."""
+        names = ", ".join(name for part in self.figures["operations"] for name in part["columns"])
+        return (
+            f"Perturbation promises nothing by itself: what can be learned from {names} is measured, not promised.",
+        )
+
+
+def perturbed(plan: Plan, published: PublishedRows, target: Path | None) -> Perturbed:
+    """The published rows with some columns perturbed, written to a file where these come from one.
+
+    Raises:
+        DataError: Values are no numbers, or households are not known.
+        InternalError: What was written is not what was meant.
+    """
+    read = _Reader(published)
+    parts = perturb(plan, read, PERSON if plan.swaps_households else None)
+    texts = {name: values for part in parts for name, values in part.texts.items()}
+    engine = published.replaced(texts, target)
+    try:
+        check(engine, texts, parts, plan.data.missing)
+    except BaseException:
+        engine.close()
+        raise
+    return Perturbed(engine, _figures(plan, parts))
+
+
+class _Reader:
+    """Reads each column once."""
+
+    def __init__(self, engine: PublishedRows) -> None:
+        self._engine = engine
+        self._columns: dict[str, Sequence[str | None]] = {}
+
+    def __call__(self, column: str) -> Sequence[str | None]:
+        if column not in self._columns:
+            self._columns[column] = self._engine.texts(column)
+        return self._columns[column]
+
+
+def check(
+    engine: PublishedRows, texts: Mapping[str, Sequence[str | None]], parts: Sequence[Part], missing: Sequence[str]
+) -> None:
+    """Compare what was written with what was meant, row by row, and with what must be exact."""
+    written = {name: engine.texts(name) for name in texts}
+    for name, meant in texts.items():
+        if not _same(written[name], meant):
+            raise _differs(f'the values of "{name}"')
+    for part in parts:
+        _check_exact(part.exact, written, missing)
+
+
+def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
+    """Whether texts are those meant; a number may have another text where rows have types."""
+    if len(written) != len(meant):
+        return False
+    differing = np.flatnonzero(np.array(written, object) != np.array(meant, object)).tolist()
+    pairs = ((written[row], meant[row]) for row in differing)
+    return all(
+        one == (other or None) or (one is not None and other is not None and _number(one) == _number(other))
+        for one, other in pairs
+    )
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _check_exact(exact: Exact, written: Mapping[str, Sequence[str | None]], missing: Sequence[str]) -> None:
+    for name, mean in exact.means.items():
+        numbers = numbers_of(written[name], name, missing)
+        if abs(float(numbers.mean()) - mean) > CLOSE * max(float(np.abs(numbers).max(initial=1.0)), 1e-300):
+            raise _differs(f'the mean of "{name}"')
+    for name, texts in exact.sorted_texts.items():
+        found = (_number(text) for text in written[name] if text is not None)
+        if sorted(map(str, found)) != sorted(map(str, map(_number, texts))):
+            raise _differs(f'the distribution of "{name}"')
+    for names, least in exact.least.items():
+        rows = list(zip(*(written[name] for name in names), strict=True))
+        if rows and min(sizes_of(rows).values()) < least:
+            raise _differs("the size of the groups of " + ", ".join(f'"{name}"' for name in names))
+
+
+def sizes_of(rows: Sequence[Any]) -> dict[Any, int]:
+    """How many rows are alike, for each that is different."""
+    sizes: dict[Any, int] = {}
+    for row in rows:
+        sizes[row] = sizes.get(row, 0) + 1
+    return sizes
+
+
+def _differs(what: str) -> InternalError:
+    return InternalError(f"what was written is not what was meant: {what}.", code="recount")
+
+
+def _figures(plan: Plan, parts: Sequence[Part]) -> dict[str, Any]:
+    operations = [{"operation": part.operation, "columns": list(part.texts), **part.figures} for part in parts]
+    numeric = [part for part in parts if part.before is not None and part.after is not None]
+    figures: dict[str, Any] = {"operations": operations}
+    if numeric:
+        names = [name for part in numeric for name in part.texts]
+        before = np.column_stack([part.before for part in numeric if part.before is not None])
+        after = np.column_stack([part.after for part in numeric if part.after is not None])
+        figures["measures"] = figures_of(names, before, after, f"{plan.secret}:measures:")
+    return figures
+
+
+def with_limits(plan: Plan, source: Engine) -> Plan:
+    """The plan with limits of top and bottom coding that were shares of the rows as numbers."""
+    columns = dict(plan.columns)
+    for name, column in plan.columns.items():
+        publish = column.published
+        if publish is None or not (isinstance(publish.top, Share) or isinstance(publish.bottom, Share)):
+            continue
+        columns[name] = replace(column, publish=_limited(publish, *_values(plan, source, name)))
+    return replace(plan, columns=columns)
+
+
+def _values(plan: Plan, source: Engine, name: str) -> tuple[Any, Any]:
+    """The numbers of a column, ascending, and how many rows have each."""
+    counted = source.count((name,), Reading())
+    texts = counted.values[0]
+    present = [text for text in texts if text is not None and text not in plan.data.missing]
+    forms, _ = canonical(present, "decimal")
+    numbers = dict(zip(present, forms, strict=True))
+    pairs = [
+        (float(form), int(rows))
+        for (code,), rows in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)
+        if (form := numbers.get(texts[code] or "")) is not None
+    ]
+    values = sorted(pairs)
+    return np.array([value for value, _ in values]), np.array([rows for _, rows in values])
+
+
+def _limited(publish: PublishPlan, values: Any, rows: Any) -> PublishPlan:
+    def at(limit: float | Share | None) -> float | None:
+        if not isinstance(limit, Share):
+            return limit
+        ends = np.cumsum(rows)
+        place = int(np.searchsorted(ends, limit.share * ends[-1] - 1e-9)) if len(ends) else 0
+        return float(values[min(place, len(values) - 1)]) if len(values) else 0.0
+
+    return replace(publish, top=at(publish.top), bottom=at(publish.bottom))

@@ -1,0 +1,81 @@
+"""What a report tells of perturbed columns: what was done, how often rows are found again, and what analysts lose."""
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+from sfumato.report.page.html_parts import paragraph, section, table
+from sfumato.report.page.plots import Pair, histogram, legend, meters
+from sfumato.report.release.dossier import Dossier
+from sfumato.texts.words import Words
+
+MOST_PLOTS = 6
+LOSSES = ("il1s", "covariance_distance", "eigenvalue_distance", "correlation_drift")
+
+
+def perturbation(dossier: Dossier) -> str:
+    """The section; empty where nothing is perturbed."""
+    words, figures = dossier.words, dossier.report.details.get("perturbation")
+    if not figures:
+        return ""
+    parts = [paragraph(words["perturbed.honest"]), _operations(words, figures["operations"])]
+    measures = figures.get("measures") or {}
+    if "il1s" in measures:
+        parts += [*_risk(words, measures), *_losses(words, measures), *_plots(words, measures["quantiles"])]
+    return section(words["perturbed.title"], *parts)
+
+
+def _operations(words: Words, operations: list[Mapping[str, Any]]) -> str:
+    rows = [
+        (", ".join(entry["columns"]), words[f"operation.{entry['operation']}"], _plain(words, entry))
+        for entry in operations
+    ]
+    return table([words["report.column"], words["perturbed.operation"], words["measure.value"]], rows, words)
+
+
+def _plain(words: Words, entry: Mapping[str, Any]) -> str:
+    """The numbers of an operation."""
+    return ", ".join(
+        f"{name.replace('_', ' ')}: {words.amount(value)}"
+        for name, value in entry.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    )
+
+
+def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+    yield f"<h3>{escape(words['perturbed.risk'])}</h3>" + paragraph(
+        words["perturbed.risk_text"].format(
+            linked=words.percent(measures["linked_by_distance"]),
+            weighed=words.percent(measures["linked_by_probability"]),
+            chance=words.percent(measures["by_chance"]),
+        )
+    )
+    pairs = [
+        Pair(words["perturbed.by_distance"], 1.0, measures["linked_by_distance"]),
+        Pair(words["perturbed.by_probability"], 1.0, measures["linked_by_probability"]),
+    ]
+    yield legend(words) + meters(words, pairs)
+    rows = [
+        (name, words.percent(near), words.percent(measures["near_in_deviation"][name]))
+        for name, near in measures["near_in_rank"].items()
+    ]
+    yield table([words["report.column"], words["perturbed.near_rank"], words["perturbed.near_deviation"]], rows, words)
+
+
+def _losses(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+    rows = [(words[f"perturbed.{name}"], measures[name]) for name in LOSSES if measures[name] is not None]
+    yield f"<h3>{escape(words['perturbed.loss'])}</h3>" + table(["", words["measure.value"]], rows, words)
+
+
+def _plots(words: Words, quantiles: Mapping[str, Mapping[str, list[float]]]) -> Iterator[str]:
+    """For some columns their quantiles before and after, as shares of the raw range that is shown."""
+    for name, pairs in list(quantiles.items())[:MOST_PLOTS]:
+        raw = [before for before, _ in pairs.values()]
+        low, span = min(raw), (max(raw) - min(raw)) or 1.0
+        bars = [
+            Pair(words.percent(float(share)), (before - low) / span, min(max((after - low) / span, 0.0), 1.0))
+            for share, (before, after) in pairs.items()
+        ]
+        about = words["perturbed.quantiles"].format(column=name)
+        drawn = histogram(words, bars, words["perturbed.quantile_axis"], about)
+        yield f"<figure>{drawn}<figcaption>{escape(about)}</figcaption></figure>"

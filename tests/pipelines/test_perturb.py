@@ -1,0 +1,224 @@
+"""Perturbation in whole releases: what must be exact is, on every engine alike, and nothing is promised by it."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.errors import DataError, InternalError, PlanError
+from sfumato.pipelines import perturb
+from sfumato.pipelines.apply import apply
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
+
+ROWS = 240
+
+
+@pytest.fixture(scope="module")
+def frame() -> pl.DataFrame:
+    random = np.random.default_rng(7)
+    income = np.exp(random.normal(8, 1, ROWS)).round(2)
+    return pl.DataFrame(
+        {
+            "sex": random.choice(["m", "f"], ROWS).tolist(),
+            "region": random.choice(["north", "south", "west"], ROWS // 2).repeat(2).tolist(),
+            "hh": (np.arange(ROWS) // 2).astype(str).tolist(),
+            "income": income.tolist(),
+            "savings": (income * random.gamma(2, size=ROWS)).round(2).tolist(),
+            "job": random.choice(["a", "b", "c"], ROWS, p=[0.6, 0.3, 0.1]).tolist(),
+        }
+    )
+
+
+def plan(**publish) -> dict:
+    columns = {
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "hh": {"role": "household"},
+        **{name: {"role": "insensitive"} for name in ("region", "income", "savings", "job")},
+    }
+    for name, operation in publish.items():
+        columns[name] = {"role": "insensitive", "publish": operation}
+    privacy = [{"model": "k-anonymity", "k": 5}]
+    return {"version": 1, "columns": columns, "privacy": privacy, "seed": 3, "output": {"order": "keep"}}
+
+
+PUBLISH = {
+    "microaggregate": {"income": {"microaggregate": 4}, "savings": {"microaggregate": 4}},
+    "noise": {
+        "income": {"noise": {"share": 0.2, "group": "money"}},
+        "savings": {"noise": {"share": 0.2, "group": "money"}},
+    },
+    "swap": {"income": {"swap": 0.1}, "savings": {"noise": 0.1, "round": 10}},
+    "pram": {"job": {"pram": {"stay": 0.6, "strata": ["sex"]}}},
+    "swap_households": {"region": {"swap_households": {"share": 0.3, "similar": ["sex"]}}},
+}
+
+
+@pytest.mark.parametrize("name", PUBLISH)
+def test_frames_and_files_are_perturbed_alike(tmp_path, frame, name) -> None:
+    frame.write_csv(tmp_path / "rows.csv")
+    of_frame = anonymize(frame, plan(**PUBLISH[name]))
+    release = anonymize(tmp_path / "rows.csv", plan(**PUBLISH[name]))
+    release.save(tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir() if "perturbed" in path.name) == []
+    written = pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False)
+    for column in frame.columns:
+        own = of_frame.data[column]
+        if own.dtype.is_numeric():
+            assert written[column].cast(float).to_list() == pytest.approx(own.to_list(), rel=1e-11)
+        else:
+            assert written[column].to_list() == own.to_list()
+    assert any(written[column].to_list() != frame[column].cast(str).to_list() for column in PUBLISH[name])
+    assert verify(tmp_path / "out").holds
+    remark = next(text for text in release.report.remarks if text.startswith("Perturbation promises nothing"))
+    assert all(column in remark for column in PUBLISH[name])
+
+
+def test_microaggregation_keeps_means_and_groups(frame) -> None:
+    release = anonymize(frame, plan(**PUBLISH["microaggregate"]))
+    sizes = release.data.group_by("income", "savings").len()["len"]
+    assert sizes.min() >= 4
+    for column in ("income", "savings"):
+        assert release.data[column].mean() == pytest.approx(frame[column].mean(), rel=1e-11)
+    part = release.report.details["perturbation"]["operations"][0]
+    assert part["smallest"] >= 4 and 0 < part["information_loss"] < 40
+    measures = release.report.details["perturbation"]["measures"]
+    assert measures["by_chance"] < measures["linked_by_distance"] < 0.5
+    assert measures["il1s"] > 0 and set(measures["quantiles"]) == {"income", "savings"}
+
+
+def test_rank_swapping_keeps_the_numbers_and_rounding_rounds(frame) -> None:
+    rows = anonymize(frame, plan(**PUBLISH["swap"])).data
+    assert sorted(rows["income"]) == sorted(frame["income"])
+    assert all(value % 10 == 0 for value in rows["savings"])
+
+
+def test_pram_tells_its_matrices_and_leaves_missing_categories(frame) -> None:
+    rows = frame.with_columns(job=pl.Series([None, *frame["job"].to_list()[1:]]))
+    release = anonymize(rows, plan(**PUBLISH["pram"]))
+    part = release.report.details["perturbation"]["operations"][0]
+    assert set(part["matrices"]) == {"f", "m"}
+    assert all(abs(sum(row.values()) - 1) < 1e-9 for row in part["matrices"]["f"].values())
+    assert release.data["job"][0] is None
+    assert 0 < part["changed_rows"] < ROWS / 2
+
+
+def test_households_keep_the_marginals_of_regions(frame) -> None:
+    rows = frame
+    release = anonymize(rows, plan(**PUBLISH["swap_households"]))
+    assert (
+        release.data["region"].value_counts().sort("region").rows()
+        == rows["region"].value_counts().sort("region").rows()
+    )
+    assert set(release.data["hh"]) == {"*"}
+    assert release.report.details["perturbation"]["operations"][0]["swapped_households"] >= 0.2 * ROWS / 2
+    members = release.data["region"].to_list()
+    assert all(members[row] == members[row + 1] for row in range(0, ROWS, 2))
+
+
+def test_a_household_lives_in_one_region(frame) -> None:
+    rows = frame.with_columns(region=pl.Series(["east", *frame["region"].to_list()[1:]]))
+    with pytest.raises(DataError, match="different values"):
+        anonymize(rows, plan(**PUBLISH["swap_households"]))
+
+
+def test_rows_with_missing_numbers_are_grouped_by_what_they_have(frame) -> None:
+    income = [None if row < 6 else value for row, value in enumerate(frame["income"])]
+    savings = [None if row in (0, 100) else value for row, value in enumerate(frame["savings"])]
+    rows = frame.with_columns(income=pl.Series(income), savings=pl.Series(savings))
+    release = anonymize(rows, plan(**PUBLISH["microaggregate"]))
+    shown = release.data
+    assert shown["income"].null_count() == 7 and shown["savings"].null_count() == 2
+    assert release.report.details["perturbation"]["operations"][0]["blank_rows"] == 1
+    five = shown.filter(pl.col("income").is_null() & pl.col("savings").is_not_null())
+    assert five["savings"].n_unique() == 1 and len(five) == 5
+
+
+def test_quasi_identifiers_microaggregated_together_are_k_anonymous(tmp_path, frame) -> None:
+    quasi = {"role": "quasi-identifier", "publish": {"microaggregate": 6}}
+    columns = {name: {"role": "insensitive"} for name in frame.columns} | {"income": quasi, "savings": quasi}
+    asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 6}], "seed": 1}
+    release = anonymize(frame, asked)
+    assert release.data.group_by("income", "savings").len()["len"].min() >= 6
+    assert release.report.method == "microaggregation" and release.report.models[0].holds
+    release.save(tmp_path / "out")
+    assert verify(tmp_path / "out").holds
+    with pytest.raises(PlanError, match="all together"):
+        anonymize(frame, asked | {"columns": columns | {"sex": {"role": "quasi-identifier"}}})
+    with pytest.raises(PlanError, match="Leave it out"):
+        anonymize(frame, asked | {"method": {"name": "optimal"}})
+
+
+def test_limits_may_be_shares_of_the_rows(frame) -> None:
+    release = anonymize(frame, plan(income={"top": {"share": 0.9}, "bottom": {"share": 0.1}}))
+    shown = release.data["income"].to_list()
+    assert 0 < sum(text.startswith(">") for text in shown) <= 0.1 * ROWS
+    assert 0 < sum(text.startswith("<") for text in shown) <= 0.1 * ROWS
+    assert isinstance(release.plan.columns["income"].publish.top, float)
+
+
+@pytest.mark.parametrize(
+    ("publish", "message"),
+    [
+        ({"income": {"noise": 0.1, "bin": 10}}, "goes with round alone"),
+        ({"income": {"noise": 0.1, "swap": 0.1}}, "do not go together"),
+        ({"job": {"pram": {}}}, "probability of staying"),
+        ({"job": {"pram": {"stay": 0.5, "strata": ["nobody"]}}}, "no column"),
+        ({"job": {"pram": {"stay": 0.5, "strata": ["hh"]}}}, "not published"),
+        ({"income": {"microaggregate": 3}, "savings": {"microaggregate": 4}}, "differs from others"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(frame, publish, message) -> None:
+    with pytest.raises(PlanError, match=message):
+        anonymize(frame, plan(**publish))
+
+
+def test_texts_that_are_no_numbers_are_refused(frame) -> None:
+    with pytest.raises(DataError, match="no numbers"):
+        anonymize(frame, plan(job={"noise": 0.1}))
+
+
+def test_a_promise_about_a_perturbed_column_is_refused(frame) -> None:
+    asked = plan(job={"pram": 0.5})
+    asked["columns"]["job"]["role"] = "sensitive"
+    asked["privacy"].append({"model": "l-diversity", "l": 2, "column": "job"})
+    with pytest.raises(PlanError, match="a promise or measure is about this column"):
+        anonymize(frame, asked)
+
+
+def test_what_was_written_otherwise_is_not_released(frame, monkeypatch) -> None:
+    """A fault planted in what is written is seen by the comparison."""
+    whole = perturb.perturb
+
+    def tampered(*arguments):
+        parts = whole(*arguments)
+        parts[0].texts["income"][0] = "1"
+        return parts
+
+    monkeypatch.setattr(perturb, "perturb", tampered)
+    with pytest.raises(InternalError, match="not what was meant"):
+        anonymize(frame, plan(**PUBLISH["microaggregate"]))
+
+
+def test_without_a_seed_every_release_draws_anew(frame) -> None:
+    asked = {key: value for key, value in plan(**PUBLISH["swap"]).items() if key != "seed"}
+    first, second = (anonymize(frame, asked).data["income"].to_list() for _ in range(2))
+    assert first != second
+
+
+def test_other_rows_are_perturbed_too_when_a_recoding_is_applied(tmp_path, frame) -> None:
+    frame.write_csv(tmp_path / "rows.csv")
+    anonymize(tmp_path / "rows.csv", plan(**PUBLISH["microaggregate"])).save(tmp_path / "out")
+    apply(tmp_path / "out" / "recoding.json", tmp_path / "rows.csv", tmp_path / "later")
+    assert sorted(path.name for path in (tmp_path / "later").iterdir()) == ["data.csv", "report.json"]
+    shown = pl.read_csv(tmp_path / "later" / "data.csv", infer_schema=False)
+    assert shown.group_by("income", "savings").len()["len"].min() >= 4
+
+
+def test_a_file_whose_groups_are_too_small_does_not_verify(tmp_path, frame) -> None:
+    release = anonymize(frame, plan(**PUBLISH["microaggregate"]))
+    asked = plan(**PUBLISH["microaggregate"])
+    assert verify(release.data, asked).holds
+    broken = release.data.with_columns(income=pl.Series([1.0, *release.data["income"].to_list()[1:]]))
+    verdict = verify(broken, asked)
+    assert not verdict.holds
+    assert [promise.model for promise in verdict.promises if not promise.holds] == ["microaggregated"]
