@@ -11,7 +11,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.engines.opening import open_engine
 from sfumato.engines.records import read_records
-from sfumato.errors import PlanError, SfumatoError
+from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
@@ -146,3 +146,26 @@ def test_a_separator_that_is_the_decimal_mark_is_refused(tmp_path: Path) -> None
             read(tmp_path / "rows.csv")
     with pytest.raises(PlanError, match="a point or a comma"):
         risk(tmp_path / "rows.csv", ["a"], decimal="'")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (b'"a;c\n1;2\n1;2\n', "data.quotes"),
+        (b'"a\r\nb";c\n1;2\n', "data.header-line-break"),
+        (b'"a\nb";c\r\n1;2\r\n', "data.header-line-break"),
+    ],
+)
+def test_what_is_wrong_with_a_header_is_said(tmp_path, content, code) -> None:
+    """It was told as "no rows"."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as error:
+        read_head(path, Dialect())
+    assert error.value.code == code
+
+
+def test_a_line_break_like_those_of_the_file_may_stand_in_a_name(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b'"a\r\nb";c\r\n1;2\r\n')
+    assert read_head(path, Dialect(header=True)).columns == ("a\r\nb", "c")

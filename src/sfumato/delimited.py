@@ -22,6 +22,7 @@ from sfumato.errors import DataError, EngineError, PlanError
 SEPARATORS = ",;\t|"
 # So many records tell whether the first line is a header.
 SAMPLED_RECORDS = 200
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # What a name of a column is not, but a value often is: numbers, dates and times, addresses of mail.
 _VALUE = re.compile(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 # A field may be as long as a text is; Python's own limit is 128 KiB.
@@ -106,10 +107,18 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
 
 def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
     """The fields of a file's first record."""
+    content = record.rstrip("\r\n")
     try:
-        return next(csv.reader([record.rstrip("\r\n")], delimiter=separator, quotechar=quote))
+        fields = next(csv.reader([content], delimiter=separator, quotechar=quote))
     except csv.Error:  # a quote that begins within a field spans a line break
         raise open_quote(1, name) from None
+    if record.count(quote) % 2 and "\n" in content:
+        raise open_quote(1, name)  # all that follows was taken for the header
+    inner = {match for field in fields for match in LINE_BREAK.findall(field)}
+    if inner - {record[len(content) :]}:
+        what = "the name of a column holds another kind of line break than the lines end with."
+        raise DataError(what, "Write each name in one line.", "header-line-break")
+    return fields
 
 
 def _sample(stream: IO[str], separator: str, quote: str) -> list[list[str]]:
@@ -299,10 +308,12 @@ def encoding_of(name: str) -> str:
 
 def first_record(stream: IO[str], quote: str = '"') -> str:
     """The first record of an open file, line breaks within quotes included."""
-    record = stream.readline()
-    while record.count(quote) % 2 and (line := stream.readline()):
-        record += line
-    return record
+    lines = [stream.readline()]
+    quotes = lines[0].count(quote)
+    while quotes % 2 and (line := stream.readline()):
+        lines.append(line)
+        quotes += line.count(quote)
+    return "".join(lines)
 
 
 def _separator(dialect: Dialect, record: str) -> str:

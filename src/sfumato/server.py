@@ -5,6 +5,8 @@ error policy, the log of requests and the keys.
 """
 
 import asyncio
+import multiprocessing
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -27,11 +29,13 @@ from sfumato.service.http.log_lines import keep_log_plain, start_log
 from sfumato.service.http.metrics import Metrics
 from sfumato.service.http.origins import OriginCheck
 from sfumato.service.http.request_log import RequestLog
+from sfumato.service.http.stopping import Stopping
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.routes import job_routes
 from sfumato.service.settings import JobSettings, Settings, from_environment
 from sfumato.service.workers.frames import Call
 from sfumato.service.workers.lanes import Lanes
+from sfumato.service.workers.process import end_with_parent
 
 PREPARE = "sfumato.service.attributes.endpoints:prepare"
 ABOUT = "Anonymizes personal data attribute by attribute, as a knowledge graph or an inline configuration says."
@@ -49,15 +53,16 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     lanes = Lanes(chosen.limits, Call(PREPARE, (chosen,)))
     door = make_door(chosen, jobs.folder if jobs else None)
     pool = Pool(jobs, Fetcher(chosen.allowed_hosts), door.audit) if jobs else None
+    stopping = Stopping()
     app = FastAPI(
         title="Sfumato anonymization service",
         description=ABOUT,
         version=problems.API_VERSION,
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan(lanes, pool),
+        lifespan=_lifespan(lanes, pool, stopping),
     )
-    app.state.door = door
+    app.state.door, app.state.stopping = door, stopping
     metrics.add(ServiceFigures(lanes, pool))
     _add_error_policy(app)
     app.add_middleware(OriginCheck, names=chosen.server_names)
@@ -80,6 +85,8 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
 def from_variables() -> FastAPI:
     """The application for the settings in the environment: what worker processes start."""
     start_log()
+    if multiprocessing.parent_process() is not None:
+        end_with_parent(signal.SIGTERM)  # one of several processes: none stays when the one that started it is killed
     return create_app(*from_environment())
 
 
@@ -94,9 +101,10 @@ async def _invalid(request: Request, _: Exception) -> Response:
     return problems.answer(request, HTTPException(400))
 
 
-def _lifespan(lanes: Lanes, pool: Pool | None):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _lifespan(lanes: Lanes, pool: Pool | None, stopping: Stopping):  # type: ignore[no-untyped-def]  # noqa: ANN202
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        stopping.listen()
         await lanes.start()
         if pool is not None:
             await asyncio.to_thread(pool.start)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, extra_part
 
 
 class Action(StrEnum):
@@ -34,6 +34,8 @@ def command(
     audit_log: Annotated[Path | None, typer.Option(help="The audit log of the service.", dir_okay=False)] = None,
 ) -> int:
     """Add, list and revoke API keys; a service that runs takes notice within a second."""
+    with extra_part("starlette or pydantic", "web"):
+        import sfumato.service.access.keys  # noqa: F401
     if action is Action.LIST:
         return _list(file)
     if name is None:

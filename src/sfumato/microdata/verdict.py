@@ -6,7 +6,7 @@ too: who is in no other class must be one of them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import combinations
@@ -127,15 +127,7 @@ def judge(
         int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
         int(sizes.max(initial=0)),
         promises,
-        tuple(
-            filter(
-                None,
-                (
-                    _unchecked(*pair, persons is not None, weights is not None)
-                    for pair in zip(models, promises, strict=True)
-                ),
-            )
-        ),
+        tuple(_unchecked_promises(models, promises, persons is not None, weights is not None)),
     )
 
 
@@ -158,6 +150,16 @@ def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
     return replace(
         promise, holds=holds, parameters={**promise.parameters, "subsets": asked, "subsets_reached": reached}
     )
+
+
+def _unchecked_promises(
+    models: Sequence[Model], promises: Sequence[Promise], known_list: bool, known_weights: bool
+) -> Iterator[str]:
+    """Why promises cannot be checked by the rows alone, for those that cannot."""
+    for model, promise in zip(models, promises, strict=True):
+        why = _unchecked(model, promise, known_list, known_weights)
+        if why is not None:
+            yield why
 
 
 def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool) -> str | None:

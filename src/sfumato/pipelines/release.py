@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 
-from sfumato.engines.engine import Engine
+from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
@@ -130,12 +130,8 @@ class _Run:
                     result.recoding, handling, published_reading(self.plan, self.source), self._first(target)
                 )
             undo.callback(published.close)
-            perturbation = None
-            if self.plan.perturbations:
-                with self._stage("perturb"):
-                    perturbation = perturbed(self.plan, published, target)
-                published = perturbation.engine
-                undo.callback(published.close)
+            perturbation = self._perturb(published, target, undo)
+            published = published if perturbation is None else perturbation.engine
             with self._stage("verify"):
                 recounted = recount(published, prediction)
                 verdict = judge_plan(
@@ -180,6 +176,15 @@ class _Run:
             return None, None
         folder = Scratch(workspace)
         return folder.path / f"data.{self.plan.output.format}", folder
+
+    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> Perturbed | None:
+        """The published rows perturbed, where the plan says so."""
+        if not self.plan.perturbations:
+            return None
+        with self._stage("perturb"):
+            perturbation = perturbed(self.plan, published, target)
+        undo.callback(perturbation.engine.close)
+        return perturbation
 
     def _first(self, target: Path | None) -> Path | None:
         """Where rows are written first: under a name of their own where they are perturbed afterwards."""

@@ -76,9 +76,7 @@ def risk(
     mark = check_decimal(decimal, separator)
     reading = DataPlan(separator=separator, decimal=mark, header=header, missing=tuple(missing), on_missing=on_missing)
     resolved = _with_sample(_plan_of(quasi_identifiers, plan, reading), weight, household)
-    _check_numbers(population_size, sampling_fraction, threshold)
-    if resolved.weight is not None and (population_size is not None or sampling_fraction is not None):
-        raise PlanError([Fault("weight", "says how large the population is.", "Leave its size out.")], code="risk")
+    _check_numbers(resolved, population_size, sampling_fraction, threshold)
     names = () if plan is None else tuple(read_plan(plan).columns)
     with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:
         table = _table(source, resolved)
@@ -128,8 +126,10 @@ def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:
     return replace(plan, columns=columns)
 
 
-def _check_numbers(population_size: int | None, sampling_fraction: float | None, threshold: float) -> None:
+def _check_numbers(plan: Plan, population_size: int | None, sampling_fraction: float | None, threshold: float) -> None:
     faults = []
+    if plan.weight is not None and (population_size is not None or sampling_fraction is not None):
+        faults.append(Fault("weight", "says how large the population is.", "Leave its size out."))
     if population_size is not None and sampling_fraction is not None:
         faults.append(Fault("population_size", "goes without sampling_fraction.", "Give one of them."))
     if population_size is not None and population_size < 1:

@@ -231,3 +231,14 @@ def test_raw_value_on_a_node_of_another_class_is_refused_even_when_passing_throu
     nodes = [*sailors(), {"@id": "s:x", "@type": "s:Parrot", "s:age": 77}]
     with pytest.raises(PlanError, match="stands on a node of another class"):
         anonymize_document(document(nodes), parse(TWO_CLASSES, "text/turtle"), Request(pass_through=True))
+
+
+def test_a_turtle_text_that_only_keeps_its_reader_busy_is_refused_at_once():
+    """A list of 263 kB took 12 seconds."""
+    import time
+
+    started = time.process_time()
+    with pytest.raises(PlanError) as error:
+        parse("@prefix : <https://a.example/> . :a :b (" + " 1" * 131_000 + ") .", "text/turtle")
+    assert error.value.code == "plan.graph-too-large"
+    assert time.process_time() - started < 1.5

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from sfumato.datasets import patients
+from sfumato.service.access.keys import new_key
 from sfumato.service.jobs import deadlines
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings, Limits, Settings
@@ -225,3 +226,69 @@ def test_a_plan_of_long_json_is_read_and_a_removed_result_is_said_to_be_gone(ser
         shutil.rmtree(tmp_path / "jobs" / state(client, answer)["id"])
         assert client.get(f"{answer.headers['location']}/result").status_code == 410
         assert client.get(f"{answer.headers['location']}/files/data.csv").status_code == 410
+
+
+def test_an_upload_that_comes_slowly_does_not_hold_up_a_stop(served, tmp_path):
+    """The server waited for it for 38 seconds."""
+    import socket
+
+    with served("--jobs", tmp_path / "jobs") as (process, client):
+        with socket.create_connection(("127.0.0.1", client.base_url.port), timeout=20) as connection:
+            head = "POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000\r\n"
+            connection.sendall(f"{head}Content-Type: multipart/form-data; boundary=b\r\n\r\n--b\r\n".encode())
+            time.sleep(0.5)
+            begun = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            assert b" 503 " in connection.recv(400)
+        assert process.wait(20) == 0
+        assert time.monotonic() - begun < 10
+
+
+def test_a_killed_parent_of_several_processes_leaves_none(served, until):
+    with served("--workers", "2") as (process, _):
+        children = set(offspring(process.pid))
+        assert len(children) >= 2
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        until(lambda: not [pid for pid in children if alive(pid)])
+
+
+def offspring(parent):
+    """The processes that come from one, by the system's own list."""
+    for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+        yield int(pid)
+        yield from offspring(int(pid))
+
+
+def alive(pid):
+    try:
+        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+
+
+def test_the_log_names_user_and_job(serving, until, rows, tmp_path, caplog):
+    key, line = new_key("clinic")
+    (tmp_path / "keys").write_text(line + "\n")
+    caplog.set_level("INFO", "sfumato.service")
+    with serving(tmp_path / "jobs", Settings(api_keys=tmp_path / "keys")) as client:
+        client.headers["X-API-Key"] = key
+        answer = ask(client, rows)
+        job = answer.headers["location"].rsplit("/", 1)[1]
+        until(lambda: any(f'"user": "key:clinic", "job": "{job}"' in record.message for record in caplog.records))
+    assert key not in caplog.text
+
+
+def test_an_upload_is_written_once(served, rows, tmp_path):
+    """It lay in a temporary file first, and was copied from there."""
+    with served("--jobs", tmp_path / "jobs") as (process, client):
+        before = bytes_written(process.pid)
+        files = [("data", ("patients.csv", rows)), ("data", ("other.csv", b"x" * 30_000_000))]
+        answer = client.post("/api/jobs", data={"kind": "anonymize", "plan": json.dumps(plan())}, files=files)
+        assert answer.status_code == 202, answer.text
+        assert bytes_written(process.pid) - before < 45_000_000
+
+
+def bytes_written(pid):
+    lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("wchar"))

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 BASE = "https://sfumato.example/"
 TURTLE = frozenset({"text/turtle", "application/x-turtle", "application/turtle"})
+# An attribute takes ten words; whatever a text says with more of them only keeps its reader busy.
+MOST_WORDS = 60_000
+WORD = re.compile(r"[^\s,;()\[\]]+|[,;()\[\]]")
 DOMAIN = "http://www.w3.org/2000/01/rdf-schema#domain"
 
 
@@ -32,6 +36,8 @@ def parse(
 
 def parse_turtle(text: str, base: str) -> "Graph":
     """The graph of a Turtle text."""
+    if sum(1 for _ in WORD.finditer(text)) > MOST_WORDS:
+        raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
     graph = new_graph()
     try:
         graph.parse(data=text, format="turtle", publicID=base)

@@ -19,9 +19,9 @@ from sfumato.microdata.perturbation import mdav_kernels
 Places = npt.NDArray[np.int64]
 # More records than this are cut into blocks of at most so many.
 MOST_TOGETHER, BLOCK = 5_000, 1_000
-# Groups that are looked at for a record, how often all records are, and kicks by group size: more cost more than they
+# Groups that are looked at for a record, how often all records are, and kicks: more cost more than they
 # gain. In blocks, of which there are many, few are enough.
-NEAR, PASSES, KICKS = 16, 1_000, 2_400
+NEAR, PASSES, KICKS = 16, 1_000, 800
 BLOCK_NEAR, BLOCK_PASSES = 4, 1
 
 
@@ -58,7 +58,7 @@ def _grouped(points: Floats, records: Places, k: int, refine: bool, in_blocks: b
     every, part = np.arange(len(own)), np.full(len(own), -1, np.int64)
     count = mdav_kernels.mdav(own, every, k, 0, part)
     if refine:
-        near, passes, kicks = (BLOCK_NEAR, BLOCK_PASSES, 0) if in_blocks else (NEAR, PASSES, KICKS // k)
+        near, passes, kicks = (BLOCK_NEAR, BLOCK_PASSES, 0) if in_blocks else (NEAR, PASSES, KICKS)
         mdav_kernels.refine(own, every, k, count, near, passes, kicks, part)
     groups[records] = first + part
     return first + int(count)

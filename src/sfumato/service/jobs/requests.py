@@ -22,7 +22,9 @@ from sfumato.attributes.sources import inside
 from sfumato.errors import PlanError
 from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.http.stopping import Stopping
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text
+from sfumato.service.jobs.uploads import UploadParser, give_name
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.service.store.jobs import KINDS, Kind
@@ -101,10 +103,17 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > settings.upload_bytes:
         raise _too_large(settings)
-    counted = Request(request.scope, _Counted(request.receive, settings, limits.seconds))
+    counted = Request(request.scope, _Counted(request.receive, settings, limits.seconds, request.app.state.stopping))
     try:
         async with asyncio.timeout(settings.upload_seconds):
-            return await counted.form(max_files=MOST_FILES, max_fields=20, max_part_size=2_000_000)
+            return await UploadParser(
+                request.headers,
+                counted.stream(),
+                folder=settings.folder,
+                max_files=MOST_FILES,
+                max_fields=20,
+                max_part_size=2_000_000,
+            ).parse()
     except RefusedError:
         raise
     except TimeoutError:
@@ -116,13 +125,14 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
 class _Counted:
     """Passes a body on until it is larger than allowed, or stops coming."""
 
-    def __init__(self, receive: Receive, settings: JobSettings, seconds: float) -> None:
+    def __init__(self, receive: Receive, settings: JobSettings, seconds: float, stopping: Stopping) -> None:
         self._receive, self._settings, self._seconds, self._size = receive, settings, seconds, 0
+        self._stopping = stopping
 
     async def __call__(self) -> Message:
         try:
             async with asyncio.timeout(self._seconds):
-                message = await self._receive()
+                message: Message = await self._stopping.unless(self._receive)
         except TimeoutError:
             raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The body came too slowly.") from None
         self._size += len(message.get("body", b""))
@@ -239,8 +249,11 @@ def store_request(request: JobRequest, folder: Path) -> str:
 
 
 def _copy(file: BinaryIO, target: Path, digest: Any) -> None:
+    """Put a file into a folder: by a name where it lies on the same disk, else block by block."""
+    named = give_name(file, target)
     file.seek(0)
-    with target.open("wb") as stream:
+    with target.open("rb" if named else "wb") as stream:
         while block := file.read(BLOCK):
-            stream.write(block)
             digest.update(block)
+            if not named:
+                stream.write(block)

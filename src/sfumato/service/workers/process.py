@@ -216,12 +216,17 @@ class _Teller:
             send(self._connection, Progress(stage, int(done), int(whole)))
 
 
-def _end_with(parent: int) -> None:
-    """Have the system end this process with the one that forked it, where it can."""
+def end_with_parent(number: signal.Signals) -> None:
+    """Have the system send this process a signal when the one that started it ends, where it can."""
     if sys.platform == "linux":
         import ctypes
 
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(DEATH_SIGNAL, number)
+
+
+def _end_with(parent: int) -> None:
+    """Have the system end this process with the one that forked it, where it can."""
+    end_with_parent(signal.SIGKILL)
     if os.getppid() != parent:  # it was gone before the system was asked
         os._exit(1)
 

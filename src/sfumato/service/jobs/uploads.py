@@ -1,0 +1,51 @@
+"""Files of a form, written once: as files without a name in the folder of jobs, which get one when the job is taken on.
+
+A file without a name vanishes with the process that wrote it. Where a file system has none, files are copied.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO, cast
+
+from starlette.formparsers import MultiPartParser
+
+NAMELESS = getattr(os, "O_TMPFILE", None)
+
+
+def new_file(folder: Path) -> IO[bytes]:
+    """A file without a name, which may get one later where the system allows it."""
+    if NAMELESS is not None:
+        with suppress(OSError):
+            return os.fdopen(os.open(folder, NAMELESS | os.O_RDWR, 0o600), "w+b")
+    return TemporaryFile(dir=folder)
+
+
+def give_name(file: BinaryIO, target: Path) -> bool:
+    """Let a file without a name be one of a folder; whether that was possible."""
+    try:
+        if os.fstat(file.fileno()).st_nlink:
+            return False  # it is somebody's already, who may change it
+        file.flush()
+        number = file.fileno()  # named as a folder only to have links followed, which the call does for folders alone
+        os.link(f"/proc/self/fd/{number}", target, src_dir_fd=number, follow_symlinks=True)
+    except (OSError, AttributeError, ValueError):
+        return False
+    return True
+
+
+class UploadParser(MultiPartParser):
+    """Reads a form; its files go straight into a folder."""
+
+    def __init__(self, *arguments: Any, folder: Path, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._folder = folder
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        upload = self._current_part.file
+        if upload is not None:
+            upload.file.close()
+            upload.file = cast("BinaryIO", new_file(self._folder))
+            self._files_to_close_on_error.append(upload.file)  # type: ignore[arg-type]
