@@ -244,11 +244,12 @@ def with_points(fields: Iterable[str]) -> list[str]:
 
 
 def check_decimal(decimal: str, separator: str | None = None) -> DecimalMark:
-    """A decimal mark of a file.
+    """A decimal mark of a file, and what stands between its fields.
 
     Raises:
-        PlanError: There is no such mark, or it stands between fields, too.
+        PlanError: There is no such mark, it stands between fields, too, or what does cannot.
     """
+    check_separator(separator)
     if decimal not in (".", ",") or decimal == separator:
         what = "the decimal mark must be a point or a comma, and another sign than the separator."
         raise PlanError(what, "For example , with the separator ;.", "decimal")

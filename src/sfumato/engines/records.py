@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_decimal, check_separator, empty, header_of, read_lines
+from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_decimal, empty, header_of, read_lines
 from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]
@@ -62,7 +62,6 @@ def read_records(
         PlanError: The separator is none, or the first line looks like data.
         DataError: The file cannot be read or is not what its ending says.
     """
-    check_separator(separator)
     dialect = Dialect(separator, header=header, decimal=check_decimal(decimal, separator))
     try:
         return _read(path, dialect)

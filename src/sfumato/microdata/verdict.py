@@ -124,7 +124,7 @@ def judge(
         published.visible.rows + published.suppressed.rows,
         published.suppressed.rows,
         len(sizes),
-        int(sizes.min(initial=0) if not len(sizes) else sizes.min()),
+        int(sizes.min()) if len(sizes) else 0,
         int(sizes.max(initial=0)),
         promises,
         tuple(_unchecked_promises(models, promises, persons is not None, weights is not None)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import DecimalMark, check_decimal, check_separator
+from sfumato.delimited import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
@@ -63,6 +63,7 @@ def risk(
         missing: Texts that mean "missing", besides an empty field.
         on_missing: What a missing value is. No row is ever left out silently: `dropped_rows` says how many were.
         separator: Of a CSV file; found out by default.
+        decimal: The mark before the fraction of its numbers.
         header: Whether a CSV file has one; without it, and without a plan, its columns are c1, c2, ….
         subset_limit: How many sets of columns are measured where there are too many to measure all.
         row_numbers: Whether the numbers of the outliers' rows are looked up, too.
@@ -72,7 +73,6 @@ def risk(
     >>> found.figures.uniques, round(found.prosecutor.average, 3)
     (1, 0.667)
     """
-    check_separator(separator)
     mark = check_decimal(decimal, separator)
     reading = DataPlan(separator=separator, decimal=mark, header=header, missing=tuple(missing), on_missing=on_missing)
     resolved = _with_sample(_plan_of(quasi_identifiers, plan, reading), weight, household)
@@ -82,8 +82,8 @@ def risk(
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
         figures = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
-        report = RiskReport(**{part.name: getattr(figures, part.name) for part in fields(figures)})
-        return replace(report, outlier_rows=_numbers(source, table, report.outliers)) if row_numbers else report
+        rows = {"outlier_rows": _numbers(source, table, figures.outliers)} if row_numbers else {}
+        return RiskReport(**{part.name: getattr(figures, part.name) for part in fields(figures)} | rows)
 
 
 def _plan_of(

@@ -131,7 +131,9 @@ def html(comparison: Runs) -> str:
         *figures[:1],
         section("Loss of every run", *_matrices(comparison)),
         *figures[1:],
-        section("What the methods do", table(["method", ""], _kinds(comparison))),
+        section(
+            "What the methods do", table(["method", ""], [(name, KINDS.get(name, "")) for name in comparison.methods])
+        ),
         section("All figures", _details(comparison)),
         *_failures(comparison),
     ]
@@ -186,10 +188,6 @@ def _figures(comparison: Runs) -> list[str]:
         section(TITLES[name][0], f"<figure>{svg}<figcaption>{escape(TITLES[name][1])}</figcaption></figure>")
         for name, svg in charts.items()
     ]
-
-
-def _kinds(comparison: Runs) -> list[tuple[object, ...]]:
-    return [(name, KINDS.get(name, "")) for name in comparison.methods]
 
 
 def _details(comparison: Runs) -> str:

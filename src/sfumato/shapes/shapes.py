@@ -6,12 +6,14 @@ that a user sees all of them at once; unknown names are refused with the nearest
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from sys import float_info
-from typing import Any, Generic, Protocol, TypeVar
+from types import NoneType
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sfumato.errors import Fault, PlanError, did_you_mean
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.shapes.faults import Faults, Refused
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -20,21 +22,16 @@ Schema = dict[str, Any]
 LARGEST = 2**63 - 1
 # How alike two names must be for one to be taken for the other.
 NEAR = 0.6
-
-
-class Refused(Exception):  # noqa: N818  (it is caught here, never shown)
-    """A value was refused; the list of faults says why."""
-
-
-@dataclass(slots=True)
-class Faults:
-    """The faults so far."""
-
-    entries: list[Fault] = field(default_factory=list)
-
-    def refuse(self, at: str, what: str, do: str = "") -> Refused:
-        self.entries.append(Fault(at or "plan", what, do))
-        return Refused()
+# The words for kinds of values; the first that fits is said, since a truth value is a whole number, too.
+KINDS: dict[type, str] = {
+    NoneType: "nothing",
+    bool: "true/false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    Mapping: "a mapping",
+    Sequence: "a list",
+}
 
 
 class Shape(Protocol[T_co]):
@@ -63,17 +60,7 @@ def read(shape: Shape[T], value: object, at: str = "") -> T:
 
 def kind_of(value: object) -> str:
     """The word for a value's kind in a message."""
-    names: list[tuple[type | tuple[type, ...], str]] = [
-        (bool, "true/false"),
-        (int, "a whole number"),
-        (float, "a number"),
-        (str, "text"),
-        (Mapping, "a mapping"),
-        (Sequence, "a list"),
-    ]
-    if value is None:
-        return "nothing"
-    return next((name for kind, name in names if isinstance(value, kind)), type(value).__name__)
+    return next((word for kind, word in KINDS.items() if isinstance(value, kind)), type(value).__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,43 +100,54 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Integer:
-    """A whole number within bounds."""
+class _Bounded:
+    """Numbers within bounds."""
 
     minimum: float | None = None
     maximum: float | None = None
     about: str = ""
+    kind: ClassVar[str] = "number"
+
+    def check(self, value: float, at: str, faults: Faults) -> None:
+        if self.minimum is not None and value < self.minimum:
+            raise faults.refuse(at, f"must be at least {self.minimum}, is {value}.")
+        if self.maximum is not None and value > self.maximum:
+            raise faults.refuse(at, f"must be at most {self.maximum}, is {value}.")
+
+    def schema(self) -> Schema:
+        bounds = {"minimum": self.minimum, "maximum": self.maximum}
+        return _described(
+            {"type": self.kind} | {name: bound for name, bound in bounds.items() if bound is not None}, self.about
+        )
+
+
+class Integer(_Bounded):
+    """A whole number within bounds."""
+
+    __slots__ = ()
+    kind = "integer"
 
     def read(self, value: object, at: str, faults: Faults) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise faults.refuse(at, f"must be a whole number, is {kind_of(value)}.")
         if abs(value) > LARGEST:
             raise faults.refuse(at, f"must be at most {LARGEST}.")
-        _within(value, self.minimum, self.maximum, at, faults)
+        self.check(value, at, faults)
         return value
 
-    def schema(self) -> Schema:
-        return _described(_bounds({"type": "integer"}, self.minimum, self.maximum), self.about)
 
-
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(_Bounded):
     """A finite number within bounds."""
 
-    minimum: float | None = None
-    maximum: float | None = None
-    about: str = ""
+    __slots__ = ()
 
     def read(self, value: object, at: str, faults: Faults) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
         if not abs(value) <= float_info.max:  # a whole number may be too large to become a float at all
             raise faults.refuse(at, "must be a finite number, is infinite or none at all.")
-        _within(value, self.minimum, self.maximum, at, faults)
+        self.check(value, at, faults)
         return float(value)
-
-    def schema(self) -> Schema:
-        return _described(_bounds({"type": "number"}, self.minimum, self.maximum), self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,18 +385,6 @@ def _check_many(value: Sized, at_least: int, at: str, faults: Faults) -> None:
 
 def _join(at: str, key: str) -> str:
     return f"{at}.{key}" if at else key
-
-
-def _within(value: float, minimum: float | None, maximum: float | None, at: str, faults: Faults) -> None:
-    if minimum is not None and value < minimum:
-        raise faults.refuse(at, f"must be at least {minimum}, is {value}.")
-    if maximum is not None and value > maximum:
-        raise faults.refuse(at, f"must be at most {maximum}, is {value}.")
-
-
-def _bounds(schema: Schema, minimum: float | None, maximum: float | None) -> Schema:
-    low = {} if minimum is None else {"minimum": minimum}
-    return schema | low | ({} if maximum is None else {"maximum": maximum})
 
 
 def _described(schema: Schema, about: str) -> Schema:

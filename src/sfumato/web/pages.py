@@ -1,8 +1,9 @@
 """The pages on the server: mounted under /app, one workspace a browser, kept encrypted when it is left."""
 
 import asyncio
+from collections.abc import Callable
 from copy import copy
-from typing import Any, Literal
+from typing import Literal
 
 from fastapi import FastAPI, Request
 from nicegui import Client, ui
@@ -13,15 +14,15 @@ from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
 from sfumato.texts.words import accepted_words, languages, words_in
 from sfumato.web import components
-from sfumato.web.attributes import attribute_area
+from sfumato.web.attributes.attribute_area import AttributeArea
 from sfumato.web.help import help_area
 from sfumato.web.page_door import PageDoor
 from sfumato.web.projects.browser_key import BrowserKeys
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.projects.workspaces import Workspaces
-from sfumato.web.rows import rows_area
+from sfumato.web.rows.rows_area import RowsArea
 from sfumato.web.shell import Shell
-from sfumato.web.tables import table_area
+from sfumato.web.tables.table_area import TableArea
 from sfumato.web.upload_limit import UploadLimit
 
 PATH = "/app"
@@ -30,10 +31,10 @@ LOOKING_SECONDS = 5.0
 RECONNECTING_SECONDS = 30.0
 # Names under which the components of the pages have words of their own ("Expand", "No data").
 LANGUAGES: dict[str, Literal["de", "en-US"]] = {"de": "de", "en": "en-US"}
-AREAS = {
-    "/": rows_area.build,
-    "/tables": table_area.build,
-    "/attributes": attribute_area.build,
+AREAS: dict[str, Callable[[Shell], None]] = {
+    "/": lambda shell: RowsArea(shell).build(),
+    "/tables": lambda shell: TableArea(shell).build(),
+    "/attributes": lambda shell: AttributeArea(shell).build(),
     "/help": help_area.build,
 }
 
@@ -61,7 +62,7 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
     )
 
 
-def _add_page(path: str, area: Any, workspaces: Workspaces) -> None:
+def _add_page(path: str, area: Callable[[Shell], None], workspaces: Workspaces) -> None:
     @ui.page(path)
     async def page(request: Request, client: Client, language: str = "") -> None:
         user: User = request.state.user

@@ -1,13 +1,15 @@
 """Columns that a release has lost: altogether, or by more than half; and what it would take to keep them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.loss_metric import LossMetric
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.models.classes import Floats
@@ -59,13 +61,14 @@ def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[Los
 def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
     recoding = result.recoding
     kept_rows = int(recoding.sizes[~recoding.suppressed].sum())
+    problem = cache(lambda: problem_of(plan, Greedy(), table))
     for place, name in enumerate(table.columns):
         share = _share_lost(table, result, place, kept_rows)
         if share is not None and share > HALF:
             labels = _labels(recoding, place)
             values = int((table.marginal(place) > 0).sum())
             if values > 1:
-                yield LostColumn(name, share, labels, values, _rows_to_withhold(plan, table, recoding, place))
+                yield LostColumn(name, share, labels, values, _rows_to_withhold(problem, table, recoding, place))
 
 
 def _labels(recoding: Recoding, place: int) -> int:
@@ -87,10 +90,12 @@ def _share_lost(table: FrequencyTable, result: Result, place: int, kept_rows: in
     return None
 
 
-def _rows_to_withhold(plan: Plan, table: FrequencyTable, recoding: Recoding, place: int) -> int | None:
+def _rows_to_withhold(
+    problem: Callable[[], Problem], table: FrequencyTable, recoding: Recoding, place: int
+) -> int | None:
     """How many more rows withheld would keep half of a column: at a finer level, or without its coarsest rows."""
     if isinstance(recoding, LevelRecoding):
-        return _at_finer_level(plan, table, recoding, place)
+        return _at_finer_level(problem(), table, recoding, place)
     losses = _label_losses(table, recoding, place)
     if losses is None:
         return None
@@ -104,8 +109,7 @@ def _rows_to_withhold(plan: Plan, table: FrequencyTable, recoding: Recoding, pla
     return int(rows[: enough[0] + 1].sum()) if len(enough) else None
 
 
-def _at_finer_level(plan: Plan, table: FrequencyTable, recoding: LevelRecoding, place: int) -> int | None:
-    problem = problem_of(plan, Greedy(), table)
+def _at_finer_level(problem: Problem, table: FrequencyTable, recoding: LevelRecoding, place: int) -> int | None:
     ladder, rows = table.ladders[place], table.marginal(place)
     hidden = int(recoding.sizes[recoding.suppressed].sum())
     for level in range(recoding.node[place] - 1, problem.lowest[place] - 1, -1):

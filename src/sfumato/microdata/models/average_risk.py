@@ -19,12 +19,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.microdata.models.model import EXACT, ReleaseRisk
 from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
-class AverageRisk(ClassModel):
+class AverageRisk(ReleaseRisk):
     """Classes / rows is at most `threshold`.
 
     >>> AverageRisk(0.25).short(Classes(np.array([1, 3, 5]))).tolist()
@@ -33,9 +33,6 @@ class AverageRisk(ClassModel):
 
     threshold: Annotated[float, Note("the greatest average risk", minimum=0, maximum=1)]
     name: ClassVar[str] = "average-risk"
-    asks: ClassVar[str] = "threshold"
-    column: ClassVar[None] = None
-    of_release: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.threshold <= 0:

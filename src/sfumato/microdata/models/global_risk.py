@@ -18,20 +18,17 @@ import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.individual_risk import SamplingFraction, individual_risks
-from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.microdata.models.model import EXACT, ReleaseRisk
 from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
-class GlobalRisk(ClassModel):
+class GlobalRisk(ReleaseRisk):
     """The sum of all rows' risks / rows is at most `threshold`."""
 
     threshold: Annotated[float, Note("the greatest expected share of rows that are found", minimum=0, maximum=1)]
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "global-risk"
-    asks: ClassVar[str] = "threshold"
-    column: ClassVar[None] = None
-    of_release: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.threshold <= 0 or self.sampling_fraction == 0:
@@ -54,10 +51,6 @@ class GlobalRisk(ClassModel):
         most = risks[order][fits[-1]] if len(fits) else -1.0
         short: Mask = risks > most
         return short
-
-    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
-        """Nothing is known of finer tables."""
-        return 0
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         return self._share(classes)

@@ -19,7 +19,7 @@ import numpy as np
 
 from sfumato.microdata.models import risk_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.microdata.models.model import EXACT, ThresholdModel
 from sfumato.microdata.models.weights import estimated_persons
 from sfumato.shapes.records import Note
 
@@ -29,14 +29,12 @@ SamplingFraction = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class IndividualRisk(ClassModel):
+class IndividualRisk(ThresholdModel):
     """Every row has at most the risk `threshold`."""
 
     threshold: Annotated[float, Note("the greatest risk of a row", minimum=0, maximum=1)]
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "individual-risk"
-    asks: ClassVar[str] = "threshold"
-    column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

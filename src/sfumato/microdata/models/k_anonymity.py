@@ -19,8 +19,9 @@ from typing import Annotated, ClassVar
 
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
+from sfumato.shapes.faults import Faults
 from sfumato.shapes.records import Note
-from sfumato.shapes.shapes import Conversion, Faults, Integer, MapOf
+from sfumato.shapes.shapes import Conversion, Integer, MapOf
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,25 @@ class ClassModel:
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
 
 
+class ThresholdModel(ClassModel):
+    """What models share that ask for a greatest risk and look at no sensitive column."""
+
+    __slots__ = ()
+    asks: ClassVar[str] = "threshold"
+    column: ClassVar[None] = None
+
+
+class ReleaseRisk(ThresholdModel):
+    """What models share that ask for a greatest risk of all classes together."""
+
+    __slots__ = ()
+    of_release: ClassVar[bool] = True
+
+    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
+        """Nothing is known of finer tables."""
+        return 0
+
+
 class ComparingModel(ClassModel):
     """What models share that compare the shares in a class with those in a whole table."""
 

@@ -20,13 +20,13 @@ import numpy as np
 from sfumato.microdata.measures.population import Uniqueness, uniqueness
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.individual_risk import SamplingFraction
-from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.microdata.models.model import EXACT, ReleaseRisk
 from sfumato.microdata.models.weights import estimated_persons
 from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
-class PopulationUniqueness(ClassModel):
+class PopulationUniqueness(ReleaseRisk):
     """The estimated share of unique persons in the population is at most `threshold`."""
 
     threshold: Annotated[float, Note("the greatest share of unique persons", minimum=0, maximum=1)]
@@ -34,9 +34,6 @@ class PopulationUniqueness(ClassModel):
     population_size: Annotated[int | None, Note("persons of the population", minimum=1)] = None
     sampling_fraction: SamplingFraction = None
     name: ClassVar[str] = "population-uniqueness"
-    asks: ClassVar[str] = "threshold"
-    column: ClassVar[None] = None
-    of_release: ClassVar[bool] = True
     monotone_generalization: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -53,10 +50,6 @@ class PopulationUniqueness(ClassModel):
 
     def short(self, classes: Classes) -> Mask:
         return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
-
-    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
-        """Nothing is known of finer tables."""
-        return 0
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         """The estimated share; 1, which is never too little, where there is no estimate."""

@@ -19,12 +19,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Mask
-from sfumato.microdata.models.model import EXACT, ClassModel
+from sfumato.microdata.models.model import EXACT, ReleaseRisk
 from sfumato.shapes.records import Note
 
 
 @dataclass(frozen=True, slots=True)
-class SampleUniqueness(ClassModel):
+class SampleUniqueness(ReleaseRisk):
     """Unique rows / rows is at most `threshold`.
 
     >>> SampleUniqueness(0.1).short(Classes(np.array([1, 3, 5]))).tolist()
@@ -33,9 +33,6 @@ class SampleUniqueness(ClassModel):
 
     threshold: Annotated[float, Note("the greatest share of unique rows", minimum=0, maximum=1)]
     name: ClassVar[str] = "sample-uniqueness"
-    asks: ClassVar[str] = "threshold"
-    column: ClassVar[None] = None
-    of_release: ClassVar[bool] = True
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         if self.threshold >= 1:

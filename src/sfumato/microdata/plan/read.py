@@ -32,8 +32,9 @@ from sfumato.microdata.plan.model import ColumnPlan, Language, OutputPlan, Plan,
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
 from sfumato.shapes import files
+from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.records import record_of
-from sfumato.shapes.shapes import Choice, Faults, Integer, Key, ListOf, MapOf, Record, Refused, Schema
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Schema
 
 # Names of columns that are written as they are in the names of folders.
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)

@@ -12,7 +12,8 @@ from sfumato.hierarchies.any import AnyValue
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, UtilityPlan
-from sfumato.shapes.shapes import Faults, Record, Refused, Shape
+from sfumato.shapes.faults import Faults, Refused
+from sfumato.shapes.shapes import Record, Shape
 
 
 @dataclass(frozen=True, slots=True)

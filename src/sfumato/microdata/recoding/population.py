@@ -100,8 +100,8 @@ def weights_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, 
     sums = np.zeros(len(recoding.sizes), np.int64)
     np.add.at(sums, recoding.owners, weights)
     kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0)).tolist()
-    found: dict[Labels, int] = {}
+    weights_of: dict[Labels, int] = {}
     for place in kept:
         labels = published_labels(recoding, place)
-        found[labels] = found.get(labels, 0) + int(sums[place])
-    return found
+        weights_of[labels] = weights_of.get(labels, 0) + int(sums[place])
+    return weights_of

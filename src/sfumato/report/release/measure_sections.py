@@ -73,7 +73,11 @@ def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str
     persons = words.count(round(sides["before"]["persons"]))
     yield _head(words, "sample.title") + paragraph(words["sample.text"].format(persons=persons))
     rows = [
-        (words[f"sample.{part}"], words[f"sample.{figure}"], *(_told(words, side, part, figure) for side in both))
+        (
+            words[f"sample.{part}"],
+            words[f"sample.{figure}"],
+            *(_sample_figure(words, side, part, figure) for side in both),
+        )
         for both in [(sides["before"], sides.get("after") or {})]
         for part in ("rows", "households", "matching")
         if any(part in side for side in both)
@@ -82,7 +86,7 @@ def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str
     yield table(["", "", words["report.before"], words["report.after"]], rows, words)
 
 
-def _told(words: Words, side: Mapping[str, Any], part: str, figure: str) -> object:
+def _sample_figure(words: Words, side: Mapping[str, Any], part: str, figure: str) -> object:
     value = side.get(part, {}).get(figure)
     return value if value is None or figure == "expected" else words.percent(value)
 

@@ -57,11 +57,11 @@ class Witnesses:
         return all(
             need < NOISE
             or self._agrees(self._points.get((place, sign), ()), place, sign * need, places, own)
-            or self._found(place, sign, need, places, own)
+            or self._search(place, sign, need, places, own)
             for sign, need in ((-1, needs[0]), (1, needs[1]))
         )
 
-    def _found(self, place: int, sign: int, need: float, places: Places, own: Bounds) -> bool:
+    def _search(self, place: int, sign: int, need: float, places: Places, own: Bounds) -> bool:
         """Look for one witness, within what somebody knows."""
         from highspy import HighsModelStatus
 

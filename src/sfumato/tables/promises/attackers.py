@@ -162,12 +162,12 @@ def _resolved(
     alone = np.concatenate([[cell in insider.alone for cell in sorted(insider.parts)] for insider in active])
     values, public = table.values[cells], table.bounds.rows(cells)
     least = np.where(public.low >= 0, np.clip(parts, public.low, np.maximum(values, public.low)), public.low)
-    known = Bounds(np.where(alone, values, least), np.where(alone, values, public.high))
+    knowledge = Bounds(np.where(alone, values, least), np.where(alone, values, public.high))
     reach, unsafe = _not_his(plan, facts, table, cells, parts)
-    reach = thickened(values, unsafe & ~alone, known, reach.at(unsafe & ~alone), step)
+    reach = thickened(values, unsafe & ~alone, knowledge, reach.at(unsafe & ~alone), step)
     ends = np.cumsum([len(insider.parts) for insider in active])
     return tuple(
-        Attacker(insider.name, insider.kind, cells[own], known.rows(own), Reach(reach.down[own], reach.up[own]))
+        Attacker(insider.name, insider.kind, cells[own], knowledge.rows(own), Reach(reach.down[own], reach.up[own]))
         for insider, own in zip(active, np.split(np.arange(len(cells)), ends[:-1]), strict=True)
     )
 

@@ -115,18 +115,18 @@ def free_cells(relations: Relations, cells: Places) -> list[int]:
 
 def _pivots(matrix: npt.NDArray[np.float64]) -> set[int]:
     """The columns that the columns after them determine."""
-    found: set[int] = set()
+    columns: set[int] = set()
     rest = matrix.copy()
     for column in range(rest.shape[1]):
         if not len(rest):
             break
         row = int(np.abs(rest[:, column]).argmax())
         if abs(rest[row, column]) > 1e-9:
-            found.add(column)
+            columns.add(column)
             pivot = rest[row] / rest[row, column]
             rest = np.delete(rest, row, axis=0)
             rest = rest - np.outer(rest[:, column], pivot)
-    return found
+    return columns
 
 
 class Reader:

@@ -32,12 +32,9 @@ MOST_RECORDS, MOST_BYTES, SHOWN_RECORDS = 10_000, 20_000_000, 6
 Records = list[dict[str, Any]]
 
 
-def build(shell: Shell) -> None:
-    """The area for a workspace."""
-    _AttributeArea(shell).build()
+class AttributeArea:
+    """Records of the visitor's, anonymized attribute by attribute."""
 
-
-class _AttributeArea:
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
         self._filling, self._question = False, 0

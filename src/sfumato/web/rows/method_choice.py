@@ -6,7 +6,8 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.microdata.plan.methods import METHOD
-from sfumato.shapes.shapes import Faults, Key, Refused, read
+from sfumato.shapes.faults import Faults, Refused
+from sfumato.shapes.shapes import Key, read
 from sfumato.web.forms import Form, Values
 from sfumato.web.projects.workspace import Workspace
 

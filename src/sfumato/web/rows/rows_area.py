@@ -144,8 +144,3 @@ class RowsArea:
         if plan is not None:
             self.workspace.plan = plan
             self.refresh()
-
-
-def build(shell: Shell) -> None:
-    """The area for a workspace."""
-    RowsArea(shell).build()

@@ -17,7 +17,6 @@ from sfumato.web import components
 from sfumato.web.forms import is_number
 from sfumato.web.job_progress import follow, start_job
 from sfumato.web.projects.loaded_data import MARKS
-from sfumato.web.projects.workspace import Workspace
 from sfumato.web.shell import Shell
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, crosswise
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
@@ -44,15 +43,12 @@ TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum
 ENDINGS = ("published", "lower", "upper", "case", "reason")
 
 
-def build(shell: Shell) -> None:
-    """The area for a workspace."""
-    _TableArea(shell.workspace).build()
+class TableArea:
+    """A table of the visitor's, masked."""
 
-
-class _TableArea:
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace, self.words = workspace, workspace.words
-        self._rules = MaskingRules(workspace.words, self._check)
+    def __init__(self, shell: Shell) -> None:
+        self.workspace, self.words = shell.workspace, shell.workspace.words
+        self._rules = MaskingRules(self.words, self._check)
         self._job: str | None = None
 
     def build(self) -> None:

@@ -126,14 +126,14 @@ def dis_of(uniques: int, pairs: int, fraction: float) -> float:
 
 def dis_of_rows(scores: Floats, uniques: int, dis: float, width: int) -> Floats:
     """DIS shared out to rows by their scores; 0 for rows without one."""
-    found = np.zeros(len(scores))
+    shares = np.zeros(len(scores))
     scored = scores > 0
     if not scored.any() or not dis:
-        return found
+        return shares
     power = 1 + (8 - width) / 20
     strength = scores[scored] ** power * (scores[scored] ** -power).sum()
-    found[scored] = 1 / (1 + (uniques / dis - uniques) / strength)
-    return found
+    shares[scored] = 1 / (1 + (uniques / dis - uniques) / strength)
+    return shares
 
 
 class _Search:
@@ -167,10 +167,10 @@ class _Search:
         points, uniques, larger = float(factorial(self.width - size)), 0, {}
         for chosen in combinations(range(self.width), size):
             parts = [smaller.get((*chosen[:at], *chosen[at + 1 :])) for at in range(size)]
-            known = [part for part in parts if part is not None]
-            if len(known) < size:
+            subsets = [part for part in parts if part is not None]
+            if len(subsets) < size:
                 continue
-            count = special_kernels.common(np.array(known), self._rows)
+            count = special_kernels.common(np.array(subsets), self._rows)
             rows, columns = self._rows[:count], np.array(chosen, np.int64)
             special_kernels.alone(self.codes, self.counts, columns, rows, self._table, self._singled)
             left = np.zeros(self._words, np.uint64)

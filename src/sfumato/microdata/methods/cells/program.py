@@ -88,14 +88,14 @@ def _rounded(patterns: Patterns, bound: float) -> float:
     return float(np.ceil(bound - 1e-6)) if (prices == np.round(prices)).all() and np.isfinite(bound) else bound
 
 
-def _program(counts: Counts, groups: Groups, k: int, seconds: float, known: float) -> Any:
+def _program(counts: Counts, groups: Groups, k: int, seconds: float, limit: float) -> Any:
     """The program in HiGHS: rows taken from combinations by groups, then whether each group is used."""
     try:
         import highspy
     except ImportError:
         raise missing_extra("highspy", "tables") from None
     highs = highspy.Highs()
-    options = {"output_flag": False, "threads": 1, "time_limit": seconds, "objective_bound": known + 1e-6}
+    options = {"output_flag": False, "threads": 1, "time_limit": seconds, "objective_bound": limit + 1e-6}
     for option, value in {**options, "mip_abs_gap": 1e-6, "mip_rel_gap": 0.0}.items():
         highs.setOptionValue(option, value)
     taken, model = len(groups.owners), highspy.HighsLp()

@@ -1,0 +1,20 @@
+"""The faults of a plan, collected while it is read."""
+
+from dataclasses import dataclass, field
+
+from sfumato.errors import Fault
+
+
+class Refused(Exception):  # noqa: N818  (it is caught by the shapes, never shown)
+    """A value was refused; the list of faults says why."""
+
+
+@dataclass(slots=True)
+class Faults:
+    """The faults so far."""
+
+    entries: list[Fault] = field(default_factory=list)
+
+    def refuse(self, at: str, what: str, do: str = "") -> Refused:
+        self.entries.append(Fault(at or "plan", what, do))
+        return Refused()
