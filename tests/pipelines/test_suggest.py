@@ -209,6 +209,18 @@ def test_a_column_that_could_not_be_published_is_the_quasi_identifier_where_ther
     assert suggest_for_frame(frame).plan["columns"]["town"]["role"] == "quasi-identifier"
 
 
+def test_two_columns_of_numbers_do_not_single_out_rows_together():
+    polars = pytest.importorskip("polars")
+    draw = random.Random(8)
+    cells = {"age": [str(draw.randint(20, 80)) for _ in range(1500)]}
+    for name in ("income", "savings"):
+        cells[name] = [str(int(draw.lognormvariate(9, 1))) for _ in range(1500)]
+    frame = polars.DataFrame(cells)
+    release = sfumato.anonymize(frame, suggest_for_frame(frame).plan)
+    pairs = Counter(zip(release.data["income"], release.data["savings"], strict=True))
+    assert sum(rows == 1 for rows in pairs.values()) < 0.1 * len(release.data)
+
+
 def test_a_survey_has_its_weights_and_households_recognized() -> None:
     random = np.random.default_rng(3)
     rows = pl.DataFrame(

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from math import isqrt
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -46,6 +47,7 @@ _MAX_NAMED = 200
 ALPHA = 0.8
 # Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
 _ROWS_TO_ROUND = 50
+_LEAST_NUMBERS = 8
 # Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000
@@ -124,11 +126,13 @@ def _publications(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> Iterator[tuple[str, PublishPlan]]:
     """How sensitive columns are published whose numbers would single out rows."""
-    for name, suggestion in suggestions.items():
-        if suggestion.role == "sensitive" and profiles[name].present >= _ROWS_TO_ROUND:
-            publication = proposed_publication(profiles[name].counts, K)
-            if publication is not None:
-                yield name, publication
+    names = [name for name, suggestion in suggestions.items() if suggestion.role == "sensitive"]
+    counts = {name: profiles[name].counts for name in names if profiles[name].present >= _ROWS_TO_ROUND}
+    alone = {name: plan for name in counts if (plan := proposed_publication(counts[name], K)) is not None}
+    for name, publication in alone.items():
+        # Two columns together have as many numbers as the product of theirs.
+        most = max(isqrt(profiles[name].present // K), _LEAST_NUMBERS)
+        yield name, publication if len(alone) == 1 else proposed_publication(counts[name], K, most) or publication
 
 
 def _column(suggestion: Suggestion, publication: PublishPlan | None) -> dict[str, Any]:

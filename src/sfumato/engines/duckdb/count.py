@@ -13,6 +13,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text, filtered
 from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, packed
 from sfumato.engines.engine import Reading
+from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
 
@@ -164,6 +165,9 @@ class CodeCounting(Counting):
         kind = self.kinds.get(person, "")
         plain = kind in (*INTEGERS, "VARCHAR") and not self.strip
         name = f"s.{sql.name(person)}" if plain else as_text(person, self.strip)
+        if person == PERSON:
+            # Random keys need no more than 64 bits to be told apart; two that meet count as one person, never as more.
+            name = f"hash(s.{sql.name(person)})"
         mask = 0 if value is None else int(self.packing.mask[self.columns.index(value)])
         shift = 0 if value is None else int(self.packing.shift[self.columns.index(value)])
         bits = f"CAST({mask << shift} AS UBIGINT)"

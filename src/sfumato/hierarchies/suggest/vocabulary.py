@@ -90,6 +90,9 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
     def place(pair: tuple[Concept, str]) -> int:
         """The last word of a name is what the column is; those before it say whose or which."""
         concept, last = pair[0], pair[1].endswith(words[-1])
+        # A word of another concept is not taken apart: a state tax is no state.
+        if pair[1] in _keys_of() and pair[1] not in concept.words:
+            return 3
         if asked and concept.role == "sensitive":
             return -2
         if last and concept.key in _HEADS:

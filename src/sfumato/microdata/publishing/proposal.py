@@ -22,12 +22,13 @@ _TAIL = 0.01
 _STEPS = (Decimal(1), Decimal(2), Decimal(5))
 
 
-def proposed_publication(counts: Mapping[str, int], k: int) -> PublishPlan | None:
+def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = None) -> PublishPlan | None:
     """How the numbers of a column should be published; None where it has others than numbers, or needs nothing.
 
     Args:
         counts: The rows of each text.
         k: How many rows must share a number.
+        most: How many different numbers may be left, where two columns together must not single out rows either.
 
     >>> proposed_publication({str(30_000 + 7 * place): 1 for place in range(1000)}, 5)
     PublishPlan(bottom=30050.0, top=36950.0, round=50.0, bin=None)
@@ -37,8 +38,12 @@ def proposed_publication(counts: Mapping[str, int], k: int) -> PublishPlan | Non
     if not texts or any(form is None for form in canonical(texts, "decimal")[0]) or _shared(counts, k) >= SHARED:
         return None
     plans = list(_plans(texts, np.array([*counts.values()], float)))
-    enough = (plan for plan in plans if _shared(published_counts(plan, counts), k) >= SHARED)
+    enough = (plan for plan in plans if _is_enough(published_counts(plan, counts), k, most))
     return next(enough, plans[-1] if plans else None)
+
+
+def _is_enough(published: Mapping[str, int], k: int, most: int | None) -> bool:
+    return _shared(published, k) >= SHARED and (most is None or len(published) <= most)
 
 
 def published_counts(plan: PublishPlan, counts: Mapping[str, int]) -> Counter[str]:
