@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sfumato.errors import UnattainableError
 
 # Seconds past its end in which a search may still finish a first pattern: without one there is nothing to hand over.
-GRACE = 0.5
+GRACE = 0.8
 
 
 def never() -> bool:

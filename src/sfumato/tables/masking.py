@@ -44,7 +44,7 @@ class Masked:
         texts: Whether masked cells show their range or a mere mark.
         bare: Whether the method's own ranges are published, as the original does, instead of the audit's.
         ends: The ranges as published: what a reader computes from the table alone.
-        cost: The cost of the secondary cells.
+        cost: The cost of the secondary cells that were not masked before.
         bound: The least possible cost, where it is known.
         audit: What the attacker finds.
     """
@@ -201,10 +201,15 @@ def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline) -> Maske
         texts=draft.texts,
         bare=bare,
         ends=draft.ranges if bare else _ends(part, draft, mask, audit, deadline),
-        cost=float(table.costs[mask & ~table.unsafe].sum()),
+        cost=float(table.costs[mask & ~_masked_anyway(part)].sum()),
         bound=draft.bound,
         audit=audit,
     )
+
+
+def _masked_anyway(part: Part) -> Mask:
+    """The cells whose masks are no choice: unsafe ones, and those that a release of before masked."""
+    return part.table.unsafe if part.masked_before is None else part.table.unsafe | part.masked_before
 
 
 def _without(mask: Mask, cells: list[int]) -> Mask:

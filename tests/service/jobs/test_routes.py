@@ -185,6 +185,37 @@ def test_protecting_a_table(client, tmp_path) -> None:
     assert [line.split(",")[1] for line in lines[1:]] == ["24", "*", "*", "13"]
 
 
+def linked(**more):
+    """Two tables that share their totals by area."""
+    rule = {"rule": "range", "min": 1, "max": 3}
+    tables = [
+        {"name": name, "source": f"{name}.csv", "dimensions": {"area": {"column": "area"}, name: {"column": name}}}
+        for name in ("sex", "age")
+    ]
+    return {"version": 1, "table": {"value": "n"}, "tables": tables, "primary": [rule]} | more
+
+
+def test_protecting_linked_tables_of_several_files(client) -> None:
+    sex = "area,sex,n\nTotal,Total,30\nTotal,f,14\nTotal,m,16\na,Total,12\na,f,2\na,m,10\nb,Total,18\nb,f,12\nb,m,6\n"
+    age = "area,age,n\nTotal,Total,30\nTotal,y,13\nTotal,o,17\na,Total,12\na,y,5\na,o,7\nb,Total,18\nb,y,8\nb,o,10\n"
+    files = [("data", ("sex.csv", sex.encode())), ("data", ("age.csv", age.encode()))]
+    fields = {"kind": "protect", "plan": yaml.safe_dump(linked())}
+    found = ended(client, client.post("/api/jobs", files=files, data=fields))
+    assert found["state"] == "done", found
+    figures = client.get(f"{found['links']['self']}/files/report.json").json()
+    assert figures["holds"]
+    assert set(figures["tables"]) == {"sex", "age"}
+    lines = client.get(f"{found['links']['self']}/files/sex/table-external.csv").text.splitlines()
+    assert sum(",*," in line for line in lines) >= 4
+
+
+def test_no_release_of_before_leads_out_of_the_request(client) -> None:
+    files = [("data", ("sex.csv", b"area,sex,n\n")), ("data", ("age.csv", b"area,age,n\n"))]
+    fields = {"kind": "protect", "plan": yaml.safe_dump(linked(previous=["../other/result"]))}
+    answer = client.post("/api/jobs", files=files, data=fields, headers={"Accept": "application/problem+json"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "plan.path")
+
+
 REFUSED = {
     "no kind": ({"kind": "explode"}, None, "jobs.kind"),
     "no YAML": ({"plan": "a: [1"}, None, "plan.yaml"),

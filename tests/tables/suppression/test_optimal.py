@@ -182,7 +182,7 @@ def test_medium_tables_are_proved_and_deterministic(seed):
 
 
 def test_time_limit_leaves_a_protected_pattern_with_a_gap():
-    table = random_square(1, 30, 30, 0.1)
+    table = random_square(1, 15, 15, 0.1)
     found = optimal(make_problem(table), 0.01)
     assert holds(table, found.masked)
     assert found.bound <= found.cost

@@ -13,7 +13,9 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.shapes.files import Written, parsed
 
 # Keys of plans whose values name files.
-FILES = frozenset({"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder"})
+FILES = frozenset(
+    {"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder", "microdata", "previous"}
+)
 MOST_CHARACTERS = 500_000
 # What is read of a plan that comes as a file: more is more than that many characters, whatever they are.
 MOST_BYTES = 4 * MOST_CHARACTERS
@@ -96,13 +98,15 @@ def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
     if kind == "protect":
         from sfumato.tables.plan.plan import read_table_plan
 
-        table = read_table_plan(plan).table
-        named = table.source or table.cells
+        read_in = read_table_plan(plan)
+        table = read_in.table
+        several = [crossing.source for crossing in read_in.tables]
+        named = table.source or table.cells or table.microdata or (several and all(several)) or None
     else:
         from sfumato.microdata.plan.read import read_plan
 
         named = read_plan(plan).data.source
-    if named is None:
+    if not named:
         raise PlanError("no data came with the plan.", "Send one file along, or name its source.", "no-source")
 
 

@@ -222,9 +222,10 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
     named = Path(str(source)).name if source is not None else next(iter(files)) if len(files) == 1 else None
     if source is not None and own not in (None, named):
         raise bad_request("jobs.source", "The plan names another source than the request.")
-    if inner.get("cells") or own is not None or named is None:
+    if own is not None or named is None or any(inner.get(key) for key in ("cells", "microdata")):
         return plan
-    return plan | {part: {**inner, "source": named}}
+    # Several tables of one file are crossed from its rows.
+    return plan | {part: {**inner, "microdata" if plan.get("tables") else "source": named}}
 
 
 def store_request(request: JobRequest, folder: Path) -> str:

@@ -62,13 +62,12 @@ def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell)
 
 
 def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
-    from sfumato.pipelines.tables.protect import run
-    from sfumato.tables.build.build import read_source
+    from sfumato.pipelines.tables.protect import run_plan
     from sfumato.tables.plan.plan import read_table_plan
 
     table_plan = read_table_plan(plan)
     tell("count", 0, 1)
-    run(table_plan, read_source(table_plan), progress=lambda _text: tell("search", 0, 0)).save(result)
+    run_plan(table_plan, lambda _text: tell("search", 0, 0)).save(result)
 
 
 def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:

@@ -145,8 +145,9 @@ class _Search:
         self._report()
         if shares is None:
             return False
-        if not solved or self._finished():
-            return not self._finished() and self._separate(shares, integer=True) > 0
+        if not solved:
+            self._separate(shares, integer=True)
+            return not self._finished()
         learnt = self._separate(shares, integer=True)
         self._report()
         if not learnt and not self._doubtful:
