@@ -12,9 +12,9 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.errors import Fault, PlanError
+from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.shapes import (
     Choice,
-    Faults,
     Flag,
     Integer,
     Key,
@@ -22,7 +22,6 @@ from sfumato.shapes.shapes import (
     MapOf,
     Number,
     Record,
-    Refused,
     Scalar,
     Shape,
     Text,
