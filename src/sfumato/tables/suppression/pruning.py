@@ -56,7 +56,17 @@ class Pruning:
                 tell(len(free) - place)
             if self._removed(cell):
                 kept[self._cells[cell]] = False
+        # What no proof has on its way is not needed, whether there was time to try it or not.
+        kept[self._cells[~self._used() & ~self._part.forced]] = False
         return kept, self._answer()
+
+    def _used(self) -> Mask:
+        """The cells that some proof has on its way."""
+        used = np.zeros(self._part.size, bool)
+        for proofs in self._proofs.values():
+            for proof in proofs:
+                used[proof.flow.cells] = True
+        return used
 
     def _removed(self, cell: int) -> bool:
         """Whether everything is withstood without a cell; then it is published."""
