@@ -22,6 +22,7 @@ from sfumato.microdata.methods.k_optimize.workers import Open, Watcher, Worker
 from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize, frequency_table
+from sfumato.tables.suppression.flows import path_kernels
 
 # The first calls of a kernel in a release are done twice, and then one where their number has doubled: a loop in Python
 # takes its time.
@@ -223,6 +224,26 @@ def move_records() -> None:
     kernels.relocate(points, one, int(np.argmin(sizes)), sums, sizes, members, slots, groups)
 
 
+def find_path(checks: Checks) -> None:
+    """A cheapest path between two relations of a table, each cell an edge between two of them."""
+    rng = np.random.default_rng(0)
+    nodes, cells = 12, 60
+    ends = np.array([rng.choice(nodes, 2, replace=False) for _ in range(cells)])
+    edges = sorted(
+        [(one, at, other, True) for at, (one, other) in enumerate(ends)]
+        + [(other, at, one, False) for at, (one, other) in enumerate(ends)]
+    )
+    starts = np.searchsorted([edge[0] for edge in edges], np.arange(nodes + 1)).astype(np.int64)
+    graph = (
+        starts,
+        *(np.array([edge[at] for edge in edges], kind) for at, kind in ((1, np.int64), (2, np.int64), (3, bool))),
+    )
+    room = rng.integers(1, 9, (3, cells)).astype(float)
+    search = checks.stand_in(path_kernels.cheapest_path)
+    lengths = [len(search(*graph, *room, need, 0, 0, goal)[0]) for need in (1.0, 5.0) for goal in range(1, nodes)]
+    assert max(lengths) > 1
+
+
 def walk_features() -> None:
     """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
     method = {"name": "k-optimize", "loss": "discernibility"}
@@ -255,5 +276,6 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     walk_features()
     checks.calls.clear()
     move_records()
+    find_path(checks)
     unchecked = ", ".join(sorted(kernels - checks.checked))
     assert not unchecked, f"no call of these was checked, add a release that needs them: {unchecked}"
