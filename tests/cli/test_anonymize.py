@@ -213,7 +213,7 @@ def test_the_release_folder_is_as_promised(sfumato, tmp_path) -> None:
         "input_sha256": str,
     }
     assert {key: type(report[key]) for key in contract} == contract
-    assert set(report["seconds"]) == {"count", "compile", "search", "apply", "verify", "trade_off", "total"}
+    assert set(report["seconds"]) == {"count", "compile", "search", "apply", "perturb", "verify", "trade_off", "total"}
     rows = rows_of(folder / "data.csv")
     assert len(rows) == report["rows"] - report["suppressed_rows"]
     assert {row["name"] for row in rows} == {"*"}
