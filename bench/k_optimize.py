@@ -56,7 +56,7 @@ def measured(k: int, seconds: float) -> str:
     from sfumato.microdata.methods.k_optimize.features import space_of
     from sfumato.microdata.plan.methods import KOptimize
     from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.counting import frequency_table
+    from sfumato.pipelines.stages.counting import frequency_table
 
     read = read_plan(plan(k, seconds))
     assert isinstance(read.method, KOptimize)

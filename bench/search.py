@@ -13,7 +13,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain import exhaustive, optimal
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import frequency_table
+from sfumato.pipelines.stages.counting import frequency_table
 
 # Suppression -> milliseconds allowed, and what the leading Java tool takes.
 BARS = {0.0: (10, 46), 0.02: (75, 750), 1.0: (300, 2800)}

@@ -44,7 +44,7 @@ def command(
 def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
     """The ladder of a column for the values that the data hold."""
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.counting import frequency_table
+    from sfumato.pipelines.stages.counting import frequency_table
 
     if column not in plan.quasi_identifiers:
         hint = did_you_mean(column, plan.quasi_identifiers)

@@ -33,7 +33,8 @@ from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels,
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import (
+from sfumato.pipelines.release import handling_of
+from sfumato.pipelines.stages.counting import (
     check_columns,
     published_persons,
     reading_of,
@@ -41,9 +42,8 @@ from sfumato.pipelines.counting import (
     with_person_counts,
     with_sample,
 )
-from sfumato.pipelines.perturb import perturbed
-from sfumato.pipelines.release import handling_of
-from sfumato.pipelines.sealing import read_mapping
+from sfumato.pipelines.stages.perturb import perturbed
+from sfumato.pipelines.stages.sealing import read_mapping
 from sfumato.report.verdict import text
 
 

@@ -28,7 +28,7 @@ from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
-from sfumato.pipelines.counting import frequency_table
+from sfumato.pipelines.stages.counting import frequency_table
 from sfumato.report.compare import as_csv, html
 
 if TYPE_CHECKING:

@@ -31,7 +31,8 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.counting import (
+from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
+from sfumato.pipelines.stages.counting import (
     frequency_table,
     published_persons,
     published_reading,
@@ -39,10 +40,9 @@ from sfumato.pipelines.counting import (
     recount,
     unnamed,
 )
-from sfumato.pipelines.disclosure import disclosure
-from sfumato.pipelines.fingerprints import check_fingerprints
-from sfumato.pipelines.perturb import Perturbed, perturbed, with_limits
-from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
+from sfumato.pipelines.stages.disclosure import disclosure
+from sfumato.pipelines.stages.fingerprints import check_fingerprints
+from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
 from sfumato.version import __version__
 
 T = TypeVar("T")

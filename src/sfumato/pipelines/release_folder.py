@@ -22,9 +22,9 @@ from sfumato.microdata.recoding.prediction import Prediction
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
-from sfumato.pipelines.counting import recount
 from sfumato.pipelines.release_plots import Plots
-from sfumato.pipelines.sealing import figures_of, seals
+from sfumato.pipelines.stages.counting import recount
+from sfumato.pipelines.stages.sealing import figures_of, seals
 from sfumato.report.release.explanation import Explanation, explain
 
 # Stage ("count", "search", "apply", "verify", "trade-off"), how much of it is done, and how much there is.

@@ -19,7 +19,7 @@ from sfumato.microdata.measures.subsets import LIMIT
 from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import reading_of, with_sample
+from sfumato.pipelines.stages.counting import reading_of, with_sample
 from sfumato.report.risk import html_part
 
 

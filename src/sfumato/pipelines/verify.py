@@ -22,8 +22,8 @@ from sfumato.microdata.publishing.perturbation import Microaggregate, jobs_of
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
-from sfumato.pipelines import sealing
-from sfumato.pipelines.counting import published_persons, published_weights
+from sfumato.pipelines.stages import sealing
+from sfumato.pipelines.stages.counting import published_persons, published_weights
 
 STAR = "*"
 NO_PERSONS = "persons not checked: the file does not name them."

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.pipelines import disclosure as pipeline
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.stages import disclosure as pipeline
 from sfumato.report.release.report import text
 
 QI = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}

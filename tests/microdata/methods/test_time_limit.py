@@ -11,7 +11,7 @@ from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import frequency_table
+from sfumato.pipelines.stages.counting import frequency_table
 
 METHODS = [
     {"name": "optimal"},

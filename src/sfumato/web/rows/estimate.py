@@ -16,7 +16,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import frequency_table
+from sfumato.pipelines.stages.counting import frequency_table
 from sfumato.web.projects.workspace import Workspace
 
 # Tables of more combinations than this are not searched while somebody waits.

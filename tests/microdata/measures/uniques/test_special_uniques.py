@@ -14,8 +14,8 @@ from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import frequency_table
 from sfumato.pipelines.risk import risk
+from sfumato.pipelines.stages.counting import frequency_table
 
 FIRST = {
     "age": [*["20s"] * 7, "60s"],

@@ -15,8 +15,8 @@ from sfumato.microdata.methods.full_domain import best_first, exhaustive, optima
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import frequency_table
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.stages.counting import frequency_table
 
 
 def frame_problem(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:

@@ -27,7 +27,7 @@ from sfumato.microdata.methods.k_optimize.dive_kernels import (
 from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.workers import Worker
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import frequency_table
+from sfumato.pipelines.stages.counting import frequency_table
 
 LOSSES = ("discernibility", "classification", "loss-metric")
 MOST_FEATURES = 14

@@ -18,8 +18,8 @@ from sfumato.microdata.methods.k_optimize import search as k_optimize
 from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.labels import joined, published
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.counting import frequency_table
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.stages.counting import frequency_table
 
 LOSSES = ("discernibility", "classification", "loss-metric")
 

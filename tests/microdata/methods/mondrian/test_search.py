@@ -62,7 +62,7 @@ def first_cut(values, mode):
 
 def table_of(frame, plan):
     from sfumato.engines.opening import open_engine
-    from sfumato.pipelines.counting import frequency_table
+    from sfumato.pipelines.stages.counting import frequency_table
 
     return frequency_table(plan, open_engine(frame, plan))
 

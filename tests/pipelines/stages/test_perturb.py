@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from sfumato.errors import DataError, InternalError, PlanError
-from sfumato.pipelines import perturb
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.stages import perturb
 from sfumato.pipelines.verify import verify
 
 ROWS = 240

@@ -1,0 +1,1 @@
+"""What the pipelines of rows are made of: counting, perturbing, disclosure, seals."""
