@@ -71,6 +71,7 @@ def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | No
     Args:
         matches: The rows among which those of each class hide, where these are not the class alone.
 
+    >>> import numpy as np
     >>> prosecutor(np.array([1, 3])).average
     0.5
     >>> prosecutor(np.array([1, 3]), matches=np.array([4, 4])).average

@@ -30,8 +30,9 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
         k: How many rows must share a number.
         most: How many different numbers may be left, where two columns together must not single out rows either.
 
-    >>> proposed_publication({str(30_000 + 7 * place): 1 for place in range(1000)}, 5)
-    PublishPlan(bottom=30050.0, top=36950.0, round=50.0, bin=None)
+    >>> plan = proposed_publication({str(30_000 + 7 * place): 1 for place in range(1000)}, 5)
+    >>> plan.bottom, plan.top, plan.round
+    (30050.0, 36950.0, 50.0)
     >>> proposed_publication({"0": 40, "1": 60}, 5)
     """
     texts = list(counts)
