@@ -6,6 +6,7 @@ error policy, the log of requests and the keys.
 
 import asyncio
 import multiprocessing
+import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -85,8 +86,11 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
 def from_variables() -> FastAPI:
     """The application for the settings in the environment: what worker processes start."""
     start_log()
-    if multiprocessing.parent_process() is not None:
-        end_with_parent(signal.SIGTERM)  # one of several processes: none stays when the one that started it is killed
+    starter = multiprocessing.parent_process()
+    if starter is not None:  # one of several processes: none stays when the one that started it is killed
+        end_with_parent(signal.SIGTERM)
+        if os.getppid() != starter.pid:  # it was gone before the system was asked
+            raise SystemExit(1)
     return create_app(*from_environment())
 
 
