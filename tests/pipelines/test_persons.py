@@ -258,3 +258,26 @@ def test_no_key_leaves_the_house(tmp_path: Path) -> None:
         text = (tmp_path / "out" / name).read_text()
         assert not [one for one in names if f'"{one}"' in text or f">{one}<" in text or f",{one}," in text]
     assert json.loads((tmp_path / "out" / "report.json").read_text())["persons_sha256"]
+
+
+@pytest.mark.parametrize("column", [{"type": "integer"}, {"publish": {"round": 100}}], ids=["integer", "rounded"])
+def test_files_whose_sensitive_numbers_are_written_in_several_ways(tmp_path, column) -> None:
+    """Keys of persons stand beside the rows of a file: counting them with numbers must find both."""
+    rows = [(f"P{place % 30}", 20 + place % 4, 100 * (place % 7)) for place in range(120)]
+    lines = ["pid,age,cost", *(f"{person},{age},{cost}" for person, age, cost in rows)]
+    (tmp_path / "visits.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plan = {
+        "version": 1,
+        "data": {"source": str(tmp_path / "visits.csv")},
+        "columns": {
+            "pid": {"role": "person"},
+            "age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "cost": {"role": "sensitive", **column},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "cost"}],
+        "method": {"name": "optimal"},
+    }
+    report = anonymize(None, plan).report
+    assert report.holds
+    persons = {age: len({person for person, own, _ in rows if own == age}) for age in range(20, 24)}
+    assert report.models[0].reached == min(persons.values())

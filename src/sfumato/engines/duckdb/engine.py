@@ -118,9 +118,12 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         return self.source.notes
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+        keyed = PERSON in columns  # keys of persons stand beside the rows, in no dictionary of theirs
         with self.faults(reads=True):
-            counting = Counting(self.source.table, tuple(columns), reading, self.plan.strip)
-            values, codes, counts = self._by_codes(counting) or self._by_texts(counting)
+            counting = Counting(
+                self._person_rows if keyed else self.source.table, tuple(columns), reading, self.plan.strip
+            )
+            values, codes, counts = (None if keyed else self._by_codes(counting)) or self._by_texts(counting)
             rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
         return Counted(tuple(columns), values, codes, counts, rows)
 
