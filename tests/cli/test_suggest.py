@@ -48,3 +48,16 @@ def test_a_few_whole_numbers_are_categories(sfumato, tmp_path) -> None:
     (tmp_path / "rows.csv").write_text("children\n" + "0\n1\n2\n" * 5, encoding="utf-8")
     plan = yaml.safe_load(sfumato("suggest", tmp_path / "rows.csv").out)
     assert plan["columns"]["children"] == {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+
+
+def test_a_first_line_with_a_person_in_words_alone_is_no_header(sfumato, tmp_path) -> None:
+    """None of its values recurs and none is a number; but its columns hold addresses, and so does it."""
+    towns, paths = ("Anna", "Jonas", "Petra", "Emil"), ("Rosenweg", "Hauptstraße", "Lindenallee")
+    rows = [f"{towns[n % 4]} Meyer,{paths[n % 3]} {n},{('Grippe', 'Asthma')[n % 2]}" for n in range(60)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["Zacharias Quirrell,Zwergenweg 7b,Morbus Crohn", *rows]) + "\n", encoding="utf-8")
+    ran = sfumato("suggest", path)
+    assert (ran.code, "looks like data" in ran.err, "Zacharias" in ran.err + ran.out) == (2, True, False)
+    assert sfumato("suggest", path, "--no-header").code == 0
+    path.write_text("\n".join(["Full name,Street 1,Illness", *rows]) + "\n", encoding="utf-8")
+    assert sfumato("suggest", path).code == 0

@@ -1,7 +1,7 @@
 """The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from math import isqrt
@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
+from sfumato.hierarchies.suggest.formats import format_of
+from sfumato.hierarchies.suggest.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import ROUNDED
 from sfumato.hierarchies.suggest.roles import Suggestion
@@ -74,6 +76,10 @@ class SuggestedPlan:
         columns = self.plan["columns"].items()
         entries = (f"# {self.reasons[name]}\n{_yaml({name: entry})}" for name, entry in columns)
         return "columns:\n" + indent("".join(entries), "  ")
+
+
+# A word or two, and perhaps a number: what columns are called.
+_TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
 
 
 def _yaml(part: dict[str, Any]) -> str:
@@ -212,8 +218,33 @@ def suggest_for_file(
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         suggestion = suggest_plan(engine, str(path), **options)
+    if header is None:
+        _check_names(suggestion.profiles)
     _check_one_column(suggestion.profiles)
     return suggestion
+
+
+def _check_names(profiles: Iterable[Profile]) -> None:
+    """Refuse a header that holds what its columns hold: the name, address or number of a person.
+
+    Raises:
+        PlanError: The first line is likely data.
+    """
+    if any(map(_is_named_by_a_value, profiles)):
+        raise PlanError(
+            "the first line looks like data, not like names: has the file a header?",
+            "Say --no-header where it has none, or --header where these are its names.",
+            "header",
+        )
+
+
+def _is_named_by_a_value(profile: Profile) -> bool:
+    title = Profile(profile.name, {profile.name: 1}, rows=1)
+    if share_of_full_names(profile) and share_of_full_names(title):
+        return True
+    form = format_of(profile)
+    # "Street 2" is a title, though an address may be written so.
+    return form is not None and not _TITLE.fullmatch(profile.name) and (format_of(title) or ("",))[0] == form[0]
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:
