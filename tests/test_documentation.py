@@ -190,11 +190,12 @@ def test_every_model_and_method_has_a_page_with_its_keys() -> None:
     asked = {marker for path in pages().values() for marker in MARKER.findall(path.read_text(encoding="utf-8"))}
     for kind, names in (("model", SHAPES), ("method", METHOD.variants)):
         for name in names:
+            assert f"{kind}s/{name}" in pages(), f"write docs/{kind}s/{name}.md: what it is, its keys, its limits"
             page = pages()[f"{kind}s/{name}"].read_text(encoding="utf-8")
             assert (kind, name) in asked
             assert f"<!-- keys: {kind} {name} -->" in page
             if kind == "method":
-                assert f"../images/methods/{name}.svg" in page
+                assert f"../images/methods/{name}.svg" in page, "draw it: tools/draw_methods.py"
 
 
 def test_pages_are_made_from_the_code() -> None:
@@ -227,11 +228,11 @@ def test_a_page_is_found_by_the_end_of_its_name(sfumato) -> None:
     assert (missing.code, "mondrian" in missing.err) == (2, True)
 
 
-def test_the_site_names_every_page() -> None:
-    """The navigation and the pages are the same set, so that no page is built and never found."""
+def test_the_site_names_no_page_that_is_not_there() -> None:
+    """Pages that the navigation does not name are put at its end by the hooks of the site."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     named = set(re.findall(r"([\w/-]+)\.md\b", text))
-    assert named == set(titles())
+    assert named <= set(titles())
 
 
 def test_the_architecture_names_what_is_there() -> None:

@@ -281,7 +281,25 @@ def auto() -> str:
     )
 
 
-PICTURES = (auto, optimal, samarati, greedy, exhaustive, local, mondrian, k_optimize, cells, microaggregation)
+def safepub() -> str:
+    """Some rows are drawn; those that are alike in large numbers are published."""
+    draw, parts = random.Random(3), []
+    for place in range(40):
+        x, y = 40 + place % 8 * 18, 60 + place // 8 * 26
+        parts.append(dot(x, y, 5, BLUE if draw.random() < 0.7 else PAPER, BLUE))
+    for column, (rows, kept) in enumerate(((9, True), (8, True), (2, False), (7, True))):
+        x = 290 + column * 50
+        for row in range(rows):
+            parts.append(dot(x, 176 - row * 14, 5, GREEN if kept else PAPER, GREEN if kept else RED))
+        parts.append(text(x, 200, "" if kept else "withheld", 11, RED))
+    parts += [line((270, 120), (460, 120), SOFT, 1.2, "4 4"), text(470, 124, "k", 12, SOFT), arrow(196, 110)]
+    words = [text(103, 36, "rows, some of them drawn", 12, SOFT), text(365, 36, "classes of those", 12, SOFT)]
+    return picture(
+        490, 250, "safepub", [*parts, *words, text(245, 234, "chance decides which rows count, k which classes", 13)]
+    )
+
+
+PICTURES = (auto, optimal, samarati, greedy, exhaustive, local, mondrian, k_optimize, cells, microaggregation, safepub)
 
 
 def main(folder: Path) -> None:

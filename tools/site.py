@@ -9,6 +9,14 @@ from sfumato.reference.pages import MADE, overview, titles
 from sfumato.reference.plan_keys import fill
 
 
+def on_config(config: Any) -> Any:
+    """Pages that the navigation does not name stand at its end, so that no page is built and never found."""
+    named = repr(config["nav"])
+    others = [f"{name}.md" for name in titles() if f"{name}.md'" not in named]
+    config["nav"] = [*config["nav"], *([{"More": others}] if others else [])]
+    return config
+
+
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made from the code, and the list of all pages for programs that read."""
     for name in MADE:

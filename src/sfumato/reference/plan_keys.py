@@ -40,7 +40,8 @@ def keys_table(record: Record[Any]) -> str:
 
 
 def _lines(record: Record[Any]) -> Iterator[str]:
-    defaults, notes = _defaults(record), _notes(record.make)
+    kind = getattr(record.make, "func", record.make)  # a class, or one with some of its fields given
+    defaults, notes = _defaults(kind), _notes(kind)
     for key, spec in record.keys.items():
         attribute, schema = record.attribute(key), spec.shape.schema()
         default = "**needed**" if spec.required else _shown(defaults.get(attribute))
@@ -52,8 +53,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def _defaults(record: Record[Any]) -> dict[str, Any]:
-    kind: Any = record.make
+def _defaults(kind: Any) -> dict[str, Any]:
     parts = fields(kind) if isinstance(kind, type) and is_dataclass(kind) else ()
     return {part.name: part.default for part in parts if part.default is not MISSING}
 
