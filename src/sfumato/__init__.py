@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
     from sfumato.microdata.models.delta_presence import DeltaPresence as DeltaPresence
     from sfumato.microdata.models.delta_presence import Subset as Subset
+    from sfumato.microdata.models.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
     from sfumato.microdata.models.global_risk import GlobalRisk as GlobalRisk
     from sfumato.microdata.models.individual_risk import IndividualRisk as IndividualRisk
     from sfumato.microdata.models.k_anonymity import KAnonymity as KAnonymity
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.methods import Microaggregation as Microaggregation
     from sfumato.microdata.plan.methods import Mondrian as Mondrian
     from sfumato.microdata.plan.methods import Optimal as Optimal
+    from sfumato.microdata.plan.methods import SafePub as SafePub
     from sfumato.microdata.plan.methods import Samarati as Samarati
     from sfumato.microdata.plan.methods import Suppression as Suppression
     from sfumato.microdata.plan.model import ColumnPlan as ColumnPlan
@@ -116,6 +118,7 @@ _HOMES = {
         "DeltaPresence",
         "Subset",
     ),
+    "microdata.models.differential_privacy": ("DifferentialPrivacy",),
     "microdata.models.k_anonymity": ("KAnonymity",),
     "microdata.models.k_map": ("KMap",),
     "microdata.models.l_diversity": ("LDiversity",),
@@ -136,6 +139,7 @@ _HOMES = {
         "Microaggregation",
         "Mondrian",
         "Optimal",
+        "SafePub",
         "Samarati",
         "Suppression",
     ),

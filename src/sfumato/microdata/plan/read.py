@@ -26,10 +26,12 @@ from sfumato.microdata.plan.methods import (
     Local,
     Microaggregation,
     Mondrian,
+    SafePub,
 )
 from sfumato.microdata.plan.model import Plan as PlanValue
 from sfumato.microdata.plan.model import Role
 from sfumato.microdata.plan.salvage import salvaged
+from sfumato.microdata.plan.sampling import sampling_faults
 from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
 from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
 from sfumato.shapes import files
@@ -130,7 +132,7 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
     for name in plan.quasi_identifiers:
         if (
             plan.columns[name].hierarchy is None
-            and isinstance(plan.method, FullDomain | Auto)
+            and isinstance(plan.method, FullDomain | Auto | SafePub)
             and not plan.microaggregated
         ):
             faults.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
@@ -141,6 +143,7 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
         faults.extend(_k_optimize_faults(plan))
     faults.extend(_cells_faults(plan))
     faults.extend(_perturbation_faults(plan))
+    faults.extend(sampling_faults(plan))
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))

@@ -132,15 +132,20 @@ def fragment(report: Report) -> str:
 
 
 def files(dossier: Dossier) -> dict[str, str]:
-    """The reports of a release folder by their names: for the house and to hand out, with twins for programs."""
+    """The reports of a release folder by their names: for the house and to hand out, with twins for programs.
+
+    There is none to hand out beside a differentially private file: its figures are of the raw rows.
+    """
     from sfumato.report.release import external
 
-    return {
-        "report.html": html(dossier),
+    inside = {"report.html": html(dossier), "report.json": _json(figures(dossier) | dict(dossier.seals))}
+    if any(promise.model == "differential-privacy" for promise in dossier.report.models):
+        return inside
+    outside = {
         "report-external.html": external.html(dossier),
-        "report.json": _json(figures(dossier) | dict(dossier.seals)),
         "report-external.json": _json(external.figures(dossier)),
     }
+    return inside | outside
 
 
 def _json(content: dict[str, Any]) -> str:
