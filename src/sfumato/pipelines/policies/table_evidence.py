@@ -4,7 +4,7 @@ from typing import Any
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.tabulation import labeled_columns
-from sfumato.errors import EngineError
+from sfumato.errors import DataError, EngineError
 from sfumato.policies.judgment import Measurement
 from sfumato.policies.policy import CellRule
 from sfumato.tables.crosstabs import published_crosstab as crosstabs
@@ -41,9 +41,11 @@ def _derivable(table: crosstabs.PublishedCrosstab, rule: CellRule) -> Measuremen
     """The small counts that can be computed; not measured where the solver is not installed."""
     from sfumato.tables.suppression.installed import check_installed
 
+    if rule.base > 1:
+        return Measurement(None, "counts are rounded: their totals need not add up.")
     try:
         check_installed()
-    except EngineError as error:
+        cells = crosstabs.derivable(table, max(rule.low, 1), rule.high)
+    except (EngineError, DataError) as error:
         return Measurement(None, str(error))
-    cells = crosstabs.derivable(table, max(rule.low, 1), rule.high)
     return Measurement(len(cells), "; ".join(cells))

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.cells.cells import Bounds, Mask, Relations, make_relations, no_bounds
+from sfumato.tables.cells.cells import Bounds, Mask, Places, Relations, make_relations, no_bounds
 from sfumato.tables.crosstabs.crosstabs import SHARES, Grid, is_margin
 
 Text = str | None
@@ -122,7 +122,7 @@ def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:
 
 def _relations(table: PublishedCrosstab) -> Relations:
     """What adds up by the labels: rows and columns that are called totals are the sums of all others."""
-    places = np.arange(table.counts.size).reshape(table.counts.shape)
+    places: Places = np.arange(table.counts.size).reshape(table.counts.shape)
     relations = []
     for cells, labels in ((places, table.rows), (places.T, table.columns)):
         totals = [place for place, label in enumerate(labels) if is_margin(label)]
@@ -130,5 +130,5 @@ def _relations(table: PublishedCrosstab) -> Relations:
         if len(totals) == 1 and parts:
             coefs = [-1.0] + [1.0] * len(parts)
             order = [totals[0], *parts]
-            relations += [([int(cell) for cell in cells[order, at]], coefs) for at in range(cells.shape[1])]
+            relations += [([int(cell) for cell in cells[order, at]], coefs) for at in range(cells[0].size)]
     return make_relations(relations)
