@@ -79,6 +79,7 @@ class Checks:
         self.calls: Counter[str] = Counter()
         self.seconds: Counter[str] = Counter()
         self._stand_ins: dict[int, Callable[..., Any]] = {}
+        self._worlds: dict[int, dict[str, Any]] = {}
         # Threads write into parts of the same arrays, which are compared whole.
         self._alone = RLock()
 
@@ -100,7 +101,7 @@ class Checks:
                 with self._alone:
                     return kernel(*arguments)
             if not plain:
-                plain.append(FunctionType(source.__code__, self.replaced(source.__globals__), source.__name__))
+                plain.append(self._plain(source))
             with self._alone, np.errstate(over="ignore", invalid="ignore"):
                 own = copied(arguments)
                 answer = kernel(*arguments)
@@ -113,6 +114,14 @@ class Checks:
 
         return call
 
+    def _plain(self, source: FunctionType) -> FunctionType:
+        """A loop as Python, which calls stand-ins for the loops it calls."""
+        world = source.__globals__
+        if id(world) not in self._worlds:
+            self._worlds[id(world)] = {}
+            self._worlds[id(world)].update(self.replaced(world))
+        return FunctionType(source.__code__, self._worlds[id(world)], source.__name__)
+
     def replaced(self, names: dict[str, Any]) -> dict[str, Any]:
         """Names of a module, with stand-ins for compiled functions and for modules of them."""
         return {name: self._replacement(value) for name, value in names.items()}
@@ -122,6 +131,8 @@ class Checks:
             return self.stand_in(value)
         if isinstance(value, ModuleType) and value.__name__.startswith("sfumato.") and kernels_of(value):
             return SimpleNamespace(**self.replaced(vars(value)))
+        if isinstance(value, FunctionType) and value.__module__.endswith("kernels"):
+            return self._plain(value)
         return value
 
 
