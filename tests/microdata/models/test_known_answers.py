@@ -189,7 +189,9 @@ def test_a_class_with_one_sensitive_value():
     assert DeltaDisclosure(9, "s").reached(classes, whole) == math.inf
 
 
-@pytest.mark.parametrize("model", [LDiversity(2, "s"), LDiversity(2, "s", "entropy"), LDiversity(2, "s", "recursive", 9)])
+@pytest.mark.parametrize(
+    "model", [LDiversity(2, "s"), LDiversity(2, "s", "entropy"), LDiversity(2, "s", "recursive", 9)]
+)
 def test_a_missing_value_adds_nothing_to_diversity(model):
     classes, whole = classes_of([None, None], [None, "a"], ["a", "b"], ["a", "b", None])
     assert model.failing(classes, whole).tolist() == [True, True, False, False]
