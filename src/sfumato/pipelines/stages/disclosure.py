@@ -1,7 +1,7 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -16,9 +16,9 @@ from sfumato.microdata.measures.disclosure import (
     unique_rows,
 )
 from sfumato.microdata.measures.telling import Tell, tells
-from sfumato.microdata.plan.model import Plan, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.stages.counting import published_reading
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
@@ -108,10 +108,11 @@ def _tells(
 
 def _holding(budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, name: str) -> FrequencyTable | None:
     """The table with what its combinations hold of a further column; None where counting is too much work."""
-    counted = budget.count(source, (*plan.quasi_identifiers, name), reading_of(plan))
+    counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
     if counted is None:
         return None
-    return with_codings(counted, table.codings, replace(plan, privacy=(), utility=UtilityPlan(target=name)))
+    columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
+    return with_codings(counted, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
 
 
 def _unique_rows(

@@ -63,10 +63,13 @@ def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _remedy(words: Words, column: Mapping[str, Any]) -> str:
-    rows = column["rows_to_withhold"]
-    if rows is None:
-        return ""
-    return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
+    """What would keep a column, where something was tried that does."""
+    rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
+    if rows is not None:
+        return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
+    if other is not None:
+        return words["lost.other"].format(other=other, column=column["column"])
+    return "" if method is None else words["lost.method"].format(method=method, column=column["column"])
 
 
 def disclosure(words: Words, report: Report) -> list[str]:
