@@ -21,7 +21,8 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import SfumatoError
 from sfumato.service.access.door import make_door
 from sfumato.service.access.sign_in import sign_in_routes
-from sfumato.service.attributes.routes import attribute_routes
+from sfumato.service.arxaas.routes import arxaas_routes
+from sfumato.service.attributes.routes import add_attribute_routes
 from sfumato.service.figures import ServiceFigures
 from sfumato.service.health import health_routes
 from sfumato.service.http import problems
@@ -69,11 +70,12 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     app.add_middleware(OriginCheck, names=chosen.server_names)
     app.add_middleware(RequestLog, metrics=metrics, audit=door.audit)
     app.add_middleware(ForwardedScheme, trusted=chosen.trusted_proxies)
+    add_attribute_routes(app, lanes, chosen.limits)  # the most used come first
     app.include_router(sign_in_routes(door))
     app.include_router(
         health_routes(chosen, metrics, jobs is not None and jobs.pages, pool.fault if pool else lambda: None)
     )
-    app.include_router(attribute_routes(lanes, chosen.limits))
+    app.include_router(arxaas_routes(lanes, chosen.limits))
     if pool is not None:
         app.include_router(job_routes(pool, chosen.limits))
         if pool.settings.pages:

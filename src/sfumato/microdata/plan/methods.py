@@ -1,11 +1,12 @@
 """The parameters of each method, as the plan gives them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
 from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Conversion, Either, Integer, Key, Number, Record, Tagged
+from sfumato.shapes.shapes import Conversion, Either, Integer, Key, MapOf, Number, Record, Tagged
 
 LossName = Literal[
     "score",
@@ -215,8 +216,36 @@ class Microaggregation:
     name: ClassVar[str] = "microaggregation"
 
 
+@dataclass(frozen=True, slots=True)
+class SafePub:
+    """Rows are sampled by chance and published at levels that are named, or drawn: for differential privacy.
+
+    Attributes:
+        levels: The level of each quasi-identifier, chosen without looking at the data; without them, levels are drawn
+            by the exponential mechanism.
+        steps: How many levels are tried where the lattice is too large to look at all of them.
+    """
+
+    levels: Annotated[
+        Mapping[str, int], MapOf(Integer(minimum=0), about="the level of each quasi-identifier; else they are drawn")
+    ] = field(default_factory=dict)
+    steps: Annotated[int, Note("nodes tried where there are too many for all", minimum=1)] = 300
+    time_limit: Seconds = 60.0
+    name: ClassVar[str] = "safepub"
+
+
 Method = (
-    Auto | Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian | CellSuppression | Microaggregation
+    Auto
+    | Exhaustive
+    | Samarati
+    | Optimal
+    | Greedy
+    | KOptimize
+    | Local
+    | Mondrian
+    | CellSuppression
+    | Microaggregation
+    | SafePub
 )
 METHODS: tuple[type[Method], ...] = get_args(Method)
 METHOD: Tagged[Method] = Tagged(

@@ -15,6 +15,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
+from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
@@ -143,10 +144,13 @@ class Plan:
         text: The plan as it was given, for the record.
         secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
         reasons: Why columns are what they are, where somebody proposed it.
+        policy: What the release is held against; what the plan leaves open is chosen by it.
+        previous: Folders of earlier releases of the same persons, the first one first.
+        person_secret: What keys of persons are drawn from, where earlier releases have drawn theirs.
     """
 
-    columns: Mapping[str, ColumnPlan]
-    privacy: tuple[Model, ...]
+    columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
+    privacy: tuple[Model, ...] = ()
     version: int = 1
     data: DataPlan = field(default_factory=DataPlan)
     method: Method = field(default_factory=Optimal)
@@ -160,6 +164,9 @@ class Plan:
     secret: str = field(default="", repr=False)
     other: OtherRole | None = None
     reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
+    policy: PolicyPlan | None = None
+    previous: tuple[str, ...] = ()
+    person_secret: str = field(default="", repr=False)
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""

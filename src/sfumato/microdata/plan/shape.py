@@ -14,8 +14,9 @@ from sfumato.microdata.plan.model import (
     ReleasePlan,
     UtilityPlan,
 )
+from sfumato.microdata.plan.policy_plan import POLICY
 from sfumato.shapes.records import record_of
-from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Text
 
 COLUMN = record_of(ColumnPlan, "what a column is")
 OUTPUT = record_of(OutputPlan, "how the release is written")
@@ -25,9 +26,11 @@ PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), required=True),
         "data": Key(DATA),
-        "columns": Key(MapOf(COLUMN, at_least=1), required=True),
+        "policy": Key(POLICY),
+        "previous": Key(ListOf(Text(), about="folders of earlier releases of the same persons, relative to the plan")),
+        "columns": Key(MapOf(COLUMN, at_least=1)),
         "other": Key(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
-        "privacy": Key(ListOf(MODEL, at_least=1), required=True),
+        "privacy": Key(ListOf(MODEL, at_least=1)),
         "method": Key(METHOD),
         "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
         "output": Key(OUTPUT),
@@ -38,3 +41,5 @@ PLAN = Record(
     Plan,
     about="plan of a microdata release",
 )
+# What a plan must say unless a policy chooses it.
+CHOSEN_BY_POLICY = ("columns", "privacy")

@@ -3,14 +3,16 @@
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from sfumato.delimited import DecimalMark, Dialect
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import (
+    Choice,
     Conversion,
     Either,
     Integer,
@@ -25,6 +27,7 @@ from sfumato.shapes.shapes import (
     read,
 )
 from sfumato.tables.plan import rules
+from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
 Texts = tuple[str, ...]
@@ -105,6 +108,7 @@ class Crossing:
     name: str
     dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1)]
     source: Annotated[str | None, Note("file with the cells")] = None
+    base: Annotated[float | None, Note("base of rounding, instead of the method's", minimum=1e-9)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +212,7 @@ class TablePlan:
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
     primary: tuple[rules.Rule, ...] = ()
     method: MethodChoice = field(default_factory=MethodChoice)
+    perturbation: Perturbation | None = None
     protection: Protection | None = None
     attacker: AttackerModel = field(default_factory=AttackerModel)
     attackers: Attackers = field(default_factory=Attackers)
@@ -230,7 +235,9 @@ class TablePlan:
             raise ValueError("two tables have the same name.")
         if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
             raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
-        if not by_cells and not self.primary:
+        if self.previous and self.perturbation is not None:
+            raise ValueError("previous goes with masks: changed numbers are the same again by their keys or secret.")
+        if not by_cells and not self.primary and not isinstance(self.perturbation, UNRULED):
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
 
     @property
@@ -285,8 +292,15 @@ def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
     if "previous" in plain:
         plain["previous"] = [_moved(path, plan.folder, folder) for path in plain["previous"]]
     # The method with every choice that was left open.
-    method = {key: value for key, value in asdict(plan.method).items() if value is not None}
-    return plain | {"method": method}
+    return plain | {"method": _method_dict(plan)}
+
+
+def _method_dict(plan: TablePlan) -> dict[str, Any]:
+    chosen = plan.perturbation or plan.method
+    record = METHOD if plan.perturbation is None else PERTURBATIONS[chosen.name]
+    keys = {record.attribute(key): key for key in reversed(list(record.keys))}
+    options = {keys[name]: value for name, value in asdict(chosen).items() if value is not None and name != "secret"}
+    return {"name": chosen.name} | options
 
 
 def _crossing(crossing: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
@@ -322,6 +336,8 @@ def _make_plan(**entries: Any) -> TablePlan:
     short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
     if short:
         entries["output"] = replace(entries.get("output", Output()), **short)
+    if isinstance(entries.get("method"), Perturbation):
+        entries["perturbation"] = entries.pop("method")
     insiders = entries["method"].insiders if "method" in entries else None
     if insiders is not None and "attackers" not in entries:
         entries["attackers"] = Attackers(respondents=insiders, holdings=insiders, persons=insiders)
@@ -354,9 +370,14 @@ PROTECTION = record_of(Protection)
 ATTACKER = record_of(AttackerModel)
 ATTACKERS = record_of(Attackers)
 _OUTPUT = record_of(Output)
+_MASKING = replace(METHOD, keys={name: key for name, key in METHOD.keys.items() if name != "name"})
+METHODS: dict[str, Record[Any]] = {
+    **{name: replace(_MASKING, make=partial(MethodChoice, name=name)) for name in get_args(Method)},
+    **PERTURBATIONS,
+}
 # By its name alone, or with its options.
-_BY_NAME = Conversion(_OPTIONS["name"].shape, lambda name: MethodChoice(name=name))
-_METHOD = Either((((str,), _BY_NAME), ((Mapping,), METHOD)))
+_BY_NAME = Conversion(Choice(get_args(Method)), lambda name: METHODS[name].make())
+_METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))))
 PLAN = Record(
     {
         "version": Key(Integer(minimum=1, maximum=1), True),
