@@ -242,7 +242,7 @@ class _Run:
             models=verdict.promises,
             risk=figures(measures.risk),
             utility=figures(measures.utility),
-            nodes={"total": result.total, "checked": result.checked},
+            nodes=figures({"total": result.total, "checked": result.checked}),
             seconds=Seconds(**self.seconds),
             engine=self.source.name,
             seed=self.plan.seed,

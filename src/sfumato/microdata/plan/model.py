@@ -40,12 +40,12 @@ ROLES: tuple[Role, ...] = get_args(Role)
 class ColumnPlan:
     """What a column is, and how it may be generalized."""
 
-    role: Role
-    type: ColumnType = "text"
+    role: Annotated[Role, Note("what the column is")]
+    type: Annotated[ColumnType, Note("what its values are; text unless given, so that 007 stays 007")] = "text"
     hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
-    min_level: Annotated[int, Note(minimum=0)] = 0
-    max_level: Annotated[int | None, Note(minimum=0)] = None
+    min_level: Annotated[int, Note("the finest level that may be published", minimum=0)] = 0
+    max_level: Annotated[int | None, Note("the coarsest level that may be published", minimum=0)] = None
     importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
     publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
 
@@ -94,9 +94,11 @@ class OutputPlan:
         partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
     """
 
-    format: Literal["csv", "parquet"] = "csv"
-    order: Literal["keep", "shuffle"] = "shuffle"
-    suppressed: Literal["drop", "star"] = "drop"
+    format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
+    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep tells where each stood")] = "shuffle"
+    suppressed: Annotated[Literal["drop", "star"], Note("rows that are withheld are left out, or published as *")] = (
+        "drop"
+    )
     intervals: Annotated[
         Literal["labels", "bounds"], Note("bounds: further columns NAME_min and NAME_max with the ends of intervals")
     ] = "labels"
