@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # In the order of the help. The module of a command has its name; it loads only when it is asked for.
 COMMANDS = (
     *("anonymize", "apply", "risk", "verify", "compare", "report", "suggest", "protect", "audit", "attributes"),
-    *("serve", "keys", "dataset", "hierarchy", "import", "export", "schema", "docs", "doctor", "demo"),
+    *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs", "doctor", "demo"),
 )
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"

@@ -26,7 +26,7 @@ HIERARCHIES = {
     "HierarchyFile": "file",
 }
 # Keys whose value is a path, relative to the plan.
-PATHS = ("source", "path", "temp_folder")
+PATHS = ("source", "path", "temp_folder", "key_file")
 
 
 def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
