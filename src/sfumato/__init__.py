@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
     from sfumato.pipelines.moving.layouts import export as export
+    from sfumato.pipelines.policies.check import check as check
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
     from sfumato.pipelines.reveal import reveal as reveal
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.tabulate import tabulate as tabulate
     from sfumato.pipelines.transformer import Anonymizer as Anonymizer
     from sfumato.pipelines.verify import verify as verify
+    from sfumato.policies.judgment import PolicyVerdict as PolicyVerdict
     from sfumato.service.client import Client as Client
     from sfumato.tables.attack.findings import Audit as Audit
     from sfumato.tables.plan.plan import TablePlan as TablePlan
@@ -161,6 +163,7 @@ _HOMES = {
         "Comparison",
         "compare",
     ),
+    "pipelines.policies.check": ("check",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
     "pipelines.reveal": ("reveal",),
@@ -177,6 +180,7 @@ _HOMES = {
     "pipelines.tables.tabulate": ("tabulate",),
     "pipelines.transformer": ("Anonymizer",),
     "pipelines.verify": ("verify",),
+    "policies.judgment": ("PolicyVerdict",),
     "service.client": ("Client",),
     "tables.attack.findings": ("Audit",),
     "tables.plan.plan": ("TablePlan",),

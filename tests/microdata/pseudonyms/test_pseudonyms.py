@@ -78,7 +78,7 @@ def test_formats_are_permuted() -> None:
 
 @pytest.mark.parametrize("text", ["1234", "Müller-Lüdenscheidt", "١٢٣٤٥٦٧", "李小龍", ""])
 def test_formats_that_would_show_something_are_refused(text: str) -> None:
-    with pytest.raises(DataError, match="format|letters"):
+    with pytest.raises(DataError, match=r"format|letters"):
         FormatPseudonyms(KEY).hide(text)
 
 
