@@ -34,6 +34,7 @@ from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels,
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.pseudonym_keys import keys_of
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.stages.counting import (
     check_columns,
@@ -170,7 +171,7 @@ def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Ha
         return engine.apply(recoding, handling, reading_of(plan), target)
     first = target.with_name(f"unperturbed{target.suffix}")
     with closing(engine.apply(recoding, handling, reading_of(plan), first)) as unperturbed:
-        published = perturbed(plan, unperturbed, target).engine
+        published = perturbed(plan, unperturbed, target, keys_of(plan, plan.folder)).engine
     first.unlink()
     return published
 

@@ -19,10 +19,12 @@ from sfumato.microdata.methods.full_domain.alternatives import Alternative, alte
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
+from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.recoding.prediction import Prediction
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
+from sfumato.pipelines.pseudonym_keys import KEY_FILE, write_key
 from sfumato.pipelines.release_plots import Plots
 from sfumato.pipelines.stages.counting import recount
 from sfumato.pipelines.stages.sealing import figures_of, seals
@@ -68,6 +70,7 @@ class Release:
     table: FrequencyTable
     workspace: Scratch | None
     progress: Progress
+    pseudonym_key: PseudonymKey | None = None
 
     @property
     def data(self) -> Any:
@@ -121,6 +124,8 @@ class Release:
             write_text(stage / "recoding.json", recoding + "\n")
             for name, text in self.reports(seals(stage)).items():
                 write_text(stage / name, text)
+            if self.pseudonym_key is not None:
+                write_key(stage / KEY_FILE, self.pseudonym_key)
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
         return folder

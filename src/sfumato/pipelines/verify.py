@@ -18,7 +18,8 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.publishing.perturbation import Microaggregate, jobs_of
+from sfumato.microdata.pseudonyms.tokens import is_token
+from sfumato.microdata.publishing.perturbation import Microaggregate, Pseudonym, jobs_of
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
@@ -162,6 +163,11 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         for name, column in plan.columns.items()
         if column.operations is not None and name in engine.columns
     ]
+    changed += [
+        _pseudonymous(engine, name, operation)
+        for name, operation in plan.pseudonyms.items()
+        if operation.kind == "keyed" and name in engine.columns
+    ]
     changed += [_bounded(engine, name, pair) for name, pair in plan.bound_columns.items() if pair[0] in engine.columns]
     changed += [
         _grouped(engine, names, operation.k)
@@ -196,6 +202,13 @@ def _changed(engine: Engine, name: str, publish: PublishPlan, plan: Plan) -> Pro
     texts = engine.count([name], Reading()).values[0]
     fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
     return Promise("published as planned", 1, int(fine), fine, name)
+
+
+def _pseudonymous(engine: Engine, name: str, operation: Pseudonym) -> Promise:
+    """That a column holds nothing but what looks like keyed pseudonyms."""
+    texts = engine.count([name], Reading()).values[0]
+    fine = all(text in (STAR, None) or is_token(text) for text in texts)
+    return Promise(operation.name, 1, int(fine), fine, name)
 
 
 def _bounded(engine: Engine, name: str, pair: tuple[str, str]) -> Promise:
