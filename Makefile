@@ -64,6 +64,18 @@ docs: $(READY)
 pictures: $(READY)
 	$(BIN)/python tools/draw_methods.py docs/images/methods
 
+# The quick tests on every Python that is here, with the oldest and the newest dependencies.
+matrix:
+	$(PYTHON) tools/matrix.py $(VERSIONS)
+
+# Branches of microdata, tables and attributes that the tests run; compiled loops are run as Python, too.
+coverage: $(READY)
+	$(BIN)/python tools/coverage_of.py $(TESTS)
+
+# Planted faults in verification, recoding, prediction and audit: a test must notice each.
+mutants: $(READY)
+	$(BIN)/python tools/mutants.py $(or $(MUTANTS),10) $(FILES)
+
 screenshots: $(READY)
 	$(BIN)/python tools/screenshots.py docs/images
 
