@@ -151,7 +151,7 @@ class _Run:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
             policy = judge_published(self.plan, published)
             self.tell("measure", 0, 1)
-            disclosed = disclosure(published, recounted, self.plan)
+            disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict, figures_of, disclosed, perturbation)

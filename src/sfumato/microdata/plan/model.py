@@ -100,6 +100,7 @@ class OutputPlan:
         intervals: Whether columns of intervals have their ends in further columns, too.
         class_column: Name of a further column with the number of each row's class, when wanted.
         partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
+        formulas: Whether cells of a CSV file that a spreadsheet would compute are quoted by an apostrophe.
     """
 
     format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
@@ -114,6 +115,14 @@ class OutputPlan:
     partition: Annotated[
         tuple[str, ...], Note("columns by whose published values Parquet files are laid in folders")
     ] = ()
+    formulas: Annotated[
+        Literal["keep", "quote"], Note("quote: cells of a CSV file that a spreadsheet would compute get an apostrophe")
+    ] = "keep"
+
+    @property
+    def quotes_formulas(self) -> bool:
+        """Whether the file has quoted cells."""
+        return self.formulas == "quote" and self.format == "csv"
 
     def __post_init__(self) -> None:
         if self.partition and self.format != "parquet":
