@@ -1,12 +1,12 @@
 """The report of a release of several files: what is promised of persons with all their rows, and what it cost."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from sfumato.microdata.plan.model import Plan
 from sfumato.report.page.html_parts import page, paragraph, section, table, tiles
-from sfumato.texts.words import words_in
+from sfumato.texts.words import Words, words_in
 
 
 def html(plan: Plan, figures: Mapping[str, Any]) -> str:
@@ -14,29 +14,29 @@ def html(plan: Plan, figures: Mapping[str, Any]) -> str:
     words = words_in(plan.language)
     persons = figures["persons"] - figures["withheld_persons"]
     heads = [
-        (words["files.persons"], f"{persons:,}"),
-        (words["files.withheld"], f"{figures['withheld_persons']:,}"),
-        (words["files.smallest"], f"{figures['classes']['smallest']:,}"),
-        (words["files.loss"], f"{figures['loss']['value']:.3f}"),
+        (f"{persons:,}", words["files.persons"]),
+        (f"{figures['withheld_persons']:,}", words["files.withheld"]),
+        (f"{figures['classes']['smallest']:,}", words["files.smallest"]),
+        (f"{figures['loss']['value']:.3f}", words["files.loss"]),
     ]
-    promises = [
-        (entry["model"], f"{entry['asked']:g}", f"{entry['reached']:g}") for entry in figures["models"]
-    ]
-    files = [
-        (name, f"{entry['rows']:,}", f"{entry['published_rows']:,}") for name, entry in figures["files"].items()
-    ]
-    levels = [
-        (name, str(level), f"{figures['loss']['per_column'][name]:.3f}") for name, level in figures["levels"].items()
-    ]
+    promises = [(entry["model"], entry["asked"], entry["reached"]) for entry in figures["models"]]
+    files = [(name, entry["rows"], entry["published_rows"]) for name, entry in figures["files"].items()]
+    lost = figures["loss"]["per_column"]
+    levels = [(name, level, lost[name]) for name, level in figures["levels"].items()]
     parts = [
-        paragraph(escape(words["files.says"])),
+        f"<h1>{escape(words['files.title'])}</h1>",
+        paragraph(words["files.says"]),
         tiles(heads),
-        section(words["files.promises"], table((words["files.model"], words["files.asked"], words["files.reached"]), promises)),
-        section(words["files.files"], table((words["files.file"], words["files.rows"], words["files.published"]), files)),
-        section(words["files.columns"], table((words["files.column"], words["files.level"], words["files.lost"]), levels)),
-        paragraph(escape(words["files.house"])),
+        _section(words, "promises", ("model", "asked", "reached"), promises),
+        _section(words, "files", ("file", "rows", "published"), files),
+        _section(words, "columns", ("column", "level", "lost"), levels),
+        paragraph(words["files.house"]),
     ]
-    return page(words["files.title"], "".join(parts))
+    return page(words["files.title"], parts, plan.language)
+
+
+def _section(words: Words, title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    return section(words[f"files.{title}"], table([words[f"files.{name}"] for name in head], rows, words))
 
 
 def text(figures: Mapping[str, Any]) -> str:
@@ -48,7 +48,10 @@ def text(figures: Mapping[str, Any]) -> str:
             f"  {entry['model']}: asked {entry['asked']:g}, reached {entry['reached']:g}, with all rows together"
             for entry in figures["models"]
         ),
-        *(f"  {name}: {entry['published_rows']:,} of {entry['rows']:,} rows" for name, entry in figures["files"].items()),
+        *(
+            f"  {name}: {entry['published_rows']:,} of {entry['rows']:,} rows"
+            for name, entry in figures["files"].items()
+        ),
         *(f"  {name}: level {level}" for name, level in figures["levels"].items()),
     ]
     return "\n".join(lines) + "\n"

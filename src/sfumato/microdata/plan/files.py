@@ -50,7 +50,9 @@ def file_faults(files: Mapping[str, FilePlan]) -> list[Fault]:
     faults = []
     roots = [name for name, file in files.items() if file.parent is None]
     if len(roots) != 1:
-        faults.append(Fault("files", "one file, that of the persons, has no parent.", "Name the parents of all others."))
+        faults.append(
+            Fault("files", "one file, that of the persons, has no parent.", "Name the parents of all others.")
+        )
     for name, file in files.items():
         at = f"files.{name}"
         if file.parent is not None and file.parent not in files:

@@ -61,9 +61,7 @@ class Relations:
         """For each file the person of each row."""
         found: dict[str, Counts] = {}
         for file in self.files:
-            found[file.name] = (
-                np.arange(len(file.codes)) if file.parent is None else found[file.parent][file.above]
-            )
+            found[file.name] = np.arange(len(file.codes)) if file.parent is None else found[file.parent][file.above]
         return found
 
     @cached_property

@@ -98,7 +98,9 @@ class Search:
         rest = self.relations.classes(np.where(withheld, len(kept), places[groups]), len(kept) + 1)
         reached = tuple(_reached(model, rest, self.relations, len(kept)) for model in self.models)
         sizes = classes.sizes[kept]
-        return Placement(levels, withheld, sum(losses), losses, len(kept), int(sizes.min(initial=0)), reached)
+        return Placement(
+            levels, withheld, sum(losses), losses, len(kept), int(sizes.min()) if len(sizes) else 0, reached
+        )
 
     def _losses(self, levels: Levels, withheld: Mask) -> Iterator[float]:
         place = 0

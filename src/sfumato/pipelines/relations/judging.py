@@ -27,7 +27,7 @@ class JoinedVerdict:
     """What published files keep together.
 
     Attributes:
-        rows: Of each file; groups: persons who look alike with all their rows; smallest: of these.
+        rows: Of each file; groups: of persons alike with all their rows; smallest, largest: of these.
         reached: What the worst group of each promise reaches; broken: promises that do not hold, and other faults.
         integrity: Whether every row belongs to a row of the parent, and every key names one row.
     """
@@ -36,6 +36,7 @@ class JoinedVerdict:
     persons: int
     groups: int
     smallest: int
+    largest: int
     reached: tuple[float, ...]
     faults: tuple[str, ...]
     integrity: bool
@@ -76,7 +77,8 @@ def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
         {name: len(entries) for name, entries in rows.items()},
         len(persons),
         len(sizes),
-        int(sizes.min(initial=0)) if len(sizes) else 0,
+        int(sizes.min()) if len(sizes) else 0,
+        int(sizes.max(initial=0)),
         tuple(reached),
         tuple(faults),
         integrity,
@@ -135,7 +137,9 @@ def _persons(
     for name in reversed(names):
         children = [child for child in names if plan.files[child].parent == name]
         for row in rows[name]:
-            below = tuple(tuple(sorted(Counter(prints[child].get(row.key, ())).items(), key=repr)) for child in children)
+            below = tuple(
+                tuple(sorted(Counter(prints[child].get(row.key, ())).items(), key=repr)) for child in children
+            )
             held = set(row.values).union(*(values[child].get(row.key, set()) for child in children))
             if plan.files[name].parent is None:
                 people.append(((row.labels, below), frozenset(held)))

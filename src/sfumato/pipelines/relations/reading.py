@@ -153,20 +153,22 @@ def relations_of(opened: tuple[OpenFile, ...], plan: Plan) -> Relations:
     for entry in opened:
         if entry.file.key is not None:
             places[entry.name] = _places(entry, entry.file.key)
-        files.append(FileRows(entry.name, entry.file.parent, *_coded(entry), _above(entry, plan, places)))
+        ladders = tuple(coding.ladder for coding in entry.codings)
+        above = _above(entry, plan, places)
+        columns = entry.plan.quasi_identifiers
+        files.append(FileRows(entry.name, entry.file.parent, columns, ladders, _coded(entry), above))
     relations = Relations(tuple(files), {})
     return replace(relations, values=_values(opened, plan, relations))
 
 
-def _coded(entry: OpenFile) -> tuple[Any, ...]:
+def _coded(entry: OpenFile) -> Any:
+    """The codes of the quasi-identifiers, row by row."""
     columns = entry.plan.quasi_identifiers
-    ladders = tuple(coding.ladder for coding in entry.codings)
     coded = []
     for name, coding in zip(columns, entry.codings, strict=True):
         coded.append(coding.codes[entry.codes(name)])
     rows = int(entry.counted.counts.sum())
-    codes = np.column_stack(coded) if coded else np.zeros((rows, 0), np.int32)
-    return columns, ladders, codes
+    return np.column_stack(coded) if coded else np.zeros((rows, 0), np.int32)
 
 
 def _places(entry: OpenFile, key: str) -> dict[str | None, int]:

@@ -4,9 +4,8 @@ Every file is written by its engine, read back, and counted; then all of them to
 and judged as a reader would.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -18,51 +17,19 @@ from sfumato.engines.opening import EngineName
 from sfumato.engines.order import person_hash
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
+from sfumato.hierarchies.ladder import make_ladder
 from sfumato.microdata.counts.frequencies import Coding
 from sfumato.microdata.counts.tallies import Tally
-from sfumato.microdata.plan.files import key_columns
+from sfumato.microdata.perturbation.shift import shifted
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Handling
+from sfumato.microdata.recoding.recoding import ClassRecoding, Handling
 from sfumato.microdata.relations.rows import Relations
 from sfumato.microdata.relations.search import Placement, Search
-from sfumato.hierarchies.ladder import make_ladder
+from sfumato.pipelines.relations.folder import FilesRelease
 from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
-from sfumato.pipelines.relations.shifting import shifted_dates
 from sfumato.version import __version__
-
-
-@dataclass
-class FilesRelease:
-    """What was released: the published rows of each file, and what is known of them."""
-
-    plan: Plan
-    published: Mapping[str, PublishedRows]
-    figures: Mapping[str, Any]
-    keys: Mapping[str, Mapping[str, str]]
-    workspace: Scratch | None = None
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The published rows of each file: the kind of frame that went in, or the path of a file."""
-        return {name: rows.data() for name, rows in self.published.items()}
-
-    def __repr__(self) -> str:
-        return f"FilesRelease({', '.join(self.published)}; {self.figures['persons']:,} persons)"
-
-    def close(self) -> None:
-        """Let go of what the release holds on disk; what was saved stays."""
-        for rows in self.published.values():
-            rows.close()
-        if self.workspace is not None:
-            self.workspace.cleanup()
-
-    def save(self, folder: str | Path) -> Path:
-        """Write the release folder, whole or not at all."""
-        from sfumato.pipelines.relations.folder import save
-
-        return save(self, Path(folder))
 
 
 def anonymize_files(
@@ -89,12 +56,13 @@ def anonymize_files(
         relations = relations_of(opened, resolved)
         placement = _search(resolved, relations).find()
         keys = _random_keys(opened, resolved)
+        people = [str(text) for text in opened[0].texts(opened[0].keys[0])]
         scratch = None if opened[0].engine.name == "frames" else Scratch(workspace)
         if scratch is not None:
             stack.callback(scratch.cleanup)
         published: dict[str, PublishedRows] = {}
         for file in opened:
-            rows = _publish(file, resolved, relations, placement, keys, scratch)
+            rows = _publish(file, resolved, relations, placement, keys, people, scratch)
             stack.callback(rows.close)
             published[file.name] = rows
         verdict = judge_joined(resolved, published)
@@ -118,7 +86,10 @@ def _search(plan: Plan, relations: Relations) -> Search:
         plan.privacy,
         limit,
         tuple(column.min_level for column in columns),
-        tuple(top if column.max_level is None else min(column.max_level, top) for column, top in zip(columns, tops, strict=True)),
+        tuple(
+            top if column.max_level is None else min(column.max_level, top)
+            for column, top in zip(columns, tops, strict=True)
+        ),
         method.time_limit,
     )
 
@@ -144,34 +115,29 @@ def _publish(
     relations: Relations,
     placement: Placement,
     keys: Mapping[str, Mapping[str, str]],
+    people: Sequence[str],
     scratch: Scratch | None,
 ) -> PublishedRows:
     """One file written, read back and compared; dates shifted where the plan says so."""
-    recoding = _recoding(file, plan, relations, placement, keys)
+    recoding = _recoding(file, relations, placement, keys)
     handling = Handling(
-        withheld_columns=tuple(
-            name for name in file.plan.withheld_columns if name not in file.keys
-        ),
+        withheld_columns=tuple(name for name in file.plan.withheld_columns if name not in file.keys),
         order_key=f"{plan.secret}:order:{file.name}:" if plan.output.order == "shuffle" else None,
     )
-    shifts = {own: days for own in file.names if (days := file.plan.columns[own].shift_days)}
+    shifts = {own: days for own in file.names if (days := file.plan.columns[own].shift_days) is not None}
     target = None if scratch is None else scratch.path / f"{file.name}.{plan.output.format}"
     first = target if target is None or not shifts else target.with_name(f"unshifted-{target.name}")
     rows = file.engine.apply(recoding, handling, Reading(), first)
     if shifts:
         unshifted = rows
-        rows = shifted_dates(unshifted, shifts, _persons(file, plan, relations, keys), plan, target)
+        rows = unshifted.replaced(_shifted(unshifted, shifts, file, plan, relations, keys, people), target)
         unshifted.close()
     _compare(rows, recoding)
     return rows
 
 
 def _recoding(
-    file: OpenFile,
-    plan: Plan,
-    relations: Relations,
-    placement: Placement,
-    keys: Mapping[str, Mapping[str, str]],
+    file: OpenFile, relations: Relations, placement: Placement, keys: Mapping[str, Mapping[str, str]]
 ) -> ClassRecoding:
     """Every row by itself: its labels and random keys; those of withheld persons suppressed."""
     columns = (*file.plan.quasi_identifiers, *file.keys)
@@ -179,8 +145,10 @@ def _recoding(
     levels = [level for (name, _), level in zip(relations.columns, placement.levels, strict=True) if name == file.name]
     codings = [*file.codings, *(_key_coding(file, name) for name in file.keys)]
     labels = [coding.ladder.labels[level] for coding, level in zip(file.codings, levels, strict=True)]
-    labels += [tuple(keys[_owner(file, plan, name)][str(text)] for text in file.counted.values[place])
-               for name, place in zip(file.keys, places[len(file.codings):], strict=True)]
+    labels += [
+        tuple(keys[_owner(file, name)][str(text)] for text in file.counted.values[place])
+        for name, place in zip(file.keys, places[len(file.codings) :], strict=True)
+    ]
     combinations = np.column_stack(
         [coding.codes[file.counted.codes[:, place]] for coding, place in zip(codings, places, strict=True)]
     ).astype(np.int32)
@@ -218,19 +186,31 @@ def _key_coding(file: OpenFile, name: str) -> Coding:
     return Coding(texts, np.arange(len(texts), dtype=np.int32), ladder)
 
 
-def _owner(file: OpenFile, plan: Plan, key: str) -> str:
+def _owner(file: OpenFile, key: str) -> str:
     """The file whose rows a key names."""
-    return file.name if key == file.file.key else file.file.parent or plan.files[file.name].parent or ""
+    return file.name if key == file.file.key or file.file.parent is None else file.file.parent
 
 
-def _persons(
-    file: OpenFile, plan: Plan, relations: Relations, keys: Mapping[str, Mapping[str, str]]
-) -> dict[str, int]:
-    """The person behind each published key by which the rows of a file are known."""
+def _shifted(
+    rows: PublishedRows,
+    shifts: Mapping[str, int],
+    file: OpenFile,
+    plan: Plan,
+    relations: Relations,
+    keys: Mapping[str, Mapping[str, str]],
+    people: Sequence[str],
+) -> dict[str, list[str | None]]:
+    """Dates of published rows, shifted by the days of the person whom their key leads to."""
     name = file.keys[-1]
-    published = keys[_owner(file, plan, name)]
-    persons = relations.persons[file.name].tolist()
-    return {published[str(text)]: person for text, person in zip(file.texts(name), persons, strict=True)}
+    published = keys[_owner(file, name)]
+    numbers = relations.persons[file.name].tolist()
+    persons = {published[str(text)]: people[number] for text, number in zip(file.texts(name), numbers, strict=True)}
+    owners = [persons[str(key)] for key in rows.texts(name)]
+    missing = plan.data.missing
+    return {
+        column: shifted(rows.texts(column), owners, most, plan.secret, missing, column)
+        for column, most in shifts.items()
+    }
 
 
 def _compare(rows: PublishedRows, recoding: ClassRecoding) -> None:
