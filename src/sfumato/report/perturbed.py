@@ -92,6 +92,8 @@ def summary(report: Mapping[str, Any]) -> str:
         additivity_line(sums),
         reader_line(known),
         *_proof(report),
+        *_differences(report),
+        *report.get("remarks", []),
         *report["warnings"],
     ]
     return "\n".join(lines)
@@ -131,6 +133,16 @@ def _proof(report: Mapping[str, Any]) -> list[str]:
     bound = f"; none changes less than {report['bound']:,}" if not report["proved_optimal"] else ""
     return [
         "Proved to be the least change." if report["proved_optimal"] else f"Not proved to be the least change{bound}."
+    ]
+
+
+def _differences(report: Mapping[str, Any]) -> list[str]:
+    found = report.get("differences")
+    if not found or not found["attacks"]:
+        return []
+    return [
+        f"Differences: {found['attacks']:,} attempts to compute a small count from its total and the other parts; "
+        f"{found['right']:,} are right, and {found['right_without']:,} of the published counts themselves."
     ]
 
 

@@ -376,7 +376,7 @@ METHODS: dict[str, Record[Any]] = {
     **PERTURBATIONS,
 }
 # By its name alone, or with its options.
-_BY_NAME = Conversion(Choice(get_args(Method)), lambda name: METHODS[name].make())
+_BY_NAME = Conversion(Choice((*get_args(Method), "cell-key")), lambda name: METHODS[name].make())
 _METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))))
 PLAN = Record(
     {

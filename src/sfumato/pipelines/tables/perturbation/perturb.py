@@ -45,7 +45,7 @@ def perturb(
     for part in parts:
         share = deadline.share(len(part.table) / max(left, 1))
         left -= len(part.table)
-        done.append(change_part(part, Setting(method, columns.rows(part.rows), secret), share))
+        done.append(change_part(part, Setting(method, columns.rows(part.rows), plan.table, plan.folder, secret), share))
     seconds = {"check": built - start, "perturb": time.perf_counter() - built}
     return kept(PerturbedTable(plan, columns, tuple(done), seconds, like))
 
