@@ -26,7 +26,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato suggest patients.csv --out plan.yaml",
         "sfumato suggest patients.csv --separator ';' --encoding latin-1 > plan.yaml",
     ),
-    "protect": ("sfumato protect table.yaml --out release",),
+    "protect": (
+        "sfumato protect table.yaml --out release",
+        "sfumato protect --arb batch.arb",
+    ),
     "audit": (
         "sfumato audit release/data.csv --plan release/plan.yaml",
         "sfumato audit one.csv two.csv --plan tables.yaml",

@@ -55,7 +55,7 @@ def targets_of(count: int, design: CellKey) -> Places:
     [0, 2, 3, 4, 5]
     """
     near = np.arange(max(0, count - design.deviation), count + design.deviation + 1)
-    return near[(near == 0) | (near > design.js)]
+    return np.asarray(near[(near == 0) | (near > design.js)], np.int64)
 
 
 @dataclass(frozen=True, slots=True)

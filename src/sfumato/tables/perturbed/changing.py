@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.errors import InternalError, PlanError
+from sfumato.errors import PlanError
+from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
 from sfumato.tables.cell_key.ptable_file import read_ptable
@@ -15,7 +16,7 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.chances import cell_keys, chances_of, keys_by_codes
 from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.plan.perturbation import CellKey, Perturbation, Rounding
+from sfumato.tables.plan.perturbation import Adjustment, CellKey, Perturbation, Rounding
 from sfumato.tables.plan.plan import TableSource
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.tabulate import WORD
@@ -51,8 +52,8 @@ def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
     method = setting.perturbation
     if isinstance(method, CellKey):
         return noisy_part(part, method, _ptable(method, setting), _contents(part, method, setting), deadline)
-    if not isinstance(method, Rounding):
-        raise InternalError(f"{method.name} changes nothing.", code="method")
+    if isinstance(method, Adjustment):
+        return adjust_part(part, deadline)
     bases = bases_of(method.base, len(part.table)) if setting.bases is None else setting.bases
     return round_part(part, method, bases, _chances(part, method, setting), deadline)
 

@@ -90,4 +90,4 @@ class Adjustment:
 Perturbation = Rounding | CellKey | Adjustment
 # These need no rule that calls cells unsafe; where there are rules, it is said how well they hold.
 UNRULED = (Rounding, CellKey)
-PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding, CellKey)}
+PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding, CellKey, Adjustment)}
