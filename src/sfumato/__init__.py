@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
     from sfumato.microdata.outcome import Report as Report
     from sfumato.microdata.plan.building import Plan as Plan
+    from sfumato.microdata.plan.files import FilePlan as FilePlan
     from sfumato.microdata.plan.methods import Auto as Auto
     from sfumato.microdata.plan.methods import CellSuppression as CellSuppression
     from sfumato.microdata.plan.methods import Exhaustive as Exhaustive
@@ -70,8 +71,12 @@ if TYPE_CHECKING:
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
     from sfumato.pipelines.moving.layouts import export as export
+    from sfumato.pipelines.policies.check import check as check
+    from sfumato.pipelines.relations.folder import FilesRelease as FilesRelease
+    from sfumato.pipelines.relations.release import anonymize_files as anonymize_files
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
+    from sfumato.pipelines.reveal import reveal as reveal
     from sfumato.pipelines.risk import RiskReport as RiskReport
     from sfumato.pipelines.risk import risk as risk
     from sfumato.pipelines.suggest import suggest as suggest
@@ -83,6 +88,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.tabulate import tabulate as tabulate
     from sfumato.pipelines.transformer import Anonymizer as Anonymizer
     from sfumato.pipelines.verify import verify as verify
+    from sfumato.policies.judgment import PolicyVerdict as PolicyVerdict
     from sfumato.service.client import Client as Client
     from sfumato.tables.attack.findings import Audit as Audit
     from sfumato.tables.plan.plan import TablePlan as TablePlan
@@ -127,6 +133,7 @@ _HOMES = {
     "microdata.models.population_uniqueness": ("PopulationUniqueness",),
     "microdata.outcome": ("Report",),
     "microdata.plan.building": ("Plan",),
+    "microdata.plan.files": ("FilePlan",),
     "microdata.plan.methods": (
         "Auto",
         "CellSuppression",
@@ -160,8 +167,12 @@ _HOMES = {
         "Comparison",
         "compare",
     ),
+    "pipelines.policies.check": ("check",),
+    "pipelines.relations.folder": ("FilesRelease",),
+    "pipelines.relations.release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
+    "pipelines.reveal": ("reveal",),
     "pipelines.risk": (
         "RiskReport",
         "risk",
@@ -175,6 +186,7 @@ _HOMES = {
     "pipelines.tables.tabulate": ("tabulate",),
     "pipelines.transformer": ("Anonymizer",),
     "pipelines.verify": ("verify",),
+    "policies.judgment": ("PolicyVerdict",),
     "service.client": ("Client",),
     "tables.attack.findings": ("Audit",),
     "tables.plan.plan": ("TablePlan",),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
@@ -31,6 +31,9 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.policies.planning import judge_published, with_policy
+from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -64,7 +67,8 @@ def anonymize(
     """Release microdata as a plan says.
 
     Args:
-        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names.
+        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names; where it names
+            several files, a mapping of these, and the answer is a `FilesRelease`.
         plan: A plan, a mapping of the same form, or the path of a YAML or JSON file.
         engine: Which engine to use; by default the one that fits the data.
         workspace: Where a file is written before it is saved; a temporary folder by default.
@@ -74,11 +78,14 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
+    files = read_plan(plan)
+    if files.files:
+        return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
     resolved = _sourced(read_plan(plan), data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
-        resolved = resolved.with_others(source.columns)
+        resolved = with_policy(resolved, source).with_others(source.columns)
         release = _Run(resolved, source, tell).release(workspace)
         if release.published is source:
             stack.pop_all()
@@ -102,6 +109,7 @@ class _Run:
         self.source = source
         self.tell = tell
         self.seconds: dict[str, float] = {}
+        self.keys = keys_of(plan)
 
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
@@ -109,6 +117,7 @@ class _Run:
             warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain | Auto) else None
             with self._stage("count"):
                 self.plan = with_limits(self.plan, self.source)
+                check_single(self.plan, self.source)
                 table = frequency_table(self.plan, self.source)
                 if warm is not None:
                     warm.result()
@@ -145,14 +154,18 @@ class _Run:
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
+            policy = judge_published(self.plan, published)
             self.tell("measure", 0, 1)
-            disclosed = disclosure(published, recounted, self.plan)
+            disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
+            if policy is not None:
+                report = replace(report, details={**report.details, "policy": policy.to_dict()})
             undo.pop_all()
         recoding = result.recoding
-        return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
+        own_key = drawn_key(self.plan, self.keys)
+        return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell, own_key)
 
     @staticmethod
     def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
@@ -189,7 +202,7 @@ class _Run:
         if not self.plan.perturbations:
             return None
         with self._stage("perturb"):
-            perturbation = perturbed(self.plan, published, target)
+            perturbation = perturbed(self.plan, published, target, self.keys)
         undo.callback(perturbation.engine.close)
         return perturbation
 
@@ -238,7 +251,7 @@ class _Run:
             models=verdict.promises,
             risk=figures(measures.risk),
             utility=figures(measures.utility),
-            nodes={"total": result.total, "checked": result.checked},
+            nodes=figures({"total": result.total, "checked": result.checked}),
             seconds=Seconds(**self.seconds),
             engine=self.source.name,
             seed=self.plan.seed,
@@ -258,7 +271,9 @@ class _Run:
             details={**result.details, **({} if perturbation is None else {"perturbation": perturbation.figures})},
             disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
-            withheld_columns=self.plan.named("identifier"),
+            withheld_columns=tuple(
+                name for name in self.plan.named("identifier") if name in self.plan.withheld_columns
+            ),
         )
 
 
@@ -318,5 +333,5 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
         person=plan.household if plan.swaps_households else plan.person,
         person_key=f"{plan.secret}:person:",
-        publishes_keys=plan.publishes_keys,
+        publishes_keys=plan.publishes_keys and not plan.pseudonyms,
     )

@@ -13,13 +13,17 @@ from sfumato.microdata.publishing.perturbation import (
     MICROAGGREGATE,
     NOISE,
     PRAM,
+    PSEUDONYM,
+    SHIFT_DAYS,
     SWAP,
     SWAP_HOUSEHOLDS,
     Microaggregate,
     Noise,
     Perturbation,
     Pram,
+    Pseudonym,
     RankSwap,
+    ShiftDays,
     SwapHouseholds,
 )
 from sfumato.microdata.publishing.round import Round
@@ -29,7 +33,7 @@ from sfumato.shapes.shapes import Either, Number
 
 # Keys of `publish` and the operation of each, in the order in which a number is offered to them.
 OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top": Top, "round": Round, "bin": Bin}
-PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households")
+PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym", "shift_days")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,8 @@ class PublishPlan:
     swap: Annotated[RankSwap | None, SWAP] = None
     pram: Annotated[Pram | None, PRAM] = None
     swap_households: Annotated[SwapHouseholds | None, SWAP_HOUSEHOLDS] = None
+    pseudonym: Annotated[Pseudonym | None, PSEUDONYM] = None
+    shift_days: Annotated[ShiftDays | None, SHIFT_DAYS] = None
 
     def __post_init__(self) -> None:
         asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]
