@@ -39,6 +39,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato audit release/data.csv --plan release/plan.yaml",
         "sfumato audit one.csv two.csv --plan tables.yaml",
     ),
+    "compare-tables": (
+        "sfumato compare-tables table.yaml --out comparison",
+        "sfumato compare-tables table.yaml --methods optimal,controlled,cell-key",
+    ),
     "attributes": ("sfumato attributes records.json --configuration rules.yaml --out anonymized.json",),
     "serve": (
         "sfumato serve",

@@ -66,6 +66,7 @@ def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
     """What a reader computes: cells known exactly, the narrowest range, and unsafe cells below what rules ask for."""
     widths = [part.ranges.high - part.ranges.low for part in parts]
     moving = np.concatenate([width[~part.exact] for width, part in zip(widths, parts, strict=True)] or [np.zeros(0)])
+    moving = moving[np.isfinite(moving)]
     return {
         "exact": sum(int((part.exact & part.shown).sum()) for part in parts),
         "narrowest": _tidy(moving.min()) if len(moving) else None,

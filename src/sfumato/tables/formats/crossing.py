@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import labels_of, tree_of
 from sfumato.tables.formats.faults import wrong
@@ -90,7 +91,9 @@ def _found(metadata: Metadata, name: str) -> Variable:
 
 def _with_missing(tree: Tree, one: Variable, codes: Sequence[str]) -> Tree:
     """The tree with the codes of missing values that records have, below the total."""
-    extra = {(code,): tree.root for code in codes if code in one.missing and (code,) not in tree.parents}
+    extra: dict[Code, Code] = {
+        (code,): tree.root for code in codes if code in one.missing and (code,) not in tree.parents
+    }
     return Tree(tree.name, tree.root, {**tree.parents, **extra})
 
 
@@ -220,7 +223,9 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
         return None if column is None else np.array([column[sums[key]].sum() for key in keys])
 
     tops = np.stack(table.largest) if table.largest else np.zeros((0, len(table)))
-    merged = np.array([np.sort(tops[:, sums[key]].ravel())[::-1][: len(tops)] for key in keys]).T if len(tops) else []
+    merged: Any = (
+        np.array([np.sort(tops[:, sums[key]].ravel())[::-1][: len(tops)] for key in keys]).T if len(tops) else []
+    )
 
     def kept(column: Numbers | None) -> Numbers | None:
         if column is None:
