@@ -16,6 +16,7 @@ import numpy as np
 from sfumato.engines.bounds import with_bounds
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
+from sfumato.engines.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
@@ -152,6 +153,9 @@ def _written(
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
+        columns, separator = published.columns, separator_of(published, plan.data.separator)
+    if plan.output.quotes_formulas:
+        quote_formulas(target, columns, separator)
     weights = weights_by_label(table, recoding)
     verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members, weights=weights)
     if not verdict.rows:

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, cast
 
 from sfumato.engines.engine import Engine, FrameHolder
+from sfumato.engines.formulas import quote_formulas, separator_of
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.folders import Scratch, link, make_private, staged, write_text
@@ -124,6 +125,9 @@ class Release:
         folder = Path(folder)
         with staged(folder) as stage:
             self._write_data(stage)
+            if self.plan.output.quotes_formulas:
+                separator = separator_of(self.published, self.plan.data.separator)
+                quote_formulas(stage / "data.csv", self.published.columns, separator)
             write_text(stage / "plan.yaml", plan_text(self.plan, folder))
             recoding = json.dumps(self._recoding(folder), indent=1, ensure_ascii=False)
             write_text(stage / "recoding.json", recoding + "\n")

@@ -55,8 +55,10 @@ def verify(
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
         return _folder(path, plan, k, quasi_identifiers, separator, persons)
-    with closing(_opened(path if path is not None else release, separator, persons)) as engine:
-        return _judge(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
+    plan_asked = None if plan is None else read_plan(plan)
+    quotes = plan_asked is not None and plan_asked.output.quotes_formulas
+    with closing(_opened(path if path is not None else release, separator, persons, quotes)) as engine:
+        return _judge(engine, plan_asked, k, quasi_identifiers)
 
 
 def _folder(
@@ -69,8 +71,13 @@ def _folder(
 ) -> Verdict:
     """The verdict on a release folder."""
     plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
+    if plan_asked.files:
+        from sfumato.pipelines.relations.verify import verify_files
+
+        return verify_files(folder, plan_asked)
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
-    with closing(_opened(sealing.data_of(folder), separator, persons or own)) as engine:
+    quotes = plan_asked.output.quotes_formulas
+    with closing(_opened(sealing.data_of(folder), separator, persons or own, quotes)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
     faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
@@ -87,14 +94,18 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
     return reference if set(plan.promise_columns) <= set(reference.whole.sensitive) else None
 
 
-def _opened(data: Any, separator: str | None, persons: str | Path | None) -> Engine:
+def _opened(data: Any, separator: str | None, persons: str | Path | None, quotes: bool = False) -> Engine:
+    """Published rows; formulas that a CSV file has quoted are read as what they were."""
     if isinstance(data, Path):
         from sfumato.delimited import check_separator
         from sfumato.engines.duckdb.engine import DuckDBEngine
+        from sfumato.engines.formulas import unquoted
 
         check_separator(separator)
         engine = DuckDBEngine(data, DataPlan(separator=separator, header=True))
         try:
+            if quotes and data.suffix == ".csv":
+                unquoted(engine)
             if persons is not None:
                 engine.attach_persons(Path(persons))
         except SfumatoError:
