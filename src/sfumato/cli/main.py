@@ -29,9 +29,11 @@ COMMANDS = (
         "suggest",
         "protect",
         "audit",
+        "compare-tables",
         "attributes",
     ),
-    *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs", "doctor", "demo"),
+    *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs"),
+    *("doctor", "compile", "demo"),
 )
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
@@ -187,7 +189,7 @@ def _options(typer: Any) -> Callable[[bool], None]:
 
 
 def _function(name: str) -> Any:
-    return import_module(f"sfumato.cli.{name}").command
+    return import_module(f"sfumato.cli.{name.replace('-', '_')}").command
 
 
 def _complain(error: SfumatoError) -> None:
