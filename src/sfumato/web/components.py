@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -89,10 +90,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> Non
     ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
 
 
-def tiles(figures: Iterable[tuple[str, str]]) -> None:
-    """Figures that stand out."""
-    shown = "".join(f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in figures)
+def tiles(figures: Iterable[tuple[str, str]], helped: Sequence[str] = ()) -> None:
+    """Figures that stand out, each with a sentence that explains it, where there is one."""
+    pairs = zip_longest(figures, helped)
+    shown = "".join(
+        f'<div class="tile"{help_of(says)}><b>{escape(a)}</b><span>{escape(b)}</span></div>' for (a, b), says in pairs
+    )
     ui.html(shown, sanitize=False).classes("tiles")
+
+
+def help_of(says: str | None) -> str:
+    """The attributes of an element that is explained on hover and focus."""
+    return f' tabindex="0" data-help="{escape(says)}"' if says else ""
+
+
+def helped(element: Any, says: str | None) -> Any:
+    """An element that is explained on hover and focus, where there is something to say."""
+    if says:
+        element.props["data-help"] = says
+    return element
 
 
 def alarm(text: str) -> None:
@@ -128,16 +144,25 @@ def notice(text: str, good: bool | None) -> None:
 
 
 @contextmanager
-def entry(title: str, about: str, remove: Callable[[], None] | None, words: Words) -> Iterator[None]:
-    """A framed entry of a list: its title, what it means, and a button that takes it away, where it can be."""
-    with ui.element("div").classes("sf-promise"):
-        with ui.row().classes("items-center justify-between w-full no-wrap"):
-            ui.label(title).classes("font-bold")
-            if remove is not None:
-                gone = ui.button(icon="close", on_click=remove).props("flat round dense")
-                gone.props["aria-label"] = f"{words['remove']}: {title}"
-        ui.label(about).classes("sf-soft")
-        yield
+def entry(
+    title: str, about: str, remove: Callable[[], None] | None, words: Words, summary: str = "", opened: bool = True
+) -> Iterator[Any]:
+    """A framed entry of a list: its title and what is chosen in it, opened its fields; a button that takes it away.
+
+    The value is the label of what is chosen, to be told anew when that changes.
+    """
+    with ui.element("div").classes("sf-promise sf-entry"):
+        with ui.element("details") as details:
+            if opened:
+                details.props("open")
+            with ui.element("summary"):
+                ui.label(title).classes("font-bold")
+                chosen = ui.label(summary).classes("sf-soft sf-small")
+            ui.label(about).classes("sf-soft sf-small")
+            yield chosen
+        if remove is not None:
+            gone = ui.button(icon="close", on_click=remove).props("flat round dense size=sm")
+            gone.props["aria-label"] = f"{words['remove']}: {title}"
 
 
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]

@@ -10,6 +10,10 @@ from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.forms import Values
 
+# Up to so many entries all are open; of a list of values so many are named.
+MOST_OPEN, MOST_NAMED = 2, 3
+SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
+
 
 @dataclass
 class EntryList:
@@ -29,6 +33,7 @@ class EntryList:
     fields: Callable[[Values], None]
     changed: Callable[[], Any]
     _room: Any = field(default=None, init=False)
+    _chosen: list[tuple[Values, Any]] = field(default_factory=list, init=False)
 
     def build(self) -> None:
         """The cards, and the choice from which one is added."""
@@ -38,19 +43,26 @@ class EntryList:
         choice = ui.select(offered, label=self.words[f"add_{self.kind}"], on_change=self._add)
         choice.classes("w-full").props("outlined")
 
-    def show(self) -> None:
-        """Build the cards anew."""
+    def show(self, opened: Values | None = None) -> None:
+        """Build the cards anew; of many, the first one is open, and one that was just added."""
         self._room.clear()
+        self._chosen.clear()
         with self._room:
-            for entry in self.entries():
-                self._card(entry)
+            for place, entry in enumerate(self.entries()):
+                self._card(entry, place == 0 or entry is opened or len(self.entries()) <= MOST_OPEN)
+
+    def told(self) -> None:
+        """Say anew what is chosen in each entry."""
+        for entry, label in self._chosen:
+            label.text = summary(self.kind, entry)
 
     def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value is None:
             return
-        self.entries().append({self.kind: event.value, **self.offered[event.value]()})
+        entry = {self.kind: event.value, **self.offered[event.value]()}
+        self.entries().append(entry)
         event.sender.set_value(None)  # type: ignore[attr-defined]
-        self.show()
+        self.show(entry)
         self.changed()
 
     def _remove(self, entry: Values) -> None:
@@ -58,8 +70,27 @@ class EntryList:
         self.show()
         self.changed()
 
-    def _card(self, entry: Values) -> None:
+    def _card(self, entry: Values, opened: bool) -> None:
         key = f"{self.kind}.{entry[self.kind]}"
         remove = (lambda: self._remove(entry)) if len(self.entries()) > 1 else None
-        with components.entry(self.words[key], self.words[f"{key}.says"], remove, self.words):
+        chosen = summary(self.kind, entry)
+        with components.entry(self.words[key], self.words[f"{key}.says"], remove, self.words, chosen, opened) as label:
+            self._chosen.append((entry, label))
             self.fields(entry)
+
+
+def summary(kind: str, entry: Values) -> str:
+    """What is chosen in an entry, in a few signs.
+
+    >>> summary("model", {"model": "alpha-k-anonymity", "alpha": 0.8, "k": 5, "column": "illness", "values": ["flu"]})
+    'illness · α 0.8 · k 5 · flu'
+    """
+    parts = [str(entry["column"])] if "column" in entry else []
+    for key, value in entry.items():
+        if key in (kind, "column") or isinstance(value, dict | bool):
+            continue
+        if isinstance(value, list):
+            parts.append(", ".join(map(str, value[:MOST_NAMED])) + (", …" if len(value) > MOST_NAMED else ""))
+        else:
+            parts.append(str(value) if isinstance(value, str) else f"{SIGNS.get(key, key)} {value}")
+    return " · ".join(parts)

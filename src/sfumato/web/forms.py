@@ -101,7 +101,7 @@ class Form:
         elif name in self.offers:
             self._offer(name, several=isinstance(shape, ListOf))
         else:
-            self._settings(name)
+            self._settings(name, listed=isinstance(shape, ListOf))
 
     def _number(self, name: str, shape: Integer | Number) -> None:
         whole = isinstance(shape, Integer)
@@ -152,13 +152,15 @@ class Form:
             on_change=lambda event: self._set(name, event.value),
         )
 
-    def _settings(self, name: str) -> None:
-        """A text in the plan's own notation, for what has parts of its own."""
+    def _settings(self, name: str, listed: bool) -> None:
+        """A text in the plan's own notation, for what has parts of its own; of a list the entries, with commas."""
         value = self._value(name)
         plain = value if isinstance(value, str) else written(value, flow=True)
-        text = "" if value in (None, (), []) else plain
+        text = "" if value in (None, (), []) else plain.removeprefix("[").removesuffix("]") if listed else plain
         entry = ui.input(self.label(name), value=text, placeholder=self.words.get(f"example.{name}", ""))
-        entry.props("debounce=400").on_value_change(lambda event: self._set(name, _read(str(event.value or ""))))
+        entry.props("debounce=400").on_value_change(
+            lambda event: self._set(name, _read(str(event.value or ""), listed)),
+        )
 
 
 def _number(value: float | None, whole: bool) -> float | int | None:
@@ -167,10 +169,15 @@ def _number(value: float | None, whole: bool) -> float | int | None:
     return int(value) if whole or value == int(value) else float(value)
 
 
-def _read(text: str) -> Any:
-    """What a text in the plan's notation says; the text itself where it says nothing."""
+def _read(text: str, listed: bool = False) -> Any:
+    """What a text in the plan's notation says; the text itself where it says nothing.
+
+    >>> _read("{a: 1}"), _read("5, 10", listed=True), _read("[5, 10]", listed=True), _read("", listed=True)
+    ({'a': 1}, [5, 10], [5, 10], '')
+    """
+    inside = text.strip()
     try:
-        return read_plan_text(text)
+        return read_plan_text(f"[{inside}]" if listed and inside and not inside.startswith("[") else text)
     except (PlanError, RefusedError):
         return text
 

@@ -49,8 +49,10 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words
     told = [] if outside else sentences.disclosure(words, dossier.report)
-    lines = [*told, *sentences.limits(words, tuple(promise.model for promise in dossier.report.models))]
-    return f'<div class="verdict not"><strong>{escape(words["report.not_promised"])}</strong>{listing(lines)}</div>'
+    general = sentences.general_limits(words)
+    own = sentences.limits(words, tuple(promise.model for promise in dossier.report.models))[: -len(general)]
+    title = f"<strong>{escape(words['report.not_promised'])}</strong>"
+    return f'<div class="verdict not">{title}{listing([*told, *own])}{paragraph(" ".join(general))}</div>'
 
 
 def figures(dossier: Dossier) -> list[tuple[str, str]]:
@@ -147,7 +149,7 @@ def risk(dossier: Dossier) -> str:
     ]
     parts = [paragraph(words["report.risk_why"]), legend(words), meters(words, pairs)]
     sample = measure_sections.sample(words, report.risk.get("sample") or {})
-    more = [*_sizes(dossier), risk_table(dossier), *sample]
+    more = [*_sizes(dossier), risk_table(dossier), *sample, *measure_sections.disclosure(words, report.disclosure)]
     more += measure_sections.origins(words, report.risk, report.levels)
     return section(words["report.risk"], *parts, *more)
 
@@ -206,7 +208,8 @@ def _distributions(dossier: Dossier) -> Iterator[str]:
     words, evidence = dossier.words, dossier.evidence
     if evidence is None:
         return
-    shown = {name: column.shares for name, column in evidence.columns.items()} | dict(evidence.sensitive)
+    columns = {name: column.shares for name, column in evidence.columns.items()} | dict(evidence.distributions)
+    shown = columns | dict(evidence.sensitive)
     cards = [
         f'<div class="card"><h3>{escape(name)}</h3>{meters(words, pairs)}</div>'
         for name, pairs in shown.items()

@@ -187,8 +187,7 @@ class Workspace:
     def record(self) -> dict[str, Any]:
         """What is known of the project besides its files."""
         data = self.loaded.path.name if self.loaded else None
-        encoding = self.loaded.read.encoding if self.loaded else None
-        return {"version": 1, "plan": self.plan, "data": data, "encoding": encoding, "step": self.step}
+        return {"version": 1, "plan": self.plan, "data": data, "step": self.step}
 
     def data_of(self, record: Mapping[str, Any]) -> Path:
         """Where the data of a project lie, whose files are in the folder already.

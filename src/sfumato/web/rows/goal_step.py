@@ -41,7 +41,7 @@ class GoalStep:
             self.area.ways("columns", "result")
         with components.card(words["purpose"]):
             self._purposes()
-        with ui.element("div").classes("sf-two"):
+        with ui.element("div").classes("sf-two sf-panel-first"):
             with ui.column().classes("w-full gap-4"):
                 with components.card(words["promises"]):
                     self._promises.build()

@@ -9,8 +9,8 @@ from sfumato.report.release.annex import markdown
 from sfumato.shapes.files import written
 from sfumato.web import components
 from sfumato.web.projects.workspace import Run
-from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
+from sfumato.web.rows.result import result_figures
 from sfumato.web.shell import LANGUAGE_NAMES
 
 PYTHON = """import sfumato as sf

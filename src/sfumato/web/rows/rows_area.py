@@ -12,7 +12,7 @@ from sfumato.web.rows.columns.columns_step import ColumnsStep
 from sfumato.web.rows.data_step import DataStep
 from sfumato.web.rows.goal_step import GoalStep
 from sfumato.web.rows.release_step import ReleaseStep
-from sfumato.web.rows.result_step import ResultStep
+from sfumato.web.rows.result.result_step import ResultStep
 from sfumato.web.shell import Shell
 
 STEPS: dict[str, Callable[[Area], Step]] = {

@@ -51,14 +51,15 @@ class ColumnsStep:
 
     def _opened(self, event: events.GenericEventArguments) -> None:
         if event.args in self.workspace.plan["columns"]:
-            self._show(str(event.args))
+            self._show(str(event.args), look=True)
 
-    def _show(self, name: str) -> None:
+    def _show(self, name: str, look: bool = False) -> None:
+        """Open the panel of a column; `look`: bring it into sight."""
         self._open = name
         self._room.clear()
         with self._room:
             ColumnPanel(self.workspace, name, lambda: self._redraw(name)).build()
-        ui.run_javascript(f"sfOpened({json.dumps(name)})")
+        ui.run_javascript(f"sfOpened({json.dumps(name)}, {json.dumps(look)})")
 
     def _redraw(self, name: str) -> None:
         """Draw the row of a column anew."""
