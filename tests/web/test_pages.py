@@ -589,25 +589,64 @@ def test_records_nested_beyond_reading_are_refused_in_words(base, open_page) -> 
     page.get_by_text("records and configuration must be JSON").wait_for()
 
 
-def test_the_path_can_be_walked_by_keyboard_at_the_width_of_a_phone(base, open_page) -> None:
+NAMED = """() => { const e = document.activeElement;
+  return [e.ariaLabel, e.innerText, e.labels?.[0]?.innerText].filter(Boolean).join('|') }"""
+
+
+def tab_to(page, name):
+    """Press Tab until something is reached that is called so."""
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if any(part.strip().startswith(name) for part in page.evaluate(NAMED).split("|")):
+            return
+    raise AssertionError(f"{name} is not reached by the keyboard")
+
+
+def pressed(page, name):
+    tab_to(page, name)
+    page.keyboard.press("Enter")
+
+
+def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app", width=390)
-    button(page, "eight-rows").focus()
-    page.keyboard.press("Enter")
+    button(page, "eight-rows").wait_for()
+    pressed(page, "eight-rows")
     page.get_by_text("8 rows,").wait_for()
-    for name in ("Columns", "Goal", "Result"):
-        button(page, "Next").focus()
-        page.keyboard.press("Enter")
-        page.locator("h2", has_text=name).wait_for()
-        assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
-    button(page, "Anonymize").focus()
+    pressed(page, "Next")
+    page.locator(".sf-columns").wait_for()
+    tab_to(page, "role: sex")
+    page.keyboard.press("s")  # the next role that begins so
+    page.locator("tr[data-column=sex][data-role=sensitive]").wait_for()
+    pressed(page, "zip")
+    page.locator(".sf-panel h3", has_text="zip").wait_for()
+    button(page, "Next").focus()  # back at the top, as Ctrl+Home and Tab do
     page.keyboard.press("Enter")
+    page.get_by_text("can be run").wait_for()
+    tab_to(page, "Rows that must look alike (k)")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("3")
+    page.get_by_text("are in groups smaller than 3 now").wait_for()
+    button(page, "Next").focus()
+    page.keyboard.press("Enter")
+    pressed(page, "Anonymize")
     page.get_by_text("You may publish this, as promised.").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
+    tab_to(page, "Columns")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.get_by_text("Who could find somebody").wait_for()
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
+    button(page, "Next").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("May leave the house").wait_for()
+    tab_to(page, "Data")
+    with page.expect_download() as waiting:
+        page.keyboard.press("Enter")
+    assert waiting.value.path().read_text(encoding="utf-8").count("\n") == 9
     seen = "e.checkVisibility({visibilityProperty: true})"
     name = "e.innerText || e.getAttribute('aria-label') || (e.labels && e.labels.length) || e.title"
     fields = "[...document.querySelectorAll('input,textarea,select,button')]"
-    unnamed = f"{fields}.filter(e => {seen} && !({name})).length"
-    assert page.evaluate(unnamed) == 0
+    assert page.evaluate(f"{fields}.filter(e => {seen} && !({name})).length") == 0
 
 
 def test_pages_ask_for_a_key_first(server, open_page, tmp_path) -> None:

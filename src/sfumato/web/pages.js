@@ -44,6 +44,7 @@
     const role = select.value;
     select.replaceChildren(document.querySelector('.sf-roles').content.cloneNode(true));
     select.value = role;
+    select.dataset.help = select.selectedOptions[0].dataset.help;
   };
   ['pointerover', 'focusin', 'touchstart'].forEach((name) => document.addEventListener(name, offer, {passive: true}));
   window.sfRow = (name, html) => {

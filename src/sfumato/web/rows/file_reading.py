@@ -7,6 +7,7 @@ from nicegui import ui
 
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.texts.words import Words
+from sfumato.web import components
 from sfumato.web.projects.loaded_data import Loaded
 
 # Endings of files whose first line may hold names; of those that are texts.
@@ -35,6 +36,7 @@ def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
             _choice(words, "encoding", names, read.encoding, change)
         if ending in HEADED:
             switch = ui.switch(words["header.data"], value=read.header is False).props("dense")
+            components.helped(switch, words["tip.header"])
             switch.on_value_change(lambda event: change("header", False if event.value else None))
 
 
@@ -52,3 +54,4 @@ def _choice(
     options |= {sign: words[f"{key}.{name}"] for sign, name in names.items()}
     field = ui.select(options, label=words[key], value=value if value in options else None)
     field.on_value_change(lambda event: change(key, event.value)).props("dense outlined options-dense")
+    components.helped(field, words[f"tip.{key}"])

@@ -86,7 +86,7 @@ class ColumnPanel:
             value=settings["type"],
             on_change=lambda event: self._choose(event.value),
         )
-        self._kind.classes("w-full").props("dense outlined")
+        components.helped(self._kind, words["tip.hierarchy.kind"]).classes("w-full").props("dense outlined")
         self._fields = ui.column().classes("w-full gap-2")
         self._badge = ui.html("", sanitize=False).props('role="status"')
         self._preview = ui.html("", sanitize=False).classes("w-full")

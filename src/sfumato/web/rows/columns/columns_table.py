@@ -5,6 +5,7 @@ from typing import Any
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.model import ROLES
+from sfumato.web.components import help_of
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns import column_figures
@@ -27,8 +28,8 @@ class ColumnsTable:
         words, loaded = self.words, self.workspace.loaded
         assert loaded is not None
         every = f'<input type="checkbox" aria-label="{escape(words["select_all"])}">'
-        names = [every, *(escape(words[f"columns.{name}"]) for name in HEADS)]
-        head = "".join(f'<th scope="col" role="columnheader">{name}</th>' for name in names)
+        heads = [f"{help_of(words.get(f'tip.columns.{name}'))}>{escape(words[f'columns.{name}'])}" for name in HEADS]
+        head = "".join(f'<th scope="col" role="columnheader"{rest}</th>' for rest in [f">{every}", *heads])
         rows = "".join(self.row(column) for column in loaded.columns)
         # Rows are grids, so that those out of sight cost nothing; their roles say that they are a table all the same.
         return (
@@ -66,7 +67,11 @@ class ColumnsTable:
 
     def _options(self) -> str:
         """The roles to choose from, once for all rows: a row takes them when somebody comes near it."""
-        return "".join(f'<option value="{role}">{escape(short_role(self.words, role))}</option>' for role in ROLES)
+        says = {role: escape(self.words[f"columns.says.{role}"]) for role in ROLES}
+        return "".join(
+            f'<option value="{role}" data-help="{says[role]}">{escape(short_role(self.words, role))}</option>'
+            for role in ROLES
+        )
 
     def _roles(self, name: str, role: str) -> str:
         label, shown = escape(f"{self.words['role']}: {name}"), escape(short_role(self.words, role))

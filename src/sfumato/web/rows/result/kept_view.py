@@ -5,15 +5,12 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.report.page.plots import Pair, histogram, legend, meter
+from sfumato.report.page.plots import Pair, histogram, legend, meter, short_names
 from sfumato.report.release.measure_sections import forcing_sentences
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.result.result_figures import KeptColumn, kept_columns
-
-# Bins beyond which names below a histogram would overlap.
-MOST_NAMES = 13
 
 
 def build(workspace: Workspace, report: dict[str, Any]) -> None:
@@ -44,7 +41,7 @@ def line(words: Words, column: KeptColumn) -> str:
     if len(column.shares) < 2:
         return head
     about = f"{column.name}: {words['report.distributions']}"
-    drawn = histogram(words, [Pair(_short(pair.name), pair.before, pair.after) for pair in column.shares], "", about)
+    drawn = histogram(words, short_names(column.shares), "", about)
     return f"<details><summary>{head}</summary>{drawn}</details>"
 
 
@@ -63,7 +60,3 @@ def pair_bars(pairs: tuple[Pair, ...], width: float = 132.0, height: float = 26.
         paths.append(f'<path class="{kind}" d="{shown}"/>')
     box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
     return f'<svg class="sf-pair" {box} aria-hidden="true">{"".join(paths)}</svg>'
-
-
-def _short(name: str, length: int = 10) -> str:
-    return name if len(name) <= length else name[: length - 1] + "…"

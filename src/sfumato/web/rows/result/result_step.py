@@ -94,7 +94,7 @@ class ResultStep:
         tabs = ui.tabs(value="kept", on_change=lambda event: self._enter(views[event.value]))
         with tabs.classes("sf-tabs").props("no-caps dense align=left inline-label"):
             for name in views:
-                ui.tab(name, words[f"view.{name}"])
+                components.helped(ui.tab(name, words[f"view.{name}"]), words[f"tip.view.{name}"])
         self._view = ui.column().classes("w-full gap-4")
         self._enter(views["kept"])
 
