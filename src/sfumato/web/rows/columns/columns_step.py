@@ -83,6 +83,8 @@ class ColumnsStep:
         if name not in self.workspace.plan["columns"] or role not in ROLES:
             return
         give_role(self.workspace.plan["columns"][name], role, self._suggested(name))
+        if role != "sensitive" and drop_promises(self.workspace.plan, name):
+            ui.notify(self.words["promises_gone"].format(column=name))
         self.workspace.touch()
         self._redraw(name)
         if name == self._open:
@@ -91,6 +93,21 @@ class ColumnsStep:
     def _suggested(self, name: str) -> dict[str, Any]:
         suggested: dict[str, Any] = self.workspace.loaded.suggested["columns"][name] if self.workspace.loaded else {}
         return suggested
+
+
+def drop_promises(plan: dict[str, Any], column: str) -> bool:
+    """Take away the promises about a column, which only a sensitive one can have; whether there were some.
+
+    >>> plan = {"privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "illness"}]}
+    >>> drop_promises(plan, "illness"), plan, drop_promises(plan, "illness")
+    (True, {'privacy': [{'model': 'k-anonymity', 'k': 5}]}, False)
+    """
+    about = [
+        entry for entry in plan["privacy"] if column in (entry.get("column"), entry.get("subset", {}).get("column"))
+    ]
+    kept = [entry for entry in plan["privacy"] if entry not in about]
+    plan["privacy"] = kept or [{"model": "k-anonymity", "k": 5}]
+    return bool(about)
 
 
 def give_role(column: dict[str, Any], role: str, suggested: dict[str, Any]) -> None:
