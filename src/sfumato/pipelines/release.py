@@ -31,6 +31,7 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.policies.planning import judge_published, with_policy
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -78,7 +79,7 @@ def anonymize(
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
-        resolved = resolved.with_others(source.columns)
+        resolved = with_policy(resolved, source).with_others(source.columns)
         release = _Run(resolved, source, tell).release(workspace)
         if release.published is source:
             stack.pop_all()
@@ -145,11 +146,14 @@ class _Run:
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
+            policy = judge_published(self.plan, published)
             self.tell("measure", 0, 1)
             disclosed = disclosure(published, recounted, self.plan)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
+            if policy is not None:
+                report = replace(report, details={**report.details, "policy": policy.to_dict()})
             undo.pop_all()
         recoding = result.recoding
         return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
@@ -238,7 +242,7 @@ class _Run:
             models=verdict.promises,
             risk=figures(measures.risk),
             utility=figures(measures.utility),
-            nodes={"total": result.total, "checked": result.checked},
+            nodes=figures({"total": result.total, "checked": result.checked}),
             seconds=Seconds(**self.seconds),
             engine=self.source.name,
             seed=self.plan.seed,

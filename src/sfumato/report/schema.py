@@ -154,6 +154,9 @@ MORE: dict[str, Schema] = {
     "microaggregation": {"type": "object", "description": "groups of all quasi-identifiers, and the loss"},
     "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
     "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
+    "policy": {"type": "object", "description": "the verdict by the policy that the plan names, clause by clause"},
+    "previous": {"type": "object", "description": "what was compared with earlier releases, and who was withheld"},
+    "attack": {"type": "object", "description": "what an attacker reached, where the release was attacked"},
     "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
 }
 

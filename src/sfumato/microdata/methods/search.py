@@ -27,6 +27,7 @@ FOLDERS = {
     "auto": "auto",
     "cells": "cells.search",
     "microaggregation": "microaggregation",
+    "safepub": "safepub",
 }
 
 

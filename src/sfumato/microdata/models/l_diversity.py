@@ -34,7 +34,7 @@ class LDiversity(ClassModel):
     # The letter of the literature and of the plan.
     l: Annotated[float, Note("values a class must hold", minimum=1)]  # noqa: E741
     column: SensitiveColumn
-    variant: Variant = "distinct"
+    variant: Annotated[Variant, Note("how well represented a value must be")] = "distinct"
     c: Annotated[float | None, Note("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
     asks: ClassVar[str] = "l"

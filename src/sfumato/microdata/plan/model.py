@@ -15,6 +15,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
+from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
@@ -39,12 +40,12 @@ ROLES: tuple[Role, ...] = get_args(Role)
 class ColumnPlan:
     """What a column is, and how it may be generalized."""
 
-    role: Role
-    type: ColumnType = "text"
+    role: Annotated[Role, Note("what the column is")]
+    type: Annotated[ColumnType, Note("what its values are; text unless given, so that 007 stays 007")] = "text"
     hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
-    min_level: Annotated[int, Note(minimum=0)] = 0
-    max_level: Annotated[int | None, Note(minimum=0)] = None
+    min_level: Annotated[int, Note("the finest level that may be published", minimum=0)] = 0
+    max_level: Annotated[int | None, Note("the coarsest level that may be published", minimum=0)] = None
     importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
     publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
 
@@ -93,9 +94,11 @@ class OutputPlan:
         partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
     """
 
-    format: Literal["csv", "parquet"] = "csv"
-    order: Literal["keep", "shuffle"] = "shuffle"
-    suppressed: Literal["drop", "star"] = "drop"
+    format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
+    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep tells where each stood")] = "shuffle"
+    suppressed: Annotated[Literal["drop", "star"], Note("rows that are withheld are left out, or published as *")] = (
+        "drop"
+    )
     intervals: Annotated[
         Literal["labels", "bounds"], Note("bounds: further columns NAME_min and NAME_max with the ends of intervals")
     ] = "labels"
@@ -143,10 +146,13 @@ class Plan:
         text: The plan as it was given, for the record.
         secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
         reasons: Why columns are what they are, where somebody proposed it.
+        policy: What the release is held against; what the plan leaves open is chosen by it.
+        previous: Folders of earlier releases of the same persons, the first one first.
+        person_secret: What keys of persons are drawn from, where earlier releases have drawn theirs.
     """
 
-    columns: Mapping[str, ColumnPlan]
-    privacy: tuple[Model, ...]
+    columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
+    privacy: tuple[Model, ...] = ()
     version: int = 1
     data: DataPlan = field(default_factory=DataPlan)
     method: Method = field(default_factory=Optimal)
@@ -160,6 +166,9 @@ class Plan:
     secret: str = field(default="", repr=False)
     other: OtherRole | None = None
     reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
+    policy: PolicyPlan | None = None
+    previous: tuple[str, ...] = ()
+    person_secret: str = field(default="", repr=False)
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""

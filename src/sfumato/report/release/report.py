@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.outcome import Report
+from sfumato.report import policy as policies
 from sfumato.report.page.html_parts import page, paragraph
 from sfumato.report.release import optimality, sections, sentences, sign_off
 from sfumato.report.release.dossier import Dossier
@@ -29,6 +30,7 @@ def text(report: Report) -> str:
         f"{_percent(report.risk['after']['highest'])} after",
         *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
         *_nodes(report),
+        *_policy(report),
         *(f"  LOST          {line}" for line in sentences.lost_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
@@ -56,6 +58,12 @@ def _nodes(report: Report) -> list[str]:
     satisfying = report.details.get("satisfying_nodes")
     more = "" if satisfying is None else f", {satisfying:,} keep the promises"
     return [f"  nodes         {report.nodes['checked']:,} of {report.nodes['total']:,} checked{more}"]
+
+
+def _policy(report: Report) -> list[str]:
+    """The verdict by the policy that the plan names."""
+    figures = report.details.get("policy")
+    return [f"  policy        {figures['policy']}: {figures['verdict']}"] if figures else []
 
 
 def promise_text(report: Report) -> str:
@@ -92,6 +100,7 @@ def html(dossier: Dossier) -> str:
         sections.risk(dossier),
         sections.utility(dossier),
         perturbation(dossier),
+        policy(dossier),
         sections.trade_off(dossier),
         sign_off.decisions(dossier),
         sections.notes(dossier),
@@ -100,6 +109,12 @@ def html(dossier: Dossier) -> str:
         sign_off.glossary(words),
     ]
     return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
+
+
+def policy(dossier: Dossier) -> str:
+    """The verdict by the policy that the plan names, where it names one."""
+    figures = dossier.report.details.get("policy")
+    return policies.section(figures, dossier.words) if figures else ""
 
 
 def fragment(report: Report) -> str:
@@ -117,15 +132,20 @@ def fragment(report: Report) -> str:
 
 
 def files(dossier: Dossier) -> dict[str, str]:
-    """The reports of a release folder by their names: for the house and to hand out, with twins for programs."""
+    """The reports of a release folder by their names: for the house and to hand out, with twins for programs.
+
+    There is none to hand out beside a differentially private file: its figures are of the raw rows.
+    """
     from sfumato.report.release import external
 
-    return {
-        "report.html": html(dossier),
+    inside = {"report.html": html(dossier), "report.json": _json(figures(dossier) | dict(dossier.seals))}
+    if any(promise.model == "differential-privacy" for promise in dossier.report.models):
+        return inside
+    outside = {
         "report-external.html": external.html(dossier),
-        "report.json": _json(figures(dossier) | dict(dossier.seals)),
         "report-external.json": _json(external.figures(dossier)),
     }
+    return inside | outside
 
 
 def _json(content: dict[str, Any]) -> str:
