@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.microdata.measures.population import uniqueness
 from sfumato.microdata.measures.risk import Attacker, attacker
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.models.individual_risk import expected_risks
 
 ESTIMATORS = ("dankar", "pitman", "zayatz", "snb")
@@ -43,7 +43,8 @@ def attacks(sizes: Sizes, population: int | None) -> dict[str, Attack]:
     known = _attack(attacker(counts, 1 / np.maximum(counts, 1), 1.0), rows)
     if population is None or population <= rows or not rows:
         return {"prosecutor": known, "journalist": known, "marketer": known}
-    guessed = _attack(attacker(counts, expected_risks(counts, counts * (population / rows)), 1.0), rows)
+    persons: Floats = (counts * (population / rows)).astype(np.float64)
+    guessed = _attack(attacker(counts, expected_risks(counts, persons), 1.0), rows)
     return {"prosecutor": known, "journalist": guessed, "marketer": guessed}
 
 

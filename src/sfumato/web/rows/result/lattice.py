@@ -47,7 +47,7 @@ def drawn(points: Sequence[Point], texts: Sequence[str], budget: int, levels: di
 
 def _spots(layers: list[list[int]]) -> dict[int, tuple[float, float]]:
     """Where each circle stands: coarse combinations at the top, each layer in the middle."""
-    spots = {}
+    spots: dict[int, tuple[float, float]] = {}
     for depth, layer in enumerate(layers):
         step = min((WIDTH - 2 * MARGIN) / max(len(layer), 1), 60.0)
         left = WIDTH / 2 - step * (len(layer) - 1) / 2

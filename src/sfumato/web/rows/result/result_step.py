@@ -91,7 +91,9 @@ class ResultStep:
             return
         self._answer(run)
         views = self._views(run)
-        tabs = ui.tabs(value="kept", on_change=lambda event: self._enter(views[event.value]))
+        tabs = ui.tabs()
+        tabs.set_value("kept")
+        tabs.on_value_change(lambda event: self._enter(views[event.value]))
         with tabs.classes("sf-tabs").props("no-caps dense align=left inline-label"):
             for name in views:
                 components.helped(ui.tab(name, words[f"view.{name}"]), words[f"tip.view.{name}"])

@@ -8,6 +8,7 @@ from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.measures.population import LARGEST_POPULATION
+from sfumato.report import policy
 from sfumato.report.page.html_parts import listing, table
 from sfumato.report.page.plots import Pair, bars, histogram, legend
 from sfumato.report.release.dossier import Dossier
@@ -28,6 +29,7 @@ def build(dossier: Dossier, report: dict[str, Any]) -> None:
     with ui.element("div").classes("sf-halves"):
         _sizes(words, report)
         _special(words, report["risk"].get("special_uniques") or {})
+    _policy(words, report.get("policy") or {})
     _disclosure(words, dossier)
     _origins(words, report)
 
@@ -134,6 +136,13 @@ def _disclosure(words: Words, dossier: Dossier) -> None:
     if parts:
         with components.card():
             ui.html("".join(parts), sanitize=False).classes("w-full sf-prose sf-table").props('tabindex="0"')
+
+
+def _policy(words: Words, figures: Mapping[str, Any]) -> None:
+    """The verdict by the policy that the plan names."""
+    if figures:
+        with components.card():
+            ui.html(policy.section(figures, words), sanitize=False).classes("sf-prose sf-table").props('tabindex="0"')
 
 
 def _origins(words: Words, report: dict[str, Any]) -> None:

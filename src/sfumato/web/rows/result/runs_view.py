@@ -23,7 +23,7 @@ def build(workspace: Workspace) -> None:
     ]
     kept = [{column.name: column.share for column in kept_columns(report)} for report in reports]
     for name in dict.fromkeys(name for shares in kept for name in shares):
-        shares = [words.percent(side[name]) if side.get(name) is not None else "–" for side in kept]
+        shares = ["–" if (share := side.get(name)) is None else words.percent(share) for side in kept]
         rows.append((words["kept_of"].format(column=name), shares))
     with components.card(words["runs"]):
         if len(runs) < 2:
