@@ -637,7 +637,7 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
     button(page, "Next").focus()
     page.keyboard.press("Enter")
-    page.get_by_text("May leave the house").wait_for()
+    page.get_by_text("May leave the house", exact=True).wait_for()
     tab_to(page, "Data")
     with page.expect_download() as waiting:
         page.keyboard.press("Enter")

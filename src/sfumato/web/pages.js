@@ -194,6 +194,9 @@
     if (!target) return;
     tip.textContent = target.dataset.help;
     target.setAttribute('aria-describedby', 'sf-tip');
+    beside(target);
+  };
+  const beside = (target) => {
     const box = target.getBoundingClientRect(), size = tip.getBoundingClientRect();
     const left = Math.min(Math.max(box.left, 8), innerWidth - size.width - 8);
     const below = box.bottom + 8 + size.height < innerHeight;
@@ -202,7 +205,7 @@
   ['pointerover', 'focusin'].forEach((name) => document.addEventListener(name, (event) =>
     explain(event.target.closest?.('[data-help]') || null)));
   ['focusout', 'input', 'pointerdown'].forEach((name) => document.addEventListener(name, () => explain(null)));
-  document.addEventListener('scroll', () => explain(null), true);
+  document.addEventListener('scroll', () => explained && beside(explained), {capture: true, passive: true});
   document.addEventListener('keydown', (event) => event.key === 'Escape' && explain(null));
 
   // Combinations of levels in the lattice.
