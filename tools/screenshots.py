@@ -13,6 +13,8 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -128,11 +130,9 @@ def _shoot(page: Any, target: Path, name: str, full: bool = False) -> None:
 
 def _shrink(path: Path) -> None:
     """Fewer colors, where Pillow is there to choose them."""
-    try:
-        from PIL import Image
-    except ImportError:
+    if find_spec("PIL") is None:
         return
-    with Image.open(path) as picture:
+    with import_module("PIL.Image").open(path) as picture:
         picture.convert("RGB").quantize(COLORS).save(path, optimize=True)
 
 

@@ -171,7 +171,7 @@ def _read(text: str, listed: bool = False) -> Any:
     """What a text in the plan's notation says; the text itself where it says nothing.
 
     >>> _read("{a: 1}"), _read("5, 10", listed=True), _read("[5, 10]", listed=True), _read("", listed=True)
-    ({'a': 1}, [5, 10], [5, 10], '')
+    ({'a': 1}, [5, 10], [5, 10], None)
     """
     inside = text.strip()
     try:

@@ -64,10 +64,13 @@ def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _remedy(words: Words, column: Mapping[str, Any]) -> str:
-    rows = column["rows_to_withhold"]
-    if rows is None:
-        return ""
-    return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
+    """What would keep a column, where something was tried that does."""
+    rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
+    if rows is not None:
+        return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
+    if other is not None:
+        return words["lost.other"].format(other=other, column=column["column"])
+    return "" if method is None else words["lost.method"].format(method=method, column=column["column"])
 
 
 def disclosure(words: Words, report: Report) -> list[str]:
@@ -77,6 +80,13 @@ def disclosure(words: Words, report: Report) -> list[str]:
     diverse = [name for name, one in figures.items() if not one.one_value_classes]
     if diverse:
         lines.append(words["disclosure.diverse"].format(columns=", ".join(diverse)))
+    for name, one in figures.items():
+        if one.spellings:
+            more = {"more": words.count(one.spellings), "l": one.meant_l}
+            lines.append(words["disclosure.spellings"].format(column=name, **more))
+    lines += [
+        _in_classes(words, report, name, rows) for name, rows in report.disclosure.unique_in_classes.items() if rows
+    ]
     worst = report.disclosure.most_telling
     if worst is not None:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
@@ -93,6 +103,25 @@ def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int)
     """Rows that some columns besides the quasi-identifiers single out, in a sentence."""
     share = words.percent(rows / max(published, 1))
     return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
+
+
+def _in_classes(words: Words, report: Report, name: str, rows: int) -> str:
+    share = words.percent(rows / max(report.published_rows, 1))
+    return words["disclosure.in_classes"].format(column=name, rows=words.count(rows), share=share)
+
+
+def tells(words: Words, report: Report) -> list[str]:
+    """The columns that give a quasi-identifier away more finely than it is published, and what to do."""
+    return [
+        words["disclosure.tells"].format(
+            column=tell.column,
+            quasi_identifier=tell.quasi_identifier,
+            known=words.percent(tell.with_column),
+            published=words.percent(tell.by_label),
+            rows=words.count(report.disclosure.unique_in_classes.get(tell.column, 0)),
+        )
+        for tell in report.disclosure.tells
+    ]
 
 
 def _limited(words: Words, promise: Promise, plan: Plan | None) -> str:

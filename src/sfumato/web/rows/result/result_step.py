@@ -107,8 +107,8 @@ class ResultStep:
         with ui.element("div").classes("sf-halves sf-answer"):
             ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
             ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
-        if lost := sections.lost(dossier):
-            ui.html(lost, sanitize=False).classes("w-full").props('role="status"')
+        for warning in filter(None, (sections.tells(dossier), sections.lost(dossier))):
+            ui.html(warning, sanitize=False).classes("w-full").props('role="status"')
         components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(words))
 
     def _views(self, run: Run) -> dict[str, Callable[[], Any]]:
