@@ -88,7 +88,7 @@ def _views(page: Any, target: Path) -> None:
     """The views of a result that say most."""
     page.get_by_role("tab", name="Risk").click()
     page.locator(".sf-population input").fill("40000")
-    page.get_by_text("Persons unique in the population").wait_for()
+    page.get_by_text("Unique in the population").wait_for()
     page.get_by_role("tab", name="Risk").scroll_into_view_if_needed()
     page.mouse.wheel(0, 600)
     _shoot(page, target, "risk")
