@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from html import escape
 from itertools import zip_longest
@@ -143,26 +144,27 @@ def notice(text: str, good: bool | None) -> None:
         ui.label(text)
 
 
-@contextmanager
-def entry(
-    title: str, about: str, remove: Callable[[], None] | None, words: Words, summary: str = "", opened: bool = True
-) -> Iterator[Any]:
-    """A framed entry of a list: its title and what is chosen in it, opened its fields; a button that takes it away.
+@dataclass(frozen=True, slots=True)
+class EntryCard:
+    """A framed entry of a list: frame, label of what is chosen, room for fields, and the button that removes it."""
 
-    The value is the label of what is chosen, to be told anew when that changes.
-    """
-    with ui.element("div").classes("sf-promise sf-entry"):
-        with ui.element("details") as details:
-            if opened:
-                details.props("open")
+    frame: Any
+    chosen: Any
+    room: Any
+    remove: Any
+
+
+def entry(title: str, about: str, remove: Callable[[], None], words: Words, opened: bool) -> EntryCard:
+    """An entry with its title and what is chosen in it, opened its fields, and a button that takes it away."""
+    with ui.element("div").classes("sf-promise sf-entry") as frame:
+        with ui.element("details").props("open" if opened else "") as room:
             with ui.element("summary"):
                 ui.label(title).classes("font-bold")
-                chosen = ui.label(summary).classes("sf-soft sf-small")
+                chosen = ui.label("").classes("sf-soft sf-small")
             ui.label(about).classes("sf-soft sf-small")
-            yield chosen
-        if remove is not None:
-            gone = ui.button(icon="close", on_click=remove).props("flat round dense size=sm")
-            gone.props["aria-label"] = f"{words['remove']}: {title}"
+        gone = ui.button(icon="close", on_click=remove).props("flat round dense size=sm")
+        gone.props["aria-label"] = f"{words['remove']}: {title}"
+    return EntryCard(frame, chosen, room, gone)
 
 
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]

@@ -8,6 +8,7 @@ from nicegui import events, ui
 
 from sfumato.texts.words import Words
 from sfumato.web import components
+from sfumato.web.components import EntryCard
 from sfumato.web.forms import Values
 
 # Up to so many entries all are open; of a list of values so many are named.
@@ -33,7 +34,7 @@ class EntryList:
     fields: Callable[[Values], None]
     changed: Callable[[], Any]
     _room: Any = field(default=None, init=False)
-    _chosen: list[tuple[Values, Any]] = field(default_factory=list, init=False)
+    _cards: list[tuple[Values, EntryCard]] = field(default_factory=list, init=False)
 
     def build(self) -> None:
         """The cards, and the choice from which one is added."""
@@ -41,20 +42,25 @@ class EntryList:
         self.show()
         offered = {name: self.words[f"{self.kind}.{name}"] for name in self.offered}
         choice = ui.select(offered, label=self.words[f"add_{self.kind}"], on_change=self._add)
-        choice.classes("w-full").props("outlined")
+        choice.classes("w-full").props("outlined dense")
 
-    def show(self, opened: Values | None = None) -> None:
-        """Build the cards anew; of many, the first one is open, and one that was just added."""
+    def show(self) -> None:
+        """Build all cards anew; of many, the first one is open."""
         self._room.clear()
-        self._chosen.clear()
-        with self._room:
-            for place, entry in enumerate(self.entries()):
-                self._card(entry, place == 0 or entry is opened or len(self.entries()) <= MOST_OPEN)
+        self._cards.clear()
+        for place, entry in enumerate(self.entries()):
+            self._card(entry, place == 0 or len(self.entries()) <= MOST_OPEN)
+        self._tell()
 
     def told(self) -> None:
         """Say anew what is chosen in each entry."""
-        for entry, label in self._chosen:
-            label.text = summary(self.kind, entry)
+        for entry, card in self._cards:
+            card.chosen.text = summary(self.kind, entry)
+
+    def _tell(self) -> None:
+        """The last entry cannot be taken away."""
+        for _, card in self._cards:
+            card.remove.set_visibility(len(self._cards) > 1)
 
     def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value is None:
@@ -62,20 +68,29 @@ class EntryList:
         entry = {self.kind: event.value, **self.offered[event.value]()}
         self.entries().append(entry)
         event.sender.set_value(None)  # type: ignore[attr-defined]
-        self.show(entry)
+        self._card(entry, opened=True)
+        self._tell()
         self.changed()
 
     def _remove(self, entry: Values) -> None:
+        """Take one card away; the others stay where they are, so that no click on them is lost."""
+        gone = next((card for other, card in self._cards if other is entry), None)
+        if gone is None or len(self._cards) == 1:
+            return
         self.entries()[:] = [other for other in self.entries() if other is not entry]
-        self.show()
+        self._cards = [(other, card) for other, card in self._cards if other is not entry]
+        gone.frame.delete()
+        self._tell()
         self.changed()
 
     def _card(self, entry: Values, opened: bool) -> None:
         key = f"{self.kind}.{entry[self.kind]}"
-        remove = (lambda: self._remove(entry)) if len(self.entries()) > 1 else None
-        chosen = summary(self.kind, entry)
-        with components.entry(self.words[key], self.words[f"{key}.says"], remove, self.words, chosen, opened) as label:
-            self._chosen.append((entry, label))
+        title, about = self.words[key], self.words[f"{key}.says"]
+        with self._room:
+            card = components.entry(title, about, lambda: self._remove(entry), self.words, opened)
+        card.chosen.text = summary(self.kind, entry)
+        self._cards.append((entry, card))
+        with card.room:
             self.fields(entry)
 
 
