@@ -196,7 +196,7 @@ def _described(name: str) -> Callable[[], None]:
     import ast
     from pathlib import Path
 
-    tree = ast.parse(Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(Path(__file__).with_name(f"{_module(name)}.py").read_text(encoding="utf-8"))
     functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "command")
 
     def command() -> None: ...
@@ -206,7 +206,11 @@ def _described(name: str) -> Callable[[], None]:
 
 
 def _function(name: str) -> Any:
-    return import_module(f"sfumato.cli.{name.replace('-', '_')}").command
+    return import_module(f"sfumato.cli.{_module(name)}").command
+
+
+def _module(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def _complain(error: SfumatoError) -> None:
