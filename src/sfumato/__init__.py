@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from sfumato.microdata.publishing.plan import PublishPlan as PublishPlan
     from sfumato.microdata.verdict import Promise as Promise
     from sfumato.microdata.verdict import Verdict as Verdict
+    from sfumato.pipelines.attacks.attack import AttackReport as AttackReport
+    from sfumato.pipelines.attacks.attack import attack as attack
     from sfumato.pipelines.attributes import anonymize_attributes as anonymize_attributes
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
@@ -156,6 +158,7 @@ _HOMES = {
         "Promise",
         "Verdict",
     ),
+    "pipelines.attacks.attack": ("AttackReport", "attack"),
     "pipelines.attributes": ("anonymize_attributes",),
     "pipelines.moving.layouts": ("export",),
     "pipelines.compare": (

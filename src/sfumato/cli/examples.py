@@ -19,6 +19,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato check data.csv --policy hipaa-safe-harbor --attest no-actual-knowledge='A. Lovelace'",
         "sfumato check table.csv --policy cms-11",
     ),
+    "attack": (
+        "sfumato attack release --raw patients.csv",
+        "sfumato attack synthetic.csv --raw train.csv --control held-out.csv --sensitive income --fail-above 0.05",
+    ),
     "compare": (
         "sfumato compare plan.yaml --k 2,5,10 --methods samarati,mondrian,optimal --out comparison",
         "sfumato compare plan.yaml --suppression 0,0.02,0.05 --out comparison",

@@ -25,6 +25,7 @@ COMMANDS = (
         "verify",
         "check",
         "attack",
+        "attack",
         "compare",
         "report",
         "suggest",
