@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.policies.check import check as check
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
+    from sfumato.pipelines.reveal import reveal as reveal
     from sfumato.pipelines.risk import RiskReport as RiskReport
     from sfumato.pipelines.risk import risk as risk
     from sfumato.pipelines.suggest import suggest as suggest
@@ -168,6 +169,7 @@ _HOMES = {
     "pipelines.policies.check": ("check",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
+    "pipelines.reveal": ("reveal",),
     "pipelines.risk": (
         "RiskReport",
         "risk",

@@ -10,6 +10,9 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -64,7 +67,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
         redoc_url=None,
         lifespan=_lifespan(lanes, pool, stopping),
     )
-    app.state.door, app.state.stopping = door, stopping
+    app.state.door, app.state.stopping, app.state.pool = door, stopping, pool
     metrics.add(ServiceFigures(lanes, pool))
     _add_error_policy(app)
     app.add_middleware(OriginCheck, names=chosen.server_names)
@@ -83,6 +86,16 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
 
             mount_pages(app, pool, door)
     return app
+
+
+def description() -> dict[str, Any]:
+    """What the service says of itself (OpenAPI), jobs included, though none runs."""
+    with TemporaryDirectory() as folder:
+        app = create_app(jobs=JobSettings(Path(folder), pages=False))
+        try:
+            return app.openapi()
+        finally:
+            app.state.pool.close()
 
 
 def from_variables() -> FastAPI:

@@ -49,6 +49,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato keys add ada --file keys.txt --scope jobs --expires 2027-01-01",
         "sfumato keys revoke ada --file keys.txt",
     ),
+    "pseudonyms": (
+        "sfumato pseudonyms new study.key --domain study",
+        "sfumato pseudonyms reveal released --by ada --reason 'incidental finding' mfrggzdfmztwq2lk",
+    ),
     "dataset": ("sfumato dataset census --rows 100000 --out census.parquet",),
     "hierarchy": ("sfumato hierarchy plan.yaml age",),
     "schema": ("sfumato schema --out schemas",),
@@ -58,6 +62,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato docs",
         "sfumato docs methods",
     ),
+    "compile": ("sfumato compile",),
     "doctor": (
         "sfumato doctor",
         "sfumato doctor --json",

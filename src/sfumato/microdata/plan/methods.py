@@ -43,10 +43,12 @@ class Suppression:
 SUPPRESSION = Either(
     (
         ((int, float), Conversion(Number(minimum=0, maximum=1, about="share of the rows"), Suppression)),
-        ((dict,), Record({"rows": Key(Integer(minimum=0), required=True)}, Suppression)),
+        ((dict,), Record({"rows": Key(Integer(0, about="at most so many rows"), required=True)}, Suppression)),
     ),
     about="how many rows may be suppressed: a share, or {rows: n}",
 )
+Loss = Annotated[LossName, Note("what the method makes as small as possible")]
+Means = Annotated[Aggregate, Note("how the losses of the columns become one")]
 Budget = Annotated[Suppression, SUPPRESSION]
 ClassColumn = Annotated[
     str | None, Note("the column in which the loss classification wants classes to agree", key="class")
@@ -66,8 +68,8 @@ class FullDomain:
         hide_minimality: Whether a near-least release is drawn instead of the least one (see docs/models.md).
     """
 
-    loss: LossName = "loss-metric"
-    aggregate: Aggregate = "sum"
+    loss: Loss = "loss-metric"
+    aggregate: Means = "sum"
     suppression: Budget = field(default_factory=Suppression)
     class_column: ClassColumn = None
     time_limit: Seconds = 60.0
@@ -79,7 +81,7 @@ class FullDomain:
 class Exhaustive(FullDomain):
     """Every node of the lattice is evaluated, and the table of all nodes is written."""
 
-    loss: LossName = "score"
+    loss: Loss = "score"
     name: ClassVar[str] = "exhaustive"
 
 
@@ -127,7 +129,7 @@ class KOptimize:
     """
 
     features: Annotated[FeatureKind, Note("single values, or cuts between values in order")] = "ordered"
-    loss: FeatureLoss = "discernibility"
+    loss: Annotated[FeatureLoss, Note("what the method makes as small as possible")] = "discernibility"
     suppression: Budget = field(default_factory=lambda: Suppression(share=1.0))
     time_limit: Seconds = 60.0
     class_column: ClassColumn = None
@@ -172,7 +174,7 @@ class Mondrian:
     ] = "range"
     choice: Annotated[Literal["widest", "random"], Note("of the column to be cut")] = "widest"
     bounds: Annotated[Literal["own", "cut"], Note("publish a class's own bounds, or those of its cuts")] = "cut"
-    aggregate: Aggregate = "sum"
+    aggregate: Means = "sum"
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
     name: ClassVar[str] = "mondrian"

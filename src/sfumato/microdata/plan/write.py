@@ -27,7 +27,7 @@ HIERARCHIES = {
     "HierarchyFile": "file",
 }
 # Keys whose value is a path, relative to the plan.
-PATHS = ("source", "path", "temp_folder", "zip_population")
+PATHS = ("source", "path", "temp_folder", "key_file", "zip_population")
 PREVIOUS = PLAN.keys["previous"].shape
 
 

@@ -29,6 +29,7 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *(f"  TELLS         {line}" for line in sentences.tells(words_in(), report)),
         *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
         *_nodes(report),
         *_policy(report),
@@ -91,6 +92,7 @@ def html(dossier: Dossier) -> str:
         f"<h1>{escape(words['report.title'])}</h1>",
         paragraph(sections.subtitle(dossier), soft=True),
         sections.verdict(dossier),
+        sections.tells(dossier),
         sections.lost(dossier),
         sections.limits(dossier),
         sign_off.document(dossier),

@@ -45,7 +45,7 @@ class TableSource:
     source: Annotated[str | None, Note("file with one row for each cell")] = None
     value: Annotated[str, Note("column with the values")] = "value"
     group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
-    separator: str | None = None
+    separator: Annotated[str | None, Note("of its files; found out unless given")] = None
     decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
     frequency: Annotated[str | None, Note("column with the number of respondents")] = None
     contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
@@ -83,7 +83,7 @@ class Dimension:
     """One dimension: level columns from the top down, or one column, flat or with a hierarchy file."""
 
     levels: Annotated[Texts, Note("level columns from the top down", at_least=1)] = ()
-    column: str | None = None
+    column: Annotated[str | None, Note("the column with the codes, instead of levels")] = None
     hierarchy: Annotated[str | None, Note("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
 
@@ -105,8 +105,8 @@ DIMENSION = record_of(Dimension)
 class Crossing:
     """One of several tables that are protected together; microdata need no source."""
 
-    name: str
-    dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1)]
+    name: Annotated[str, Note("of the table, and of its folder")]
+    dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1, "its dimensions by their names")]
     source: Annotated[str | None, Note("file with the cells")] = None
     base: Annotated[float | None, Note("base of rounding, instead of the method's", minimum=1e-9)] = None
 
@@ -145,9 +145,9 @@ class MethodChoice:
 class Protection:
     """How far the range of an unsafe cell must reach: absolute, or in percent of its value."""
 
-    lower: Positive = None
-    upper: Positive = None
-    percent: Positive = None
+    lower: Annotated[float | None, Note("below the value", minimum=0)] = None
+    upper: Annotated[float | None, Note("above the value", minimum=0)] = None
+    percent: Annotated[float | None, Note("of the value, to each side", minimum=0)] = None
 
     def __post_init__(self) -> None:
         if (self.percent is None) == (self.lower is None and self.upper is None):
@@ -199,9 +199,9 @@ class Attackers:
 class Output:
     """What the published table looks like."""
 
-    columns: Literal["plain", "original"] = "plain"
-    prefix: str | None = None
-    language: Literal["en", "de"] = "en"
+    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
+    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
+    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +351,7 @@ RULES: dict[str, Record[Any]] = {
     "pq": replace(_PQ, keys={**_PQ.keys, "q": replace(_PQ.keys["q"], required=True)}),
     **{kind.name: record_of(kind) for kind in (rules.Holdings, rules.Request, rules.StatusColumn, rules.Waiver)},
 }
-TABLE = record_of(TableSource)
+TABLE = record_of(TableSource, "where the cells are")
 # Keys of a table that name files, or columns of the microdata.
 FILE_KEYS = ("source", "microdata", "weight", "holding", "cells", "relations")
 CROSSING = record_of(Crossing)
@@ -366,10 +366,10 @@ METHOD = Record(
     },
     MethodChoice,
 )
-PROTECTION = record_of(Protection)
-ATTACKER = record_of(AttackerModel)
-ATTACKERS = record_of(Attackers)
-_OUTPUT = record_of(Output)
+PROTECTION = record_of(Protection, "how far the range of an unsafe cell must reach")
+ATTACKER = record_of(AttackerModel, "what anyone is taken to know")
+ATTACKERS = record_of(Attackers, "who attacks")
+_OUTPUT = record_of(Output, "what the published table looks like")
 _MASKING = replace(METHOD, keys={name: key for name, key in METHOD.keys.items() if name != "name"})
 METHODS: dict[str, Record[Any]] = {
     **{name: replace(_MASKING, make=partial(MethodChoice, name=name)) for name in get_args(Method)},
@@ -377,15 +377,15 @@ METHODS: dict[str, Record[Any]] = {
 }
 # By its name alone, or with its options.
 _BY_NAME = Conversion(Choice(get_args(Method)), lambda name: METHODS[name].make())
-_METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))))
+_METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))), "how the table is made safe")
 PLAN = Record(
     {
-        "version": Key(Integer(minimum=1, maximum=1), True),
+        "version": Key(Integer(1, 1, "of the language of plans"), True),
         "table": Key(TABLE, True),
-        "dimensions": Key(MapOf(DIMENSION)),
+        "dimensions": Key(MapOf(DIMENSION, about="the dimensions of the table by their names")),
         "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
         "previous": Key(ListOf(Text(), 1, "release folders of what was published before")),
-        "primary": Key(ListOf(Tagged("rule", RULES))),
+        "primary": Key(ListOf(Tagged("rule", RULES), about="which cells are unsafe by themselves")),
         "method": Key(_METHOD),
         "protection": Key(PROTECTION),
         "attacker": Key(ATTACKER),
