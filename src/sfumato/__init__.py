@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from sfumato.pipelines.compare import compare as compare
     from sfumato.pipelines.moving.layouts import export as export
     from sfumato.pipelines.policies.check import check as check
+    from sfumato.pipelines.previous.erasing import erase as erase
+    from sfumato.pipelines.previous.together import verify_together as verify_together
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
     from sfumato.pipelines.reveal import reveal as reveal
@@ -167,6 +169,8 @@ _HOMES = {
         "compare",
     ),
     "pipelines.policies.check": ("check",),
+    "pipelines.previous.erasing": ("erase",),
+    "pipelines.previous.together": ("verify_together",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
     "pipelines.reveal": ("reveal",),

@@ -17,7 +17,7 @@ def command(
     raw: Annotated[Path, typer.Option(help="The raw rows behind it.")],
     control: Annotated[Path | None, typer.Option(help="Rows of others, which were never published.")] = None,
     register: Annotated[Path | None, typer.Option(help="Persons whom the attacker knows.")] = None,
-    earlier: Annotated[Path | None, typer.Option(help="An earlier release, to be compared with this one.")] = None,
+    earlier: Annotated[list[Path] | None, typer.Option(help="Earlier releases, the first one first.")] = None,
     plan: Annotated[Path | None, typer.Option(help="The plan behind a published file.")] = None,
     quasi_identifiers: Annotated[str | None, typer.Option(help="Columns that others may know, with commas.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, with commas between.")] = None,

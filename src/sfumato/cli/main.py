@@ -25,6 +25,7 @@ COMMANDS = (
         "verify",
         "check",
         "attack",
+        "erase",
         "compare",
         "report",
         "suggest",

@@ -103,7 +103,7 @@ def test_other_rows_of_the_same_kind_are_not_accused(raw, control) -> None:
 
 def test_minimality(tmp_path) -> None:
     """After Wong et al. 2007: that the class was generalized tells that the two of q1 have what must not be told."""
-    lines = ["q,sex,illness", *["q1,f,HIV", "q1,m,HIV"], *["q2,f,flu", "q2,m,flu"] * 2]
+    lines = ["q,sex,illness", *["q1,f,HIV", "q1,m,flu"] * 2, *["q2,f,flu", "q2,m,flu"] * 4]
     path = tmp_path / "raw.csv"
     path.write_text("\n".join(lines) + "\n")
     promise = {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 1, "column": "illness", "values": ["HIV"]}

@@ -83,7 +83,8 @@ def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDA
             kept += 1
     if kept < _LEAST_DRAWS:
         return np.zeros((number, size))
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shares: npt.NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return shares
 
 
 def _fails(parts: Codes, values: Codes, target: Target) -> bool:

@@ -14,9 +14,9 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.attacks.labels import numbers_in
+from sfumato.microdata.attacks.labels import Text, numbers_in
 from sfumato.microdata.attacks.outcome import Attack, Rate
-from sfumato.microdata.attacks.rows import AttackRows, Text
+from sfumato.microdata.attacks.rows import AttackRows
 
 NAME = "order"
 Order = npt.NDArray[np.int64]

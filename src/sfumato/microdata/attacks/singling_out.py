@@ -215,8 +215,8 @@ def _truth(column: AttackColumn, condition: Condition, which: str) -> npt.NDArra
         with np.errstate(invalid="ignore"):
             kept: npt.NDArray[np.bool_] = numbers >= limit if condition.op == ">=" else numbers <= limit
         return kept
-    if condition.guessed:
-        return np.arange(len(column.values)) == condition.label
-    if which == "published":
-        return np.arange(len(column.labels)) == condition.label
+    if condition.guessed or which == "published":
+        texts = column.values if condition.guessed else column.labels
+        one: npt.NDArray[np.bool_] = np.arange(len(texts)) == condition.label
+        return one
     return column.condition(condition.label)

@@ -11,16 +11,18 @@ import numpy as np
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.roles import suggest
-from sfumato.microdata.attacks.differences import attack_rows
+from sfumato.microdata.attacks.differences import attack_histories, attack_rows
 from sfumato.microdata.attacks.inference import NO_TREES, infer
+from sfumato.microdata.attacks.labels import Text
 from sfumato.microdata.attacks.linking import link, link_register
 from sfumato.microdata.attacks.order import attack_order
 from sfumato.microdata.attacks.outcome import FAMILYWISE_ERROR, Absence, Attack, judged_together
-from sfumato.microdata.attacks.rows import AttackRows, Columns, Text, coded_rows
+from sfumato.microdata.attacks.rows import AttackRows, Columns, coded_rows
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.attacks.control import SHARE, released_again
 from sfumato.pipelines.attacks.minimality import minimality
+from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, target_of, texts_of
 from sfumato.version import __version__
 
@@ -92,7 +94,7 @@ def attack(
         control: Rows of others, which were never published; where there are none, the plan is run again on a random
             80 % of the raw rows, and the rest is the control.
         register: Persons whom the attacker knows: rows with columns that the release has, too.
-        earlier: An earlier release of the same persons, to be compared with this one.
+        earlier: Earlier releases of the same persons, to be compared with this one; the first one first.
         plan: The plan behind the release, where it is no folder.
         quasi_identifiers, sensitive: The columns of these roles, where no plan says so; guessed by default.
         attempts: How often each attack is tried; neighbors: how many nearest rows linking looks at.
@@ -118,7 +120,7 @@ def attack(
     attacks += _inference(rows, attempts, random, absences)
     attacks.append(_order(target, whole, roles, random))
     attacks += minimality(target, whole, random, absences)
-    attacks += _differences(target, earlier, roles, absences)
+    attacks += _differences(target, earlier, whole, roles, absences)
     sizes = dict(zip(("published", "raw", "control"), rows.sizes, strict=True))
     return AttackReport(
         judged_together(tuple(attacks)), tuple(absences), sizes, control is None, seed, _remarks(control)
@@ -233,11 +235,21 @@ def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Genera
     return attack_order(rows, others, () if seed is None else (seed,), random)
 
 
-def _differences(target: Target, earlier: Any, roles: _Roles, absences: list[Absence]) -> list[Attack]:
-    if earlier is None:
+def _differences(target: Target, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]) -> list[Attack]:
+    if earlier is None or earlier == []:
         absences.append(Absence("differences", "no earlier release was given."))
         return []
-    return [attack_rows(*(_classes(one, roles) for one in (target_of(earlier), target)), _least(target.plan))]
+    folders = [Path(one) for one in (earlier if isinstance(earlier, list | tuple) else [earlier]) if _is_path(one)]
+    by_persons = compared_by_persons(folders, target, raw)
+    if by_persons is not None:
+        return [attack_histories(by_persons, _least(target.plan))]
+    first = earlier[-1] if isinstance(earlier, list | tuple) else earlier
+    before, now = _classes(target_of(first), roles), _classes(target, roles)
+    return [attack_rows(before, now, _least(target.plan))]
+
+
+def _is_path(one: Any) -> bool:
+    return isinstance(one, str | Path)
 
 
 def _classes(target: Target, roles: _Roles) -> dict[tuple[Hashable, ...], Counter[Hashable]]:

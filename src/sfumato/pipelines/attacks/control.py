@@ -9,7 +9,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from sfumato.errors import PlanError
-from sfumato.microdata.attacks.rows import Columns, Text
+from sfumato.microdata.attacks.labels import Text
+from sfumato.microdata.attacks.rows import Columns
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.release import anonymize

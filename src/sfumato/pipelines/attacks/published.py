@@ -10,7 +10,8 @@ from typing import Any
 from sfumato.engines.opening import open_engine, open_frame
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.attacks.rows import Columns, Text
+from sfumato.microdata.attacks.labels import Text
+from sfumato.microdata.attacks.rows import Columns
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan, located
 from sfumato.microdata.plan.read import read_plan
