@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
     from sfumato.microdata.outcome import Report as Report
     from sfumato.microdata.plan.building import Plan as Plan
+    from sfumato.microdata.plan.files import FilePlan as FilePlan
     from sfumato.microdata.plan.methods import Auto as Auto
     from sfumato.microdata.plan.methods import CellSuppression as CellSuppression
     from sfumato.microdata.plan.methods import Exhaustive as Exhaustive
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
     from sfumato.pipelines.policies.check import check as check
     from sfumato.pipelines.previous.erasing import erase as erase
     from sfumato.pipelines.previous.together import verify_together as verify_together
+    from sfumato.pipelines.relations.folder import FilesRelease as FilesRelease
+    from sfumato.pipelines.relations.release import anonymize_files as anonymize_files
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
     from sfumato.pipelines.reveal import reveal as reveal
@@ -82,6 +85,10 @@ if TYPE_CHECKING:
     from sfumato.pipelines.risk import risk as risk
     from sfumato.pipelines.suggest import suggest as suggest
     from sfumato.pipelines.tables.audit import audit as audit
+    from sfumato.pipelines.tables.compare_tables import TableComparison as TableComparison
+    from sfumato.pipelines.tables.compare_tables import compare_tables as compare_tables
+    from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable as PerturbedTable
+    from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTables as PerturbedTables
     from sfumato.pipelines.tables.protect import protect as protect
     from sfumato.pipelines.tables.protected_table import ProtectedTable as ProtectedTable
     from sfumato.pipelines.tables.several import ProtectedTables as ProtectedTables
@@ -134,6 +141,7 @@ _HOMES = {
     "microdata.models.population_uniqueness": ("PopulationUniqueness",),
     "microdata.outcome": ("Report",),
     "microdata.plan.building": ("Plan",),
+    "microdata.plan.files": ("FilePlan",),
     "microdata.plan.methods": (
         "Auto",
         "CellSuppression",
@@ -171,6 +179,8 @@ _HOMES = {
     "pipelines.policies.check": ("check",),
     "pipelines.previous.erasing": ("erase",),
     "pipelines.previous.together": ("verify_together",),
+    "pipelines.relations.folder": ("FilesRelease",),
+    "pipelines.relations.release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
     "pipelines.reveal": ("reveal",),
@@ -180,6 +190,8 @@ _HOMES = {
     ),
     "pipelines.suggest": ("suggest",),
     "pipelines.tables.audit": ("audit",),
+    "pipelines.tables.compare_tables": ("TableComparison", "compare_tables"),
+    "pipelines.tables.perturbation.perturbed_table": ("PerturbedTable", "PerturbedTables"),
     "pipelines.tables.protect": ("protect",),
     "pipelines.tables.protected_table": ("ProtectedTable",),
     "pipelines.tables.several": ("ProtectedTables",),

@@ -31,6 +31,7 @@ COMMANDS = (
         "suggest",
         "protect",
         "audit",
+        "compare-tables",
         "attributes",
     ),
     *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs"),
@@ -190,7 +191,7 @@ def _options(typer: Any) -> Callable[[bool], None]:
 
 
 def _function(name: str) -> Any:
-    return import_module(f"sfumato.cli.{name}").command
+    return import_module(f"sfumato.cli.{name.replace('-', '_')}").command
 
 
 def _complain(error: SfumatoError) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
@@ -34,6 +34,7 @@ from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.policies.planning import judge_published, with_policy
 from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
 from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -45,6 +46,7 @@ from sfumato.pipelines.stages.counting import (
 )
 from sfumato.pipelines.stages.disclosure import disclosure
 from sfumato.pipelines.stages.fingerprints import check_fingerprints
+from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
 from sfumato.version import __version__
 
@@ -67,7 +69,8 @@ def anonymize(
     """Release microdata as a plan says.
 
     Args:
-        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names.
+        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names; where it names
+            several files, a mapping of these, and the answer is a `FilesRelease`.
         plan: A plan, a mapping of the same form, or the path of a YAML or JSON file.
         engine: Which engine to use; by default the one that fits the data.
         workspace: Where a file is written before it is saved; a temporary folder by default.
@@ -77,6 +80,9 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
+    files = read_plan(plan)
+    if files.files:
+        return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
     resolved = _sourced(read_plan(plan), data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
@@ -278,21 +284,6 @@ class _Run:
                 name for name in self.plan.named("identifier") if name in self.plan.withheld_columns
             ),
         )
-
-
-def order_remarks(plan: Plan) -> tuple[str, ...]:
-    """What a reader should know of the order in which the rows stand."""
-    if plan.output.order == "keep":
-        return (
-            "The rows stand in the order of the raw file (order: keep): whoever knows that order knows whose row is "
-            "whose. order: shuffle hides it.",
-        )
-    if plan.seed is not None:
-        return (
-            "The plan names its seed: whoever knows it can put the published rows back into the order of the raw file. "
-            "Leave the seed out unless runs must repeat.",
-        )
-    return ()
 
 
 def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:

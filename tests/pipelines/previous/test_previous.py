@@ -9,8 +9,8 @@ import pytest
 
 from sfumato import datasets
 from sfumato.errors import PlanError
-from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.attacks.differences import attack_histories
+from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import target_of, texts_of
