@@ -24,7 +24,7 @@ def compared_by_persons(
         return None
     releases = [read_release(one, plan.quasi_identifiers, ()) for one in folders]
     if len({release.secret for release in releases}) == 1:
-        return [{person: labels for person, labels in release.classes.items()} for release in releases]
+        return [{key: labels for key, labels in release.classes.items()} for release in releases]  # noqa: C416
     persons = [text for text in dict.fromkeys(raw[plan.person]) if text is not None]
     followed: list[Mapping[Hashable, Hashable]] = []
     for release in releases:

@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.order import PERSON, PERSONS_FILE, person_hash
+from sfumato.engines.order import PERSONS_FILE, person_hash
+from sfumato.engines.person_record import record_of, write_record
 from sfumato.errors import PlanError
 from sfumato.folders import write_text
-from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.previous.folders import ERASED, read_release
 from sfumato.pipelines.stages import sealing
@@ -32,7 +30,7 @@ class Erasure:
     def text(self) -> str:
         """What each folder still contains."""
         lines = [
-            f"{name}: erased from the record; {sealing_words(rows)} still contained in the published file"
+            f"{name}: erased from the record; {_rows(rows)} still contained in the published file"
             if rows
             else f"{name}: nothing of this person"
             for name, rows in self.rows.items()
@@ -40,7 +38,7 @@ class Erasure:
         return "\n".join([*lines, STAY]) + "\n"
 
 
-def sealing_words(rows: int) -> str:
+def _rows(rows: int) -> str:
     return f"{rows:,} row{'s are' if rows > 1 else ' is'}"
 
 
@@ -59,16 +57,12 @@ def _erased(person: str, folder: Path) -> int:
     plan = read_plan(folder / "plan.yaml")
     release = read_release(folder, plan.quasi_identifiers, ())
     key = person_hash(person, f"{release.secret}:person:")
-    record = folder / PERSONS_FILE
-    with closing(DuckDBEngine(record, DataPlan())) as engine:
-        keys = list(engine.texts(PERSON))
-        rows = keys.count(key)
-        if rows:
-            # One key for each row: nothing says any more that they are of one person.
-            others = [f"{ERASED}{token_hex(8)}" if entry == key else entry for entry in keys]
-            engine.replaced({PERSON: others}, record.with_suffix(".new.parquet")).close()
+    data = sealing.data_of(folder)
+    keys = record_of(data)
+    rows = keys.count(key)
     if rows:
-        record.with_suffix(".new.parquet").replace(record)
+        # One key for each row: nothing says any more that they are of one person.
+        write_record(data, [f"{ERASED}{token_hex(8)}" if entry == key else entry for entry in keys])
         _seal(folder)
     return rows
 
