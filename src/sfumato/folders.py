@@ -63,10 +63,20 @@ def unwritable(folder: Path, error: OSError) -> EngineError:
     )
 
 
+def make_private(path: Path) -> None:
+    """Let the owner alone read a file or a folder."""
+    path.chmod(0o700 if path.is_dir() else 0o600)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text so that it is on the disk."""
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write(text)
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes so that they are on the disk."""
+    with path.open("wb") as stream:
+        stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
 
