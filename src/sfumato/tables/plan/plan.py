@@ -25,6 +25,7 @@ from sfumato.shapes.shapes import (
     read,
 )
 from sfumato.tables.plan import rules
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
 Texts = tuple[str, ...]
@@ -46,6 +47,8 @@ class TableSource:
     decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
     frequency: Annotated[str | None, Note("column with the number of respondents")] = None
     contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
+    respondents: Annotated[Texts, Note("the same of single respondents, where contributions are of holdings")] = ()
+    shadow: Annotated[str | None, Note("column with what the contributions add up to, where not to the value")] = None
     contributors: Annotated[Texts, Note("columns with who they are of: the same holding everywhere")] = ()
     holdings: Annotated[str | None, Note("column with the number of holdings")] = None
     tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
@@ -230,6 +233,10 @@ class TablePlan:
             raise ValueError("two tables have the same name.")
         if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
             raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
+        crossed = [self.dimensions, *(crossing.dimensions for crossing in self.tables)]
+        for rule in self.primary:
+            if isinstance(rule, GroupDisclosure) and not any(rule.dimension in own for own in crossed):
+                raise ValueError(f'rule group-disclosure: there is no dimension "{rule.dimension}".')
         if not by_cells and not self.primary:
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
 
@@ -333,6 +340,7 @@ RULES: dict[str, Record[Any]] = {
     **{kind.name: record_of(kind) for kind in (rules.Range, rules.Frequency, rules.ZeroUnsafe, rules.Dominance)},
     "p-percent": replace(_PQ, keys={name: key for name, key in _PQ.keys.items() if name != "q"}),
     "pq": replace(_PQ, keys={**_PQ.keys, "q": replace(_PQ.keys["q"], required=True)}),
+    GroupDisclosure.name: record_of(GroupDisclosure),
     **{kind.name: record_of(kind) for kind in (rules.Holdings, rules.Request, rules.StatusColumn, rules.Waiver)},
 }
 TABLE = record_of(TableSource)

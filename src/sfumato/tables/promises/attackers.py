@@ -15,8 +15,9 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table
 from sfumato.tables.cells.knowledge import Attacker, Kind
+from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Facts, combine
+from sfumato.tables.plan.rules import combine
 from sfumato.tables.promises.widths import thickened
 
 # More coalitions than these are not tried one by one.
