@@ -1,4 +1,5 @@
-# make demo | test | test-quick | check | bench | prove | fuzz | screenshots: each sets up what it needs in .venv.
+# make demo | test | test-quick | check | docs | bench | prove | fuzz | matrix | coverage | mutants | screenshots:
+# each sets up what it needs in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +8,7 @@ CORE := $(VENV)/.core
 KERNELS := $(VENV)/.kernels
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-quick check bench bench-scale prove fuzz format schema screenshots clean
+.PHONY: demo test test-quick check docs bench bench-scale prove fuzz matrix coverage mutants format schema pictures screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -49,6 +50,14 @@ prove: $(READY) $(KERNELS)
 fuzz: $(READY)
 	$(BIN)/python tools/fuzz.py $(or $(SECONDS),300)
 
+# The documentation as a site, in site/; a warning is an error.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+pictures: $(READY)
+	$(BIN)/python tools/draw_methods.py docs/images/methods
+
 screenshots: $(READY)
 	$(BIN)/python tools/screenshots.py docs/images
 
@@ -73,4 +82,4 @@ $(VENV):
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist demo-release
+	rm -rf $(VENV) build dist site demo-release

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.delta_disclosure import DeltaDisclosure as DeltaDisclosure
     from sfumato.microdata.models.delta_presence import DeltaPresence as DeltaPresence
     from sfumato.microdata.models.delta_presence import Subset as Subset
+    from sfumato.microdata.models.differential_privacy import DifferentialPrivacy as DifferentialPrivacy
     from sfumato.microdata.models.global_risk import GlobalRisk as GlobalRisk
     from sfumato.microdata.models.individual_risk import IndividualRisk as IndividualRisk
     from sfumato.microdata.models.k_anonymity import KAnonymity as KAnonymity
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.methods import Microaggregation as Microaggregation
     from sfumato.microdata.plan.methods import Mondrian as Mondrian
     from sfumato.microdata.plan.methods import Optimal as Optimal
+    from sfumato.microdata.plan.methods import SafePub as SafePub
     from sfumato.microdata.plan.methods import Samarati as Samarati
     from sfumato.microdata.plan.methods import Suppression as Suppression
     from sfumato.microdata.plan.model import ColumnPlan as ColumnPlan
@@ -68,8 +70,10 @@ if TYPE_CHECKING:
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
     from sfumato.pipelines.moving.layouts import export as export
+    from sfumato.pipelines.policies.check import check as check
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
+    from sfumato.pipelines.reveal import reveal as reveal
     from sfumato.pipelines.risk import RiskReport as RiskReport
     from sfumato.pipelines.risk import risk as risk
     from sfumato.pipelines.suggest import suggest as suggest
@@ -81,6 +85,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.tabulate import tabulate as tabulate
     from sfumato.pipelines.transformer import Anonymizer as Anonymizer
     from sfumato.pipelines.verify import verify as verify
+    from sfumato.policies.judgment import PolicyVerdict as PolicyVerdict
     from sfumato.service.client import Client as Client
     from sfumato.tables.attack.findings import Audit as Audit
     from sfumato.tables.plan.plan import TablePlan as TablePlan
@@ -114,6 +119,7 @@ _HOMES = {
         "DeltaPresence",
         "Subset",
     ),
+    "microdata.models.differential_privacy": ("DifferentialPrivacy",),
     "microdata.models.k_anonymity": ("KAnonymity",),
     "microdata.models.k_map": ("KMap",),
     "microdata.models.l_diversity": ("LDiversity",),
@@ -134,6 +140,7 @@ _HOMES = {
         "Microaggregation",
         "Mondrian",
         "Optimal",
+        "SafePub",
         "Samarati",
         "Suppression",
     ),
@@ -156,8 +163,10 @@ _HOMES = {
         "Comparison",
         "compare",
     ),
+    "pipelines.policies.check": ("check",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
+    "pipelines.reveal": ("reveal",),
     "pipelines.risk": (
         "RiskReport",
         "risk",
@@ -171,6 +180,7 @@ _HOMES = {
     "pipelines.tables.tabulate": ("tabulate",),
     "pipelines.transformer": ("Anonymizer",),
     "pipelines.verify": ("verify",),
+    "policies.judgment": ("PolicyVerdict",),
     "service.client": ("Client",),
     "tables.attack.findings": ("Audit",),
     "tables.plan.plan": ("TablePlan",),

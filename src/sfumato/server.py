@@ -10,6 +10,9 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -21,7 +24,8 @@ from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.errors import SfumatoError
 from sfumato.service.access.door import make_door
 from sfumato.service.access.sign_in import sign_in_routes
-from sfumato.service.attributes.routes import attribute_routes
+from sfumato.service.arxaas.routes import arxaas_routes
+from sfumato.service.attributes.routes import add_attribute_routes
 from sfumato.service.figures import ServiceFigures
 from sfumato.service.health import health_routes
 from sfumato.service.http import problems
@@ -63,17 +67,18 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
         redoc_url=None,
         lifespan=_lifespan(lanes, pool, stopping),
     )
-    app.state.door, app.state.stopping = door, stopping
+    app.state.door, app.state.stopping, app.state.pool = door, stopping, pool
     metrics.add(ServiceFigures(lanes, pool))
     _add_error_policy(app)
     app.add_middleware(OriginCheck, names=chosen.server_names)
     app.add_middleware(RequestLog, metrics=metrics, audit=door.audit)
     app.add_middleware(ForwardedScheme, trusted=chosen.trusted_proxies)
+    add_attribute_routes(app, lanes, chosen.limits)  # the most used come first
     app.include_router(sign_in_routes(door))
     app.include_router(
         health_routes(chosen, metrics, jobs is not None and jobs.pages, pool.fault if pool else lambda: None)
     )
-    app.include_router(attribute_routes(lanes, chosen.limits))
+    app.include_router(arxaas_routes(lanes, chosen.limits))
     if pool is not None:
         app.include_router(job_routes(pool, chosen.limits))
         if pool.settings.pages:
@@ -81,6 +86,16 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
 
             mount_pages(app, pool, door)
     return app
+
+
+def description() -> dict[str, Any]:
+    """What the service says of itself (OpenAPI), jobs included, though none runs."""
+    with TemporaryDirectory() as folder:
+        app = create_app(jobs=JobSettings(Path(folder), pages=False))
+        try:
+            return app.openapi()
+        finally:
+            app.state.pool.close()
 
 
 def from_variables() -> FastAPI:

@@ -7,7 +7,6 @@ import threading
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.worker import REHEARSED_PLAN, REHEARSED_ROWS
 from sfumato.service.settings import JobSettings
-from sfumato.service.store import sqlite
 
 
 def ask(client):
@@ -34,9 +33,8 @@ def test_figures_of_jobs_workers_disk_and_store(serving, until, tmp_path):
         assert {"sfumato_queue_seconds", "sfumato_job_processes"} <= set(told)
 
 
-def test_a_store_that_cannot_be_written_is_no_ready_service(serving, until, tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.2)
-    with serving(tmp_path / "jobs", lease_seconds=1.0) as client:
+def test_a_store_that_cannot_be_written_is_no_ready_service(serving, until, tmp_path):
+    with serving(tmp_path / "jobs", lease_seconds=1.0, busy_seconds=0.2) as client:
         assert client.get("/health/ready").status_code == 200
         connection = sqlite3.connect(tmp_path / "jobs" / "jobs.sqlite", isolation_level=None)
         connection.execute("BEGIN EXCLUSIVE")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import eq, is_, itemgetter
+from operator import eq, is_, itemgetter, methodcaller
 from typing import Any, cast
 
 import numpy as np
@@ -89,7 +89,7 @@ def anonymize_records(
     layouts = set(map(tuple, records))
     if len(layouts) == 1:  # all have the same attributes in the same order: columns are had at once, and so are rows
         names = next(iter(layouts))
-        columns: Columns = dict(zip(names, zip(*(record.values() for record in records), strict=True), strict=True))
+        columns: Columns = dict(zip(names, zip(*map(methodcaller("values"), records), strict=True), strict=True))
     else:
         names = tuple(dict.fromkeys(name for record in records for name in record))
         columns = {name: [record.get(name, ABSENT) for record in records] for name in names}

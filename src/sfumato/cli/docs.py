@@ -1,27 +1,83 @@
 """`sfumato docs`: the documentation that comes with the package, without a network."""
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated, Any
 
 import typer
 
-from sfumato.errors import PlanError, did_you_mean
-from sfumato.manual import pages, title
+from sfumato.cli.files import make_folder, write_text
+from sfumato.errors import PlanError, did_you_mean, missing_extra
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="A page; without one, all pages are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A page, or the end of its name; without one, all pages are listed.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write all pages to this folder, with a list of them for programs (llms.txt).")
+    ] = None,
 ) -> None:
     """Read the documentation: the list of its pages, or one of them."""
-    shelf = pages()
-    if name is None:
-        width = max(map(len, shelf), default=0)
-        lines = [f"{page:<{width}}  {title(path)}" for page, path in shelf.items()]
-        sys.stdout.write("\n".join([*lines, "", "Read one with: sfumato docs NAME"]) + "\n")
-        return
-    if name not in shelf:
-        raise PlanError(f'there is no page "{name}".', did_you_mean(name, shelf), "docs")
-    _show(shelf[name].read_text(encoding="utf-8"))
+    if out is not None:
+        _write(out)
+    elif name is None:
+        sys.stdout.write(_listing())
+    else:
+        _show(page_text(name))
+
+
+def page_text(name: str) -> str:
+    """The text of the page of that name, or of the only one whose name ends so."""
+    from sfumato.reference.pages import Sources, text_of, titles
+
+    names = titles()
+    ends = [page for page in names if name in (page, page.rpartition("/")[2])]
+    if name not in names and len(ends) != 1:
+        raise PlanError(f'there is no page "{name}".', did_you_mean(name, ends or names), "docs")
+    return text_of(name if name in names else ends[0], Sources(_package, _commands, _document))
+
+
+def _package() -> ModuleType:
+    return sys.modules[__name__.partition(".")[0]]
+
+
+def _commands() -> Any:
+    from typer.main import get_command
+
+    from sfumato.cli.main import application
+
+    return get_command(application([]))  # no command is asked for: all of them
+
+
+def _document() -> Mapping[str, Any]:
+    """What the REST service says of itself, jobs included."""
+    try:
+        from sfumato.server import description
+    except ModuleNotFoundError:
+        raise missing_extra("fastapi", "web") from None
+    return description()
+
+
+def _listing() -> str:
+    from sfumato.reference.pages import titles
+
+    names = titles()
+    width = max(map(len, names), default=0)
+    lines = [f"{page:<{width}}  {called}" for page, called in names.items()]
+    return "\n".join([*lines, "", "Read one with: sfumato docs NAME"]) + "\n"
+
+
+def _write(out: Path) -> None:
+    from sfumato.reference.pages import overview, titles
+
+    shelf = {page: page_text(page) for page in titles()}
+    for page, text in shelf.items():
+        make_folder((out / page).parent)
+        write_text(out / f"{page}.md", text)
+    write_text(out / "llms.txt", overview(shelf))
 
 
 def _show(text: str) -> None:

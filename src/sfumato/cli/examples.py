@@ -14,6 +14,11 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato verify release",
         "sfumato verify data.csv --k 5 --quasi-identifiers age,sex,zip",
     ),
+    "check": (
+        "sfumato check release --policy ema-0070",
+        "sfumato check data.csv --policy hipaa-safe-harbor --attest no-actual-knowledge='A. Lovelace'",
+        "sfumato check table.csv --policy cms-11",
+    ),
     "compare": (
         "sfumato compare plan.yaml --k 2,5,10 --methods samarati,mondrian,optimal --out comparison",
         "sfumato compare plan.yaml --suppression 0,0.02,0.05 --out comparison",
@@ -39,6 +44,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "keys": (
         "sfumato keys add ada --file keys.txt --scope jobs --expires 2027-01-01",
         "sfumato keys revoke ada --file keys.txt",
+    ),
+    "pseudonyms": (
+        "sfumato pseudonyms new study.key --domain study",
+        "sfumato pseudonyms reveal released --by ada --reason 'incidental finding' mfrggzdfmztwq2lk",
     ),
     "dataset": ("sfumato dataset census --rows 100000 --out census.parquet",),
     "hierarchy": ("sfumato hierarchy plan.yaml age",),

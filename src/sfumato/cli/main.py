@@ -18,8 +18,20 @@ if TYPE_CHECKING:
 
 # In the order of the help. The module of a command has its name; it loads only when it is asked for.
 COMMANDS = (
-    *("anonymize", "apply", "risk", "verify", "compare", "report", "suggest", "protect", "audit", "attributes"),
-    *("serve", "keys", "dataset", "hierarchy", "import", "export", "schema", "docs", "doctor", "demo"),
+    *(
+        "anonymize",
+        "apply",
+        "risk",
+        "verify",
+        "check",
+        "compare",
+        "report",
+        "suggest",
+        "protect",
+        "audit",
+        "attributes",
+    ),
+    *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs", "doctor", "demo"),
 )
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
@@ -116,7 +128,7 @@ def _call(arguments: list[str]) -> int:
     # Typer brings its own copy of click: its base class of usage errors is reached through one of them.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
-        outcome = _application(arguments)(args=arguments, prog_name="sfumato", standalone_mode=False)
+        outcome = application(arguments)(args=arguments, prog_name="sfumato", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except usage_error as error:
@@ -131,7 +143,7 @@ def _call(arguments: list[str]) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
-def _application(arguments: Sequence[str]) -> "typer.Typer":
+def application(arguments: Sequence[str]) -> "typer.Typer":
     """The application with the one command asked for, or with all of them for help."""
     import typer
 

@@ -192,6 +192,16 @@ def _matrix(columns: Sequence[Any]) -> np.ndarray[tuple[int, int], np.dtype[np.f
         raise DataError("the crosstab holds something that is not a number.", code="not-a-number") from None
 
 
+def labeled_columns(frame: Any) -> dict[str, tuple[str, ...]]:
+    """Every column of a frame as texts, the labels that pandas keeps in the index first."""
+    eager = _eager(frame)
+    if not eager.implementation.is_pandas():
+        return columns_of(frame)
+    labels = tuple(" ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in frame.index)
+    cells = [_texts(nw.from_native(frame.iloc[:, place], series_only=True)) for place in range(frame.shape[1])]
+    return {"": labels} | dict(zip(map(str, frame.columns), cells, strict=True))
+
+
 def crosstab_like(frame: Any, cells: Sequence[Sequence[Any]]) -> Any:
     """The crosstab with other cells, given row by row; pandas keeps numbers as such, other frames hold texts."""
     eager = _eager(frame)

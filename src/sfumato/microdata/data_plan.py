@@ -31,7 +31,10 @@ class DataPlan:
     """
 
     source: Annotated[str | None, Note("path of the data, relative to the plan")] = None
-    format: Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb", "survey"] | None = None
+    format: Annotated[
+        Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb", "survey"] | None,
+        Note("of the source; by the end of its name unless given"),
+    ] = None
     separator: Annotated[str | None, Note("of a CSV file; found out when not given")] = None
     encoding: Annotated[str, Note("of a CSV file")] = "utf-8"
     quote: Annotated[str, Note("of a CSV file")] = '"'

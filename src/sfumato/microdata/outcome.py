@@ -73,7 +73,7 @@ class Report:
         rows: Rows read, less those dropped because a value was missing or invalid.
         levels: The level of each quasi-identifier, for methods that choose one.
         classes: The published classes; suppressed rows are in none of them.
-        risk, utility: Figures by name, as keys or attributes.
+        risk, utility, nodes: Figures by name, as keys or attributes.
         star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
         withheld_columns: Columns that are `*` in every row.
         candidates: Nodes that the method compared, where its answer includes them.
@@ -93,7 +93,7 @@ class Report:
     models: tuple[Promise, ...]
     risk: Figures
     utility: Figures
-    nodes: Mapping[str, int]
+    nodes: Figures
     seconds: Seconds
     engine: str
     seed: int | None

@@ -19,6 +19,7 @@ from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.models.classes import Classes
 from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import least_sizes
@@ -132,7 +133,7 @@ def judge(
         int(sizes.min()) if len(sizes) else 0,
         int(sizes.max(initial=0)),
         promises,
-        tuple(_unchecked_promises(models, promises, persons is not None, weights is not None)),
+        tuple(_unchecked_promises(models, promises, persons is not None, weights is not None, reference is not None)),
     )
 
 
@@ -158,21 +159,23 @@ def _with_sets(model: Model, promise: Promise, published: Published) -> Promise:
 
 
 def _unchecked_promises(
-    models: Sequence[Model], promises: Sequence[Promise], known_list: bool, known_weights: bool
+    models: Sequence[Model], promises: Sequence[Promise], known_list: bool, known_weights: bool, known_table: bool
 ) -> Iterator[str]:
     """Why promises cannot be checked by the rows alone, for those that cannot."""
     for model, promise in zip(models, promises, strict=True):
-        why = _unchecked(model, promise, known_list, known_weights)
+        why = _unchecked(model, promise, known_list, known_weights, known_table)
         if why is not None:
             yield why
 
 
-def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool) -> str | None:
+def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: bool, known_table: bool) -> str | None:
     """That a promise cannot be checked by the rows alone; None where it can."""
     if promise.parameters.get("against") == "nothing":
         what = f'of "{promise.column}" is promised against the raw table alone'
     elif isinstance(model, DeltaPresence) and not known_list:
         what = "is about a list of persons"
+    elif isinstance(model, DifferentialPrivacy) and not known_table:
+        what = "is about how the rows were drawn"
     elif isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness) and not (
         known_weights or model.sampling_fraction is not None or getattr(model, "population_size", None) is not None
     ):

@@ -16,6 +16,7 @@ import numpy as np
 from sfumato.engines.bounds import with_bounds
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
+from sfumato.engines.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
@@ -33,6 +34,7 @@ from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels,
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.pseudonym_keys import keys_of
 from sfumato.pipelines.release import handling_of
 from sfumato.pipelines.stages.counting import (
     check_columns,
@@ -151,6 +153,9 @@ def _written(
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
+        columns, separator = published.columns, separator_of(published, plan.data.separator)
+    if plan.output.quotes_formulas:
+        quote_formulas(target, columns, separator)
     weights = weights_by_label(table, recoding)
     verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members, weights=weights)
     if not verdict.rows:
@@ -166,7 +171,7 @@ def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Ha
         return engine.apply(recoding, handling, reading_of(plan), target)
     first = target.with_name(f"unperturbed{target.suffix}")
     with closing(engine.apply(recoding, handling, reading_of(plan), first)) as unperturbed:
-        published = perturbed(plan, unperturbed, target).engine
+        published = perturbed(plan, unperturbed, target, keys_of(plan, plan.folder)).engine
     first.unlink()
     return published
 

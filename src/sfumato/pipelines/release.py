@@ -31,6 +31,8 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.policies.planning import judge_published, with_policy
+from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -78,7 +80,7 @@ def anonymize(
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
-        resolved = resolved.with_others(source.columns)
+        resolved = with_policy(resolved, source).with_others(source.columns)
         release = _Run(resolved, source, tell).release(workspace)
         if release.published is source:
             stack.pop_all()
@@ -102,6 +104,7 @@ class _Run:
         self.source = source
         self.tell = tell
         self.seconds: dict[str, float] = {}
+        self.keys = keys_of(plan)
 
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
@@ -109,6 +112,7 @@ class _Run:
             warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain | Auto) else None
             with self._stage("count"):
                 self.plan = with_limits(self.plan, self.source)
+                check_single(self.plan, self.source)
                 table = frequency_table(self.plan, self.source)
                 if warm is not None:
                     warm.result()
@@ -145,14 +149,18 @@ class _Run:
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
+            policy = judge_published(self.plan, published)
             self.tell("measure", 0, 1)
-            disclosed = disclosure(published, recounted, self.plan)
+            disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
+            if policy is not None:
+                report = replace(report, details={**report.details, "policy": policy.to_dict()})
             undo.pop_all()
         recoding = result.recoding
-        return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell)
+        own_key = drawn_key(self.plan, self.keys)
+        return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell, own_key)
 
     @staticmethod
     def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
@@ -189,7 +197,7 @@ class _Run:
         if not self.plan.perturbations:
             return None
         with self._stage("perturb"):
-            perturbation = perturbed(self.plan, published, target)
+            perturbation = perturbed(self.plan, published, target, self.keys)
         undo.callback(perturbation.engine.close)
         return perturbation
 
@@ -238,7 +246,7 @@ class _Run:
             models=verdict.promises,
             risk=figures(measures.risk),
             utility=figures(measures.utility),
-            nodes={"total": result.total, "checked": result.checked},
+            nodes=figures({"total": result.total, "checked": result.checked}),
             seconds=Seconds(**self.seconds),
             engine=self.source.name,
             seed=self.plan.seed,
@@ -258,7 +266,9 @@ class _Run:
             details={**result.details, **({} if perturbation is None else {"perturbation": perturbation.figures})},
             disclosure=disclosed,
             star_rows=self.plan.output.suppressed == "star",
-            withheld_columns=self.plan.named("identifier"),
+            withheld_columns=tuple(
+                name for name in self.plan.named("identifier") if name in self.plan.withheld_columns
+            ),
         )
 
 
@@ -318,5 +328,5 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
         person=plan.household if plan.swaps_households else plan.person,
         person_key=f"{plan.secret}:person:",
-        publishes_keys=plan.publishes_keys,
+        publishes_keys=plan.publishes_keys and not plan.pseudonyms,
     )

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any, cast
 
 from sfumato.engines.engine import Engine, FrameHolder
+from sfumato.engines.formulas import quote_formulas, separator_of
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.folders import Scratch, link, staged, write_text
@@ -18,10 +19,12 @@ from sfumato.microdata.methods.full_domain.alternatives import Alternative, alte
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
+from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.recoding.prediction import Prediction
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
+from sfumato.pipelines.pseudonym_keys import KEY_FILE, write_key
 from sfumato.pipelines.release_plots import Plots
 from sfumato.pipelines.stages.counting import recount
 from sfumato.pipelines.stages.sealing import figures_of, seals
@@ -67,6 +70,7 @@ class Release:
     table: FrequencyTable
     workspace: Scratch | None
     progress: Progress
+    pseudonym_key: PseudonymKey | None = None
 
     @property
     def data(self) -> Any:
@@ -112,11 +116,16 @@ class Release:
         folder = Path(folder)
         with staged(folder) as stage:
             self._write_data(stage)
+            if self.plan.output.quotes_formulas:
+                separator = separator_of(self.published, self.plan.data.separator)
+                quote_formulas(stage / "data.csv", self.published.columns, separator)
             write_text(stage / "plan.yaml", plan_text(self.plan, folder))
             recoding = json.dumps(self._recoding(folder), indent=1, ensure_ascii=False)
             write_text(stage / "recoding.json", recoding + "\n")
             for name, text in self.reports(seals(stage)).items():
                 write_text(stage / name, text)
+            if self.pseudonym_key is not None:
+                write_key(stage / KEY_FILE, self.pseudonym_key)
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
         return folder

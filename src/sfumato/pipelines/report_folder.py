@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.errors import DataError, EngineError
 from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, UniqueRows
+from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Promise
@@ -56,6 +57,7 @@ def _report(content: Mapping[str, Any]) -> Report:
         remarks=tuple(content["remarks"]),
         withheld_columns=tuple(content.get("withheld_columns", ())),
         disclosure=_disclosure(content.get("disclosure") or {}),
+        details={key: content[key] for key in ("lost_columns",) if key in content},
         star_rows=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,
     )
 
@@ -63,7 +65,9 @@ def _report(content: Mapping[str, Any]) -> Report:
 def _disclosure(content: Mapping[str, Any]) -> Disclosure:
     sensitive = {name: AttributeFigures(**entry) for name, entry in content.get("sensitive", {}).items()}
     unique = tuple(UniqueRows(tuple(entry["columns"]), entry["rows"]) for entry in content.get("unique_rows", ()))
-    return Disclosure(sensitive, unique, tuple(content.get("unmeasured", ())))
+    tells = tuple(Tell(**entry) for entry in content.get("tells", ()))
+    unmeasured = tuple(content.get("unmeasured", ()))
+    return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells)
 
 
 def _promise(entry: Mapping[str, Any]) -> Promise:

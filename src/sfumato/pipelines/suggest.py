@@ -13,17 +13,21 @@ import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, PlanError
+from sfumato.hierarchies.spellings import surplus
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import ROUNDED
+from sfumato.hierarchies.suggest.reasons import ROUNDED, SPELLINGS
 from sfumato.hierarchies.suggest.roles import Suggestion
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column
-from sfumato.hierarchies.suggest.selection import select
+from sfumato.hierarchies.suggest.selection import select, without_tells
+from sfumato.microdata.counts.frequencies import tabulate
+from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
+from sfumato.pipelines.stages.counting import reading_of
 
 MISSING_WORDS = (
     "?",
@@ -102,22 +106,52 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     suggestions = select({name: suggest_column(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
-    suggestions = _one_of_each(suggestions)
+    reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
+    proposal = _proposal(reading, _one_of_each(suggestions), profiles)
+    tells = _tells(engine, proposal.plan, rows)
+    return (
+        _proposal(reading, without_tells(_one_of_each(suggestions), profiles, tells), profiles) if tells else proposal
+    )
+
+
+def _proposal(
+    reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+) -> SuggestedPlan:
+    """The plan that suggestions for all columns make, with their reasons."""
+    rows = next(iter(profiles.values())).rows
     members = next((len(profiles[name].counts) for name, one in suggestions.items() if one.role == "person"), rows)
     published = dict(_publications(suggestions, profiles))
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
-    reading = ({} if source is None else {"source": source}) | data
-    reading |= ({"missing": missing} if missing else {}) | ({"on_invalid": "missing"} if invalid else {})
     plan = {
         "version": 1,
-        "data": reading,
+        "data": dict(reading) | ({"on_invalid": "missing"} if invalid else {}),
         "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
         "privacy": [{"model": "k-anonymity", "k": min(K, members)}, *_diversity(suggestions, profiles, published)],
         "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
-    reasons = {name: one.reason + (ROUNDED if name in published else "") for name, one in suggestions.items()}
+    reasons = {name: _reason(one, profiles[name], name in published) for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
+
+
+def _reason(suggestion: Suggestion, profile: Profile, rounded: bool) -> str:
+    """Why a column is what it is, and what should be mended in it."""
+    spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
+    more = surplus(profile.counts) if spelled else 0
+    return suggestion.reason + (ROUNDED if rounded else "") + (SPELLINGS.format(count=more) if more else "")
+
+
+def _tells(engine: Engine, proposal: Mapping[str, Any], rows: int) -> dict[str, str]:
+    """The sensitive columns that nearly tell a quasi-identifier, and which; of many rows it is not looked at here."""
+    plan = read_plan(proposal)
+    if rows > _FEW_ROWS or not plan.promise_columns:
+        return {}
+    counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    table, _ = tabulate(counted, plan)
+    worst = (
+        max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
+    )
+    return {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
 
 
 def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:

@@ -18,7 +18,8 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.publishing.perturbation import Microaggregate, jobs_of
+from sfumato.microdata.pseudonyms.tokens import is_token
+from sfumato.microdata.publishing.perturbation import Microaggregate, Pseudonym, jobs_of
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
@@ -54,8 +55,10 @@ def verify(
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
         return _folder(path, plan, k, quasi_identifiers, separator, persons)
-    with closing(_opened(path if path is not None else release, separator, persons)) as engine:
-        return _judge(engine, None if plan is None else read_plan(plan), k, quasi_identifiers)
+    plan_asked = None if plan is None else read_plan(plan)
+    quotes = plan_asked is not None and plan_asked.output.quotes_formulas
+    with closing(_opened(path if path is not None else release, separator, persons, quotes)) as engine:
+        return _judge(engine, plan_asked, k, quasi_identifiers)
 
 
 def _folder(
@@ -69,7 +72,8 @@ def _folder(
     """The verdict on a release folder."""
     plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
-    with closing(_opened(sealing.data_of(folder), separator, persons or own)) as engine:
+    quotes = plan_asked.output.quotes_formulas
+    with closing(_opened(sealing.data_of(folder), separator, persons or own, quotes)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
     faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
@@ -86,14 +90,18 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
     return reference if set(plan.promise_columns) <= set(reference.whole.sensitive) else None
 
 
-def _opened(data: Any, separator: str | None, persons: str | Path | None) -> Engine:
+def _opened(data: Any, separator: str | None, persons: str | Path | None, quotes: bool = False) -> Engine:
+    """Published rows; formulas that a CSV file has quoted are read as what they were."""
     if isinstance(data, Path):
         from sfumato.delimited import check_separator
         from sfumato.engines.duckdb.engine import DuckDBEngine
+        from sfumato.engines.formulas import unquoted
 
         check_separator(separator)
         engine = DuckDBEngine(data, DataPlan(separator=separator, header=True))
         try:
+            if quotes and data.suffix == ".csv":
+                unquoted(engine)
             if persons is not None:
                 engine.attach_persons(Path(persons))
         except SfumatoError:
@@ -155,6 +163,11 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         for name, column in plan.columns.items()
         if column.operations is not None and name in engine.columns
     ]
+    changed += [
+        _pseudonymous(engine, name, operation)
+        for name, operation in plan.pseudonyms.items()
+        if operation.kind == "keyed" and name in engine.columns
+    ]
     changed += [_bounded(engine, name, pair) for name, pair in plan.bound_columns.items() if pair[0] in engine.columns]
     changed += [
         _grouped(engine, names, operation.k)
@@ -189,6 +202,13 @@ def _changed(engine: Engine, name: str, publish: PublishPlan, plan: Plan) -> Pro
     texts = engine.count([name], Reading()).values[0]
     fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
     return Promise("published as planned", 1, int(fine), fine, name)
+
+
+def _pseudonymous(engine: Engine, name: str, operation: Pseudonym) -> Promise:
+    """That a column holds nothing but what looks like keyed pseudonyms."""
+    texts = engine.count([name], Reading()).values[0]
+    fine = all(text in (STAR, None) or is_token(text) for text in texts)
+    return Promise(operation.name, 1, int(fine), fine, name)
 
 
 def _bounded(engine: Engine, name: str, pair: tuple[str, str]) -> Promise:

@@ -38,6 +38,7 @@ def text(report: RiskSurvey) -> str:
         *_attacker_lines(report),
         *_sample_lines(report),
         *_population_lines(report),
+        *(f"  spellings     {line}" for line in _spellings(report)),
         *(f"  column        {entry}" for entry in report.columns),
         *(f"  step          {entry}" for entry in report.steps),
         f"  outliers      {_outliers(report)}",
@@ -45,6 +46,13 @@ def text(report: RiskSurvey) -> str:
         *_subset_lines(report),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _spellings(report: RiskSurvey) -> list[str]:
+    return [
+        f"{name}: {more:,} of its values are likely other spellings of one, which makes rows look rarer than they are"
+        for name, more in report.spellings.items()
+    ]
 
 
 def _attacker_lines(report: RiskSurvey) -> list[str]:

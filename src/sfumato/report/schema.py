@@ -43,6 +43,13 @@ PROMISE = _object(
 )
 ATTRIBUTE = _object(
     {"classes": COUNT, "one_value_classes": COUNT, "one_value_rows": COUNT, "l": COUNT, "t": NUMBER},
+    {
+        "spellings": COUNT | {"description": "more values are written than are likely meant"},
+        "meant_l": {
+            "type": ["integer", "null"],
+            "description": "the least l with spellings of one value taken for one",
+        },
+    },
     about="the classes of one value and the rows in them, the least l and the greatest t, promised or not",
 )
 ALTERNATIVE = _object(
@@ -134,6 +141,21 @@ MORE: dict[str, Schema] = {
             "unique_rows": _list(_object({"columns": _list(TEXT), "rows": COUNT})),
             "unmeasured": _list(TEXT),
         },
+        {
+            "unique_in_classes": _map(COUNT, "rows unique by a column and the quasi-identifiers as published"),
+            "tells": _list(
+                _object(
+                    {
+                        "column": TEXT,
+                        "quasi_identifier": TEXT,
+                        "level": COUNT,
+                        "by_label": NUMBER,
+                        "with_column": NUMBER,
+                    }
+                ),
+                "columns that give a quasi-identifier away, and how often: by its label alone, and with the column",
+            ),
+        },
         about="what the rows tell besides what was promised",
     ),
     "candidates": _list({"type": "object"}, "nodes that the method compared"),
@@ -149,6 +171,9 @@ MORE: dict[str, Schema] = {
     "microaggregation": {"type": "object", "description": "groups of all quasi-identifiers, and the loss"},
     "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
     "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
+    "policy": {"type": "object", "description": "the verdict by the policy that the plan names, clause by clause"},
+    "previous": {"type": "object", "description": "what was compared with earlier releases, and who was withheld"},
+    "attack": {"type": "object", "description": "what an attacker reached, where the release was attacked"},
     "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.report import perturbed
 from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
@@ -102,6 +103,8 @@ def _digest(columns: Columns) -> str:
 
 def summary(report: Mapping[str, Any]) -> str:
     """The figures in a few lines of text."""
+    if "noise" in report:
+        return perturbed.summary(report)
     quality = "proved optimal" if report["proved_optimal"] else "not proved optimal"
     lines = [
         f"{report['masked']:,} of {report['cells']:,} cells masked: {report['primary']:,} unsafe by themselves, "

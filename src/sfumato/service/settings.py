@@ -132,6 +132,9 @@ class JobSettings(_Bounded):
     store: Annotated[
         str | None, Option("--store", "Address of a PostgreSQL database for jobs, where several machines serve.")
     ] = None
+    busy_seconds: Annotated[
+        float, Option("--busy-seconds", "How long a call waits for a store that another process has locked.", 0.1)
+    ] = 20.0
     lease_seconds: Annotated[
         float, Option("--lease-seconds", "Silence of a server after which others take over what it had.", 0.5)
     ] = 30.0

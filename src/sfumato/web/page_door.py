@@ -1,14 +1,20 @@
 """The door of the pages: who has not signed in is led to where they can, before anything of a visit is made."""
 
+import asyncio
+from contextlib import suppress
 from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.service.access.door import Door
 from sfumato.service.access.sign_in import PATH as SIGN_IN
 from sfumato.service.http.problems import RefusedError
+
+# How often it is looked whether those who came in may stay.
+LOOKING_SECONDS = 2.0
+POLICY_VIOLATION = 1008
 
 
 class PageDoor:
@@ -26,11 +32,38 @@ class PageDoor:
             self._door.admit(connection, "pages")
         except RefusedError as refusal:
             if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008, "reason": refusal.what})
+                await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": refusal.what})
             else:
                 await self._answer(connection, refusal)(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        if scope["type"] == "websocket" and not self._door.open:
+            await self._while_admitted(connection, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _while_admitted(self, connection: HTTPConnection, receive: Receive, send: Send) -> None:
+        """Serve a connection until its user may no longer come in: then it ends as if the browser had gone."""
+        turned_away = asyncio.ensure_future(self._turned_away(connection))
+
+        async def receive_while_admitted() -> Message:
+            message = asyncio.ensure_future(receive())
+            await asyncio.wait({message, turned_away}, return_when=asyncio.FIRST_COMPLETED)
+            if not turned_away.done():
+                return message.result()
+            message.cancel()
+            return {"type": "websocket.disconnect", "code": POLICY_VIOLATION}
+
+        try:
+            await self._app(connection.scope, receive_while_admitted, send)
+        finally:
+            turned_away.cancel()
+
+    async def _turned_away(self, connection: HTTPConnection) -> None:
+        """Return once whoever came in would not be let in any more: the key was revoked, the sign-in has ended."""
+        with suppress(RefusedError):
+            while True:
+                await asyncio.sleep(LOOKING_SECONDS)
+                self._door.admit(connection, "pages")
 
     def _answer(self, connection: HTTPConnection, refusal: RefusedError) -> Response:
         if connection.scope["method"] != "GET" or (self._door.keys is None and self._door.openid is None):

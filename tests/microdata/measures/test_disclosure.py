@@ -68,7 +68,7 @@ def test_what_would_take_too_long_is_left_out_and_said(monkeypatch) -> None:
     monkeypatch.setattr(pipeline, "MOST_WORK", 5)
     report = anonymize(ROWS[:5], plan()).report
     assert list(report.disclosure.sensitive) == ["illness"]
-    assert len(report.disclosure.unmeasured) == 2
+    assert len(report.disclosure.unmeasured) == 3
 
 
 @settings(max_examples=25, deadline=None)
@@ -83,11 +83,22 @@ def test_figures_are_those_of_the_rows(rows) -> None:
         classes: dict = {}
         for row in published:
             classes.setdefault(row["q"], []).append(row[name] or None)
-        alone = [values for values in classes.values() if len(set(values)) == 1]
+        alone = [values for values in classes.values() if len({*values} - {None}) == 1]
         assert (figures.one_value_classes, figures.one_value_rows) == (len(alone), sum(map(len, alone)))
-        assert figures.l == min(len(set(values)) for values in classes.values())
+        assert figures.l == min(len({*values} - {None}) for values in classes.values())
     counted = {entry.columns: entry.rows for entry in release.report.disclosure.unique_rows}
     for width in (1, 2):
         for names in combinations(("illness", "pay", "note"), width):
             keys = Counter(tuple(row[name] for name in names) for row in published)
             assert counted[names] == sum(count == 1 and all(key) for key, count in keys.items())
+
+
+def test_a_missing_value_is_none_and_spellings_are_said() -> None:
+    frame = pl.DataFrame({"q": ["a"] * 3 + ["b"] * 3, "pay": ["1"] * 6, "note": ["x"] * 6})
+    rows = frame.with_columns(illness=pl.Series(["no", "No ", "N", "yes", None, None]))
+    report = anonymize(rows, plan()).report
+    illness = report.disclosure.sensitive["illness"]
+    assert (illness.l, illness.one_value_classes, illness.one_value_rows) == (1, 1, 3)
+    assert (illness.spellings, illness.meant_l) == (2, 1)
+    assert "illness: 2 of its values are likely other spellings of one" in text(report)
+    assert report.disclosure.sensitive["pay"].meant_l is None

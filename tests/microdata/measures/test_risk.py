@@ -11,6 +11,7 @@ from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.measures.survey import SizeCount
 from sfumato.microdata.models.individual_risk import expected_risks
 from sfumato.pipelines.risk import risk
+from sfumato.report.risk import text
 
 # Sweeney (2002), the voter example in short: zip, birth, sex.
 ROWS = pl.DataFrame(
@@ -31,6 +32,13 @@ def test_figures_of_a_small_table():
     assert (found.prosecutor.rows_above, found.prosecutor.share_above) == (6, 1.0)
     assert found.sizes == (SizeCount(1, 2, 2), SizeCount(2, 2, 4))
     assert found.journalist == found.prosecutor and not found.journalist.estimated
+
+
+def test_spellings_of_one_value_are_said():
+    rows = ROWS.with_columns(sex=pl.Series(["f", "F", "m", "m", "f ", "m"]))
+    survey = risk(rows, ["sex"])
+    assert survey.spellings == {"sex": 2}
+    assert "sex: 2 of its values are likely other spellings of one" in text(survey)
 
 
 def test_the_threshold_is_not_above_itself():

@@ -75,9 +75,33 @@ class TestLostColumns:
         report = anonymize(frame, asked).report
         (lost,) = report.details["lost_columns"]
         assert (lost["column"], lost["share_lost"], lost["labels"], lost["values"]) == ("age", 1.0, 0, 4)
-        assert (lost["rows_to_withhold"], lost["remedy"]) == (2, "2 more rows withheld would keep age.")
+        assert lost["rows_to_withhold"] == 2
         kept = anonymize(frame, plan(asked["columns"], name="optimal", suppression={"rows": 2})).report
         assert "lost_columns" not in kept.details
+
+    @pytest.mark.parametrize("method", ["auto", "local", "mondrian", "optimal"])
+    def test_a_remedy_was_tried_and_works(self, method) -> None:
+        random = np.random.default_rng(3)
+        frame = pl.DataFrame({name: random.permutation(np.repeat(np.arange(20), 10)) for name in "ab"})
+        anything = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+        asked = plan({"a": anything, "b": anything}, name=method)
+        lost = anonymize(frame, asked).report.details["lost_columns"]
+        assert lost
+        for entry in lost:
+            other = entry["column_to_withhold"]
+            assert {other, entry["column"]} == {"a", "b"} and entry["rows_to_withhold"] is None
+            mended = anonymize(
+                frame, plan({"a": anything, "b": anything} | {other: {"role": "identifier"}}, name=method)
+            )
+            assert "lost_columns" not in mended.report.details
+
+    def test_what_helps_nothing_is_not_said(self) -> None:
+        frame = pl.DataFrame({"a": [str(place) for place in range(60)], "b": ["x", "y"] * 30})
+        anything = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+        report = anonymize(frame, plan({"a": anything, "b": anything}, suppression=0.02)).report
+        (lost,) = report.details["lost_columns"]
+        assert lost["column"] == "a"
+        assert [lost[key] for key in ("rows_to_withhold", "column_to_withhold", "method_to_use")] == [None] * 3
 
     def test_it_is_said_on_the_terminal(self) -> None:
         from sfumato.report.release.report import text

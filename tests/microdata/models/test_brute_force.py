@@ -43,9 +43,14 @@ def entropy(rows):
     return -sum(share * math.log(share) for share in shares(rows).values())
 
 
+def told(rows):
+    """The values that are there: a missing one adds nothing to diversity."""
+    return [value for value in rows if value is not None]
+
+
 def recursive(rows, least, c):
     counts = sorted(Counter(rows).values(), reverse=True)
-    return counts[0] < c * sum(counts[least - 1 :]) - 1e-9
+    return bool(counts) and counts[0] < c * sum(counts[least - 1 :]) - 1e-9
 
 
 def variation(one, two):
@@ -96,9 +101,9 @@ def disclosure(rows, whole, delta):
 # Name -> the model, and its definition for the sensitive values of a class and of the whole table.
 CASES = {
     "k": (KAnonymity(3), lambda rows, whole: len(rows) >= 3),
-    "distinct": (LDiversity(3, "s"), lambda rows, whole: len(set(rows)) >= 3),
-    "entropy": (LDiversity(2.2, "s", "entropy"), lambda rows, whole: math.exp(entropy(rows)) >= 2.2 - 1e-9),
-    "recursive": (LDiversity(2, "s", "recursive", 1.5), lambda rows, whole: recursive(rows, 2, 1.5)),
+    "distinct": (LDiversity(3, "s"), lambda rows, whole: len(set(told(rows))) >= 3),
+    "entropy": (LDiversity(2.2, "s", "entropy"), lambda rows, whole: math.exp(entropy(told(rows))) >= 2.2 - 1e-9),
+    "recursive": (LDiversity(2, "s", "recursive", 1.5), lambda rows, whole: recursive(told(rows), 2, 1.5)),
     "alpha": (
         AlphaKAnonymity(0.6, 2, "s"),
         lambda rows, whole: len(rows) >= 2 and max(shares(rows).values()) <= 0.6 + 1e-9,

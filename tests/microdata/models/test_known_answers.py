@@ -189,9 +189,17 @@ def test_a_class_with_one_sensitive_value():
     assert DeltaDisclosure(9, "s").reached(classes, whole) == math.inf
 
 
-def test_missing_sensitive_values_are_one_value_of_their_own():
+@pytest.mark.parametrize(
+    "model", [LDiversity(2, "s"), LDiversity(2, "s", "entropy"), LDiversity(2, "s", "recursive", 9)]
+)
+def test_a_missing_value_adds_nothing_to_diversity(model):
+    classes, whole = classes_of([None, None], [None, "a"], ["a", "b"], ["a", "b", None])
+    assert model.failing(classes, whole).tolist() == [True, True, False, False]
+    assert "has 1" in (LDiversity(2, "s").limits(classes_of([None, "a"])[1]) or "")
+
+
+def test_missing_sensitive_values_are_one_value_of_their_own_to_shares():
     classes, whole = classes_of([None, None], [None, "a"], ["a", "b"])
-    assert LDiversity(2, "s").failing(classes, whole).tolist() == [True, False, False]
     assert AlphaKAnonymity(0.5, 1, "s").failing(classes, whole).tolist() == [True, False, False]
     assert ranks_of(("3", "20", None), (), "s").tolist() == [0, 1, 2]
     hierarchical = TCloseness(0.5, "s", "hierarchical", Tree({"a": "x", "b": "x"}))

@@ -65,6 +65,7 @@ MODELS = {
         {"threshold": 0.01, "sampling_fraction": 0.1},
         {"threshold": 0.01, "estimator": "snb", "population_size": 900},
     ],
+    "differential-privacy": [],
 }
 FULL = [
     {"loss": "precision", "aggregate": "mean", "suppression": 0.02},
@@ -74,6 +75,7 @@ CLASSIFIED = {"loss": "classification", "class": "s"}
 METHODS = {
     "cells": [{"time_limit": 5}],
     "microaggregation": [],
+    "safepub": [],
     "auto": [{}, {"suppression": 0.02}, {"suppression": {"rows": 7}, "time_limit": 5, "hide_minimality": True}],
     "exhaustive": [*FULL, CLASSIFIED],
     "samarati": [*FULL, CLASSIFIED],
@@ -192,6 +194,15 @@ PLANS = {
         },
         method={"name": "microaggregation", "time_limit": 5},
     ),
+    **{
+        f"differential privacy {at}": plan(
+            columns={"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
+            privacy=[{"model": "differential-privacy", "epsilon": 1.5, "delta": 1e-6, "search": share}],
+            method={"name": "safepub", "steps": 9, "time_limit": 5} | ({} if share else {"levels": {"a": 1}}),
+            output={},
+        )
+        for at, share in enumerate((0.2, 0))
+    },
 }
 
 
@@ -242,7 +253,7 @@ def test_every_key_a_plan_knows_is_written_in_some_case() -> None:
 
 
 def test_every_attribute_of_a_plan_has_a_key() -> None:
-    derived = {"folder", "text", "secret", "reasons"}
+    derived = {"folder", "text", "secret", "reasons", "person_secret"}
     assert {field.name for field in fields(Plan)} - derived == set(PLAN.keys)
     assert isinstance(PLAN, Record)
 

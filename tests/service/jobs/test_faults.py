@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import time
 import zipfile
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from sfumato.service.access.keys import new_key
 from sfumato.service.jobs import deadlines
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings, Limits, Settings
-from sfumato.service.store import sqlite as stores
 from sfumato.service.store.jobs import Ending, new_id
 from sfumato.service.workers.template import shared_template
 from sfumato.web.projects.sealed_projects import SealedProjects
@@ -61,10 +59,9 @@ def locked(folder):
         connection.close()
 
 
-def test_a_locked_store_delays_jobs_and_loses_none(serving, until, rows, tmp_path, monkeypatch):
-    monkeypatch.setattr(stores, "BUSY_SECONDS", 0.3)
+def test_a_locked_store_delays_jobs_and_loses_none(serving, until, rows, tmp_path):
     folder = tmp_path / "jobs"
-    with serving(folder, keep_seconds=3) as client:
+    with serving(folder, keep_seconds=3, busy_seconds=0.3) as client:
         first = ask(client, rows)
         with locked(folder):
             refused = ask(client, rows)
@@ -77,36 +74,6 @@ def test_a_locked_store_delays_jobs_and_loses_none(serving, until, rows, tmp_pat
         until(lambda: not [path for path in folder.iterdir() if path.is_dir()])
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", folder], check=False, capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip("a small disk cannot be had here")
-    yield folder
-    subprocess.run(["umount", folder], check=False)
-
-
-def test_a_full_disk_is_said_and_jobs_go_on_when_there_is_room(serving, until, rows, small_disk):
-    folder = small_disk / "jobs"
-    with serving(folder, free_bytes=1) as client:
-        filling = small_disk / "filling"
-        with filling.open("wb", buffering=0) as stream, pytest.raises(OSError):
-            while True:
-                stream.write(b"x" * 4096)
-        refused = ask(client, rows)
-        assert refused.status_code == 507
-        assert "retry-after" in refused.headers
-        time.sleep(1.5)
-        filling.unlink()
-        answer = ask(client, rows)
-        until(lambda: state(client, answer)["state"] == "done")
-        assert {path.name for path in folder.iterdir() if path.is_dir()} == {state(client, answer)["id"]}
-
-
 def test_a_killed_template_fails_its_job_alone(serving, until, rows, tmp_path):
     with serving(tmp_path / "jobs") as client:
         first = ask(client, rows)
@@ -114,20 +81,6 @@ def test_a_killed_template_fails_its_job_alone(serving, until, rows, tmp_path):
         until(lambda: state(client, first)["state"] in ("done", "failed"))
         second = ask(client, rows)
         until(lambda: state(client, second)["state"] == "done")
-
-
-def test_a_killed_server_without_a_folder_leaves_nothing_to_the_next(served, until, rows, tmp_path):
-    """The rows of an upload lay in the temporary folder for good."""
-    with served(TMPDIR=str(tmp_path)) as (process, client):
-        ask(client, rows)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert list(tmp_path.glob("sfumato-serve-*/jobs/jobs.sqlite"))
-    with served(TMPDIR=str(tmp_path)) as (process, client):
-        assert len(list(tmp_path.glob("sfumato-serve-*"))) == 1  # its own
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 0
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_clock_that_jumps_erases_nothing_early_and_keeps_nothing_longer(tmp_path, monkeypatch):

@@ -107,11 +107,34 @@ def test_a_job_gives_the_release_of_the_command_line(client, done, rows, tmp_pat
 
     assert done["state"] == "done", done
     (tmp_path / "patients.csv").write_bytes(rows.read_bytes())
-    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(repeatable()))
+    asked = repeatable()
+    asked["output"]["formulas"] = "quote"  # which a job has unless its plan says otherwise
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(asked))
     assert run(["anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     for name in ("data.csv", "recoding.json"):
         answer = client.get(f"{done['links']['self']}/files/{name}")
         assert answer.content == (tmp_path / "out" / name).read_bytes()
+
+
+FORMULAS = "zip;note\n12345;=cmd|'/c calc'!A1\n12346;plain\n"
+
+
+@pytest.mark.parametrize(("output", "cell"), [({}, "'=cmd"), ({"formulas": "keep"}, "=cmd")])
+def test_a_file_that_is_opened_by_a_click_computes_nothing(client, output, cell) -> None:
+    columns = {"zip": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}}}
+    formulas = {
+        "version": 1,
+        "data": {"separator": ";"},
+        "columns": columns | {"note": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "method": {"name": "optimal"},
+        "output": output,
+    }
+    fields = {"kind": "anonymize", "plan": json.dumps(formulas)}
+    answer = client.post("/api/jobs", data=fields, files={"data": ("rows.csv", FORMULAS)})
+    job = ended(client, answer)
+    assert job["state"] == "done", job
+    assert f";{cell}" in client.get(f"{job['links']['self']}/files/data.csv").text
 
 
 def test_the_result_comes_as_one_archive_and_as_files(client, done) -> None:

@@ -2,14 +2,13 @@
 
 import signal
 import sqlite3
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 import yaml
 
-from sfumato.datasets import census, patients
+from sfumato.datasets import patients
 from sfumato.service.jobs.folders import Folders
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings
@@ -32,12 +31,6 @@ def ask(client, dataset, name, plan):
     answer = client.post("/api/jobs", data=sent, files={"data": (path.name, path.read_bytes())})
     assert answer.status_code == 202, answer.text
     return answer.headers["location"]
-
-
-@pytest.fixture
-def ask_endless(tmp_path):
-    plan = census(1).plan("census.csv", 5) | {"method": {"name": "k-optimize", "time_limit": 600}}
-    return lambda client: ask(client, census(20_000), tmp_path / "census.csv", plan)
 
 
 @pytest.fixture
@@ -94,29 +87,6 @@ def test_what_a_killed_server_had_noted_but_not_erased_is_erased(tmp_path):
     server.store.cancel(job.id, 60)
     server.upkeep.tidy()
     assert not (tmp_path / "jobs" / job.id).exists()
-
-
-def test_a_server_in_another_process_namespace_is_left_alone(serving, served, until, ask_endless, ask_short, tmp_path):
-    """It failed live jobs and erased live sessions: numbers of processes mean nothing in another container."""
-    if subprocess.run(["unshare", "-pf", "--mount-proc", "true"], check=False, capture_output=True).returncode:
-        pytest.skip("process namespaces cannot be had here")
-    folder = tmp_path / "jobs"
-    with serving(folder, lease_seconds=2.0) as first:
-        endless = ask_endless(first)
-        until(lambda: first.get(endless).json()["progress"]["stage"] == "search")
-        session = Folders(folder, leases_of(folder)[0]).private("session")
-        apart = ("unshare", "-pf", "--mount-proc", "--kill-child")
-        with served("--jobs", folder, *LEASE, before=apart) as (_, second):
-            short = ask_short(first)  # the first is busy: the second does it, and both tell
-            until(lambda: second.get(short).json()["state"] == "done")
-            assert first.get(f"{short}/result").content == second.get(f"{short}/result").content
-            time.sleep(3)  # longer than a lease
-            assert second.get(endless).json()["state"] == "running"
-            assert session.is_dir()
-            assert second.delete(endless).status_code == 204  # the worker of the other server ends, too
-            until(lambda: not (folder / endless.rsplit("/", 1)[1]).exists())
-            next_one = ask_short(second)
-            until(lambda: first.get(next_one).json()["state"] == "done")
 
 
 def freeze(process, folder):

@@ -5,7 +5,7 @@ import pytest
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.suppress import suppress
-from sfumato.tables.crosstabs.policies import POLICIES
+from sfumato.policies.presets import policies
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -88,7 +88,7 @@ def test_what_is_no_table_of_counts_is_refused(wrong):
 def test_unknown_policy_and_sources():
     with pytest.raises(PlanError, match='Did you mean "cms-11"'):
         suppress(table(), "cms-1")
-    assert all(policy.source for policy in POLICIES.values())
+    assert all(policy.source for policy in policies().values())
 
 
 def test_caller_keeps_his_table():

@@ -34,9 +34,9 @@ class Concept:
     rank: int = 0
 
 
-def read_sections(file: str) -> Iterator[tuple[list[str], frozenset[str]]]:
-    """The sections of a word list: what stands in the brackets of each, and its words."""
-    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
+def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[str], frozenset[str]]]:
+    """The sections of a word list of a package: what stands in the brackets of each, and its words."""
+    text = files(package).joinpath(file).read_text(encoding="utf-8")
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for section in lines.split("[")[1:]:
         head, _, words = section.partition("]")

@@ -57,6 +57,11 @@ SECOND_KEY = '{why} Another column, "{person}", names the persons that promises 
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
 LESS = "{known} Left out, since {count} other columns tell rows apart better."
 TELLING = "{known} Most rows have a value of their own, by which they would be found, and which is no number to round."
+TELLS = '{known} But it nearly tells "{other}", so who knows that knows it, too: it is a quasi-identifier.'
+UNDOES = '{known} It nearly tells "{other}", so it would undo what is done to that column.'
+SPELLINGS = (
+    " {count} of its values are likely other spellings of one: make them one, or promises count them as several."
+)
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
 UNDECIDED = "decide yourself: "

@@ -51,6 +51,7 @@ class Suggestion:
         rejected: Values that the hierarchy does not accept: with any, a plan needs `on_invalid: missing` or `drop`.
         rank: Among quasi-identifiers, the lower are chosen first; so is the one person.
         undecided: Whether the column is withheld only because nobody can say what it is.
+        protected: Whether GDPR protects what it tells most (Articles 9 and 10).
     """
 
     role: Role
@@ -60,6 +61,7 @@ class Suggestion:
     rejected: tuple[str, ...] = ()
     rank: int = UNKNOWN_RANK
     undecided: bool = False
+    protected: bool = False
 
     def plan(self) -> dict[str, Any]:
         """The column as a plan has it.
@@ -230,17 +232,23 @@ def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
     if evidence.content.kind == "dates" or (not named and evidence.concepts):
         return None
     if named:
-        return _sensitive(evidence, reasons.by_name(named[1], named[0].key))
+        return _sensitive(evidence, named[0], reasons.by_name(named[1], named[0].key))
     by_values = concept_of_values(evidence.profile)
     if by_values and by_values[0].role == "sensitive":
-        return _sensitive(evidence, reasons.by_values(by_values[1], by_values[0].key))
+        return _sensitive(evidence, by_values[0], reasons.by_values(by_values[1], by_values[0].key))
     return None
 
 
-def _sensitive(evidence: _Evidence, reason: str) -> Suggestion:
+def _sensitive(evidence: _Evidence, concept: Concept, reason: str) -> Suggestion:
     # A sensitive value is published as it stands, so a type must suit every one of them.
     content = evidence.content
-    return Suggestion("sensitive", reason, "text" if content.rejected else content.type)
+    type_ = "text" if content.rejected else content.type
+    return Suggestion("sensitive", reason, type_, protected="GDPR" in reasons.PHRASES[concept.key])
+
+
+def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
+    """A column as one that others may know, whatever it speaks of."""
+    return _quasi_identifier(_evidence(profile).content, reason, UNKNOWN_RANK)
 
 
 def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:

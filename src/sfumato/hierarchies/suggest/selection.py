@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import Suggestion
+from sfumato.hierarchies.suggest.roles import Suggestion, as_quasi_identifier
 from sfumato.hierarchies.types import canonical
 
 MAX_QUASI_IDENTIFIERS = 8
@@ -37,6 +37,29 @@ def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
     for name in telling:
         chosen[name] = suggestions[name].withheld(reasons.TELLING.format(known=suggestions[name].reason))
     return chosen if ranked else chosen | _substitute(chosen, profiles)
+
+
+def without_tells(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], tells: Mapping[str, str]
+) -> dict[str, Suggestion]:
+    """The suggestions without sensitive columns that nearly tell a quasi-identifier: who knows that knows them, too.
+
+    They become quasi-identifiers themselves; where these are many already, or GDPR protects them most, they are
+    withheld until somebody decides.
+
+    Args:
+        tells: For each of these columns the quasi-identifier that it tells.
+    """
+    chosen = dict(suggestions)
+    room = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in suggestions.values())
+    for name, other in tells.items():
+        known = suggestions[name].reason
+        if room > 0 and not suggestions[name].protected:
+            chosen[name] = as_quasi_identifier(profiles[name], reasons.TELLS.format(known=known, other=other))
+            room -= 1
+        else:
+            chosen[name] = suggestions[name].withheld(reasons.UNDOES.format(known=known, other=other))
+    return chosen
 
 
 def _singles_out(profile: Profile, k: int) -> bool:

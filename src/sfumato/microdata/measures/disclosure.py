@@ -3,8 +3,12 @@
 Both are measured whether promised or not. Of a sensitive column: the classes in which all rows have one value (who is
 known to be in such a class is known to have it), the least number of values in a class (the l of distinct l-diversity)
 and the greatest distance of a class to all published rows (the t of t-closeness, every two values equally far apart).
-Of published columns that are no quasi-identifiers: how many rows are unique by one of them, or by two together. Nobody
-promised anything about these rows; who knows such a value of a person finds the row.
+Of published columns that are no quasi-identifiers: how many rows are unique by one of them, by two together, or by one
+and the quasi-identifiers as they are published. Nobody promised anything about these rows; who knows such a value of a
+person finds the row. A column that nearly tells a quasi-identifier is known to whoever knows that (`telling`).
+
+A missing value is none. Values that are likely spellings of one (`hierarchies/spellings.py`) are counted as written,
+and once more as one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.counts.frequencies import Counted, value_of
+from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.measures.telling import Tell
+from sfumato.microdata.models.classes import Counts, Histogram, histogram
+from sfumato.microdata.models.l_diversity import told_values
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.published import STAR, classes_of
 
@@ -26,6 +35,8 @@ class AttributeFigures:
         classes: Classes that show the column; one_value_classes: those in which all rows have the same value, and
         one_value_rows: the rows in them.
         l: The least number of values in a class; t: the greatest distance of a class to all published rows.
+        spellings: How many more values are written than are likely meant; meant_l: the least number of values in a
+        class with likely spellings of one taken for one.
     """
 
     classes: int
@@ -33,6 +44,8 @@ class AttributeFigures:
     one_value_rows: int
     l: int  # noqa: E741  (the letters of the literature)
     t: float
+    spellings: int = 0
+    meant_l: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +63,16 @@ class Disclosure:
     Attributes:
         sensitive: Figures of each sensitive column.
         unique_rows: By each column alone, and by the pairs that single out most rows.
+        unique_in_classes: For each column the rows that are unique by it and the quasi-identifiers together.
+        tells: Columns that give a quasi-identifier away.
         unmeasured: What was left out because there are too many rows, in sentences.
     """
 
     sensitive: Mapping[str, AttributeFigures] = field(default_factory=dict)
     unique_rows: tuple[UniqueRows, ...] = ()
     unmeasured: tuple[str, ...] = ()
+    unique_in_classes: Mapping[str, int] = field(default_factory=dict)
+    tells: tuple[Tell, ...] = ()
 
     @property
     def most_telling(self) -> UniqueRows | None:
@@ -67,6 +84,8 @@ class Disclosure:
         return {
             "sensitive": {name: asdict(figures) for name, figures in self.sensitive.items()},
             "unique_rows": [{"columns": list(entry.columns), "rows": entry.rows} for entry in self.unique_rows],
+            "unique_in_classes": dict(self.unique_in_classes),
+            "tells": [asdict(tell) for tell in self.tells],
             "unmeasured": list(self.unmeasured),
         }
 
@@ -77,29 +96,52 @@ def attribute_figures(
     """The figures of one sensitive column, from published rows counted by the quasi-identifiers and it."""
     published = classes_of(counted, quasi_identifiers, {column}, missing, star_rows=star_rows)
     visible = published.visible
-    values = np.diff(visible.sensitive[column].starts)
+    told = told_values(visible, published.shown, column)
+    values = np.diff(told.starts)
     alone = values == 1
+    texts = published.shown.sensitive[column].texts
+    spelled, meant = _meant(told, texts)
     return AttributeFigures(
         len(values),
         int(alone.sum()),
         int(visible.sizes[alone].sum()),
-        int(values.min(initial=0) if not len(values) else values.min()),
+        _least(values),
         TCloseness(1.0, column).reached(visible, published.shown),
+        spelled,
+        _least(np.diff(meant.starts)) if spelled else None,
     )
 
 
-def unique_rows(counted: Counted, columns: Sequence[str], missing: Sequence[str] = ()) -> UniqueRows:
+def _least(values: Counts) -> int:
+    return int(values.min()) if len(values) else 0
+
+
+def _meant(content: Histogram, texts: Sequence[str | None]) -> tuple[int, Histogram]:
+    """How many more values are written than are likely meant, and what classes hold of those."""
+    meaning = meanings(text for text in texts if text not in (None, STAR))
+    places = {meant: place for place, meant in enumerate(dict.fromkeys(meaning.values()))}
+    codes = np.array([places.get(meaning.get(text or "", ""), len(places)) for text in texts] or [0], np.int32)
+    values = codes[content.values]
+    merged = histogram(content.owners, values, content.counts, len(content.starts) - 1, len(places) + 1)
+    return len(meaning) - len(places), merged
+
+
+def unique_rows(
+    counted: Counted, columns: Sequence[str], missing: Sequence[str] = (), besides: Sequence[str] = ()
+) -> UniqueRows:
     """How many rows no other equals in some columns; who knows nothing of a missing or hidden value finds nobody by it.
 
     Args:
         counted: Published rows, counted by these columns at least.
+        besides: Further columns in which no other row equals, whatever they tell.
     """
-    places = [counted.columns.index(name) for name in columns]
+    places = [counted.columns.index(name) for name in (*columns, *besides)]
     masks = [
         np.array([value_of(text, missing) not in (None, STAR) for text in counted.values[place]] or [False], bool)
-        for place in places
+        for place in places[: len(columns)]
     ]
-    keys, owners = np.unique(counted.codes[:, places], axis=0, return_inverse=True)
-    rows = np.bincount(owners.reshape(-1), weights=counted.counts, minlength=len(keys))
+    owners, first = numbers_of(counted.codes[:, places], [len(counted.values[place]) for place in places])
+    keys = counted.codes[first][:, places]
+    rows = np.bincount(owners, weights=counted.counts, minlength=len(keys))
     shown = np.all([mask[keys[:, place]] for place, mask in enumerate(masks)], axis=0)
     return UniqueRows(tuple(columns), int(((rows == 1) & shown).sum()))

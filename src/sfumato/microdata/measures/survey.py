@@ -1,10 +1,12 @@
 """The survey of a table's risk: all measures together, for the library and the command line."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
+from sfumato.hierarchies.spellings import surplus
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.data_plan import OnMissing
@@ -15,6 +17,9 @@ from sfumato.microdata.measures.sample_risk import SampleRisk, raw_classes, samp
 from sfumato.microdata.measures.subsets import LIMIT, Subsets, subsets
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.models.classes import Counts, Mask
+
+# Of more values nobody would make one of spellings by hand.
+_FEW_VALUES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class RiskSurvey:
         columns, steps: What each column, and each step of a hierarchy, contributes.
         sample: What weights and households say, where columns are these.
         special_uniques: Rows that few columns single out, with their scores.
+        spellings: Columns of which some values are likely other spellings of one, and how many.
         outlier_rows: Numbers of the rows that one or two columns single out, from 1 on: for the caller alone, never in
             `to_dict` or a report.
     """
@@ -63,6 +69,7 @@ class RiskSurvey:
     matching: Risk | None = None
     sample: SampleRisk | None = None
     special_uniques: SpecialUniques | None = None
+    spellings: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The report in plain values; no row numbers."""
@@ -108,7 +115,17 @@ def survey(
         sample=sample_risk(table, classes, threshold) if table.sample is not None else None,
         special_uniques=special_uniques(table, None if population_size is None else table.rows / population_size),
         matching=prosecutor(table.counts, threshold, hiding(table, on_missing)) if on_missing == "any" else None,
+        spellings=dict(_spellings(table)),
     )
+
+
+def _spellings(table: FrequencyTable) -> Iterator[tuple[str, int]]:
+    """The columns of few values of which some are likely other spellings of one, and how many."""
+    for name, ladder in zip(table.columns, table.ladders, strict=True):
+        texts = [text for text in ladder.values if text is not None]
+        more = surplus(texts) if len(texts) <= _FEW_VALUES else 0
+        if more:
+            yield name, more
 
 
 def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCount, ...]:

@@ -27,6 +27,7 @@ FOLDERS = {
     "auto": "auto",
     "cells": "cells.search",
     "microaggregation": "microaggregation",
+    "safepub": "safepub",
 }
 
 
@@ -38,7 +39,7 @@ def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) 
         result = with_persons_kept(plan, steering, result)
     if getattr(plan.method, "hide_minimality", False):
         result = _with_cost(plan, steering, result)
-    lost = [column.to_dict() for column in lost_columns(plan, steering, result)]
+    lost = [column.to_dict() for column in lost_columns(plan, steering, result, find_recoding)]
     return replace(result, details={**result.details, "lost_columns": lost} if lost else result.details)
 
 

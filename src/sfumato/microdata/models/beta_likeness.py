@@ -31,7 +31,9 @@ class BetaLikeness(ComparingModel):
 
     beta: Annotated[float, Note("by how many times a share may exceed that in the table", minimum=0)]
     column: SensitiveColumn
-    variant: Literal["basic", "enhanced"] = "enhanced"
+    variant: Annotated[
+        Literal["basic", "enhanced"], Note("enhanced limits frequent values more, by -ln of their share")
+    ] = "enhanced"
     against: Comparison = "both"
     name: ClassVar[str] = "beta-likeness"
     asks: ClassVar[str] = "beta"

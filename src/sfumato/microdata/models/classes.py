@@ -40,6 +40,16 @@ class Histogram:
         """For each entry, the class it belongs to."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
+    def sizes(self) -> Counts:
+        """How often all values together stand in each class."""
+        return np.bincount(self.owners, weights=self.counts, minlength=len(self.starts) - 1).astype(np.int64)
+
+    def without(self, code: int) -> "Histogram":
+        """The same without one value."""
+        keep = self.values != code
+        starts = np.concatenate([[0], np.cumsum(keep)])[self.starts].astype(np.int64)
+        return replace(self, starts=starts, values=self.values[keep], counts=self.counts[keep], memo={}, order_memo={})
+
     def totals(self) -> Counts:
         """How often each value stands in the whole table."""
         return np.bincount(self.values, weights=self.counts, minlength=self.size).astype(np.int64)

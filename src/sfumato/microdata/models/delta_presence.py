@@ -41,7 +41,7 @@ class DeltaPresence(ClassModel):
 
     lower: Annotated[float, Note("the least share of the subset in a class", minimum=0, maximum=1)]
     upper: Annotated[float, Note("the greatest share", minimum=0, maximum=1)]
-    subset: Subset
+    subset: Annotated[Subset, Note("which rows belong to the subset")]
     name: ClassVar[str] = "delta-presence"
     asks: ClassVar[str] = "upper"
     column: ClassVar[None] = None

@@ -47,7 +47,8 @@ TABLE = Either(
                 DataPlan,
             ),
         ),
-    )
+    ),
+    "the table of the population",
 )
 
 

@@ -8,7 +8,9 @@ https://doi.org/10.1145/1217299.1217302. Three readings of "well represented":
 - recursive (c,l): the most frequent value stands less than c times as often as the values from the l-th on together.
 
 It does not protect against values that differ and mean the same (similarity), nor against skew towards the whole
-table (t-closeness does). A missing value counts as one value of its own. A class with one value reaches l = 1.
+table (t-closeness does). A missing value adds nothing to diversity, since it tells nobody apart from those who have a
+value: all three readings look at the values that are there, and a class without any reaches l = 0. A class with one
+value reaches l = 1. Values are compared as they are written, so spellings of one value count as several.
 
 All three are monotone under generalization; only `distinct` is under suppression. What a failing class of the others
 can keep at most: counts cut off at some height are, for a given number of rows, the most diverse part of it.
@@ -25,6 +27,8 @@ from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, s
 from sfumato.shapes.records import Note, check_fields
 
 Variant = Literal["distinct", "entropy", "recursive"]
+# Under which the code of the missing value is noted.
+_MISSING = "missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class LDiversity(ClassModel):
     # The letter of the literature and of the plan.
     l: Annotated[float, Note("values a class must hold", minimum=1)]  # noqa: E741
     column: SensitiveColumn
-    variant: Variant = "distinct"
+    variant: Annotated[Variant, Note("how well represented a value must be")] = "distinct"
     c: Annotated[float | None, Note("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
     asks: ClassVar[str] = "l"
@@ -59,25 +63,27 @@ class LDiversity(ClassModel):
         """A class of l values has l rows; recursive diversity with l = 1 asks for none."""
         return int(np.ceil(self.l - EXACT))
 
-    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
-        content = classes.sensitive[self.column]
+    def failing(self, classes: Classes, whole: Classes) -> Mask:
+        content = told_values(classes, whole, self.column)
         if self.variant == "recursive":
             return ~_recursive(content, int(self.l), self.c or 0.0)
         return self._diversity(content) < self.l - EXACT
 
-    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        content = classes.sensitive[self.column]
+    def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         if self.variant == "distinct":
             return np.where(failing, classes.sizes, 0)
-        kept = classes.sizes.copy()
+        content = told_values(classes, whole, self.column)
+        kept = content.sizes()
+        # Rows without a value are kept with any of the others.
+        without = classes.sizes - kept
         if self.variant == "entropy":
             bounds_kernels.entropy(content.starts, content.counts, float(self.l), failing, enough, kept)
         else:
             bounds_kernels.recursive(content.starts, content.counts, int(self.l), self.c or 0.0, failing, enough, kept)
-        return short_of(classes.sizes, kept)
+        return short_of(classes.sizes, kept + without)
 
-    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        content = classes.sensitive[self.column]
+    def reached(self, classes: Classes, whole: Classes) -> float:
+        content = told_values(classes, whole, self.column)
         if not len(classes.sizes):
             return 0
         if self.variant == "recursive":
@@ -86,7 +92,7 @@ class LDiversity(ClassModel):
         return int(worst) if self.variant == "distinct" else worst
 
     def limits(self, whole: Classes) -> str | None:
-        totals = whole.sensitive[self.column].totals()
+        totals = told_values(whole, whole, self.column).totals()
         distinct = int((totals > 0).sum())
         if distinct < self.l:
             return f"l = {self.asked} needs {self.asked} distinct values of {self.column}, it has {distinct}."
@@ -96,6 +102,19 @@ class LDiversity(ClassModel):
         if self.variant == "distinct":
             return np.diff(content.starts).astype(np.float64)
         return np.exp(entropies(content))
+
+
+def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
+    """What classes hold of a column, the missing value left out.
+
+    Args:
+        whole: A table whose values are coded alike and that knows their texts.
+    """
+    content, coded = classes.sensitive[column], whole.sensitive[column]
+    if _MISSING not in coded.order_memo:
+        coded.order_memo[_MISSING] = coded.texts.index(None) if None in coded.texts else None
+    code = coded.order_memo[_MISSING]
+    return content if code is None else content.without(code)
 
 
 def entropies(content: Histogram) -> Floats:

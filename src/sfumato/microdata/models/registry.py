@@ -8,6 +8,7 @@ from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.beta_likeness import BetaLikeness
 from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
 from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -34,6 +35,7 @@ MODELS: tuple[Any, ...] = (
     IndividualRisk,
     GlobalRisk,
     PopulationUniqueness,
+    DifferentialPrivacy,
 )
 SHAPES: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in MODELS}
 MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a promise about the published rows")

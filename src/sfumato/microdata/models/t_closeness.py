@@ -46,7 +46,7 @@ class TCloseness(ComparingModel):
 
     t: Annotated[float, Note("the greatest distance to the whole table", minimum=0, maximum=1)]
     column: SensitiveColumn
-    distance: Distance = "equal"
+    distance: Annotated[Distance, Note("between two values")] = "equal"
     hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
     order: Annotated[tuple[TextOrNumber, ...], Note("all values from the lowest to the highest", at_least=2)] = ()
     against: Comparison = "both"

@@ -21,16 +21,18 @@ from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.numbers import Texts, numbers_of, texts_of
 from sfumato.microdata.perturbation.rank_swap import rank_swapped
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
 from sfumato.microdata.publishing.perturbation import (
     Microaggregate,
     Noise,
-    Perturbation,
     Pram,
+    Pseudonym,
     RankSwap,
     SwapHouseholds,
     jobs_of,
 )
 
+STAR = "*"
 Reader = Callable[[str], Texts]
 
 
@@ -65,17 +67,43 @@ class Part:
     after: Floats | None = None
 
 
-def perturb(plan: Plan, read: Reader, household_key: str | None) -> tuple[Part, ...]:
+def perturb(
+    plan: Plan, read: Reader, household_key: str | None, pseudonyms: Mapping[str, Pseudonyms] | None = None
+) -> tuple[Part, ...]:
     """The perturbation of rows.
 
     Args:
         read: Hands over a column of the rows as texts.
         household_key: The column of keys of households, where these are known.
+        pseudonyms: What makes the pseudonyms of each column that has some.
     """
-    return tuple(_part(plan, names, operation, read, household_key) for names, operation in jobs_of(plan.perturbations))
+    ciphers = pseudonyms or {}
+    return tuple(
+        _hidden(plan, names[0], operation, read, ciphers[names[0]])
+        if isinstance(operation, Pseudonym)
+        else _part(plan, names, operation, read, household_key)
+        for names, operation in jobs_of(plan.perturbations)
+    )
 
 
-def _part(plan: Plan, names: tuple[str, ...], operation: Perturbation, read: Reader, household_key: str | None) -> Part:
+def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonyms: Pseudonyms) -> Part:
+    """Identifiers as pseudonyms; missing ones stay missing, and those of rows that tell nothing stay hidden."""
+    texts = read(name)
+    missing = plan.data.missing
+    hidden = {
+        text: pseudonyms.hide(text)
+        for text in dict.fromkeys(texts)
+        if text is not None and text != STAR and value_of(text, missing) is not None
+    }
+    figures = {"kind": operation.kind, "domain": operation.domain, "distinct": len(hidden)}
+    changed = [text if text is None else hidden.get(text, text) for text in texts]
+    return Part(operation.name, {name: changed}, Exact(), figures)
+
+
+Drawn = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
+
+
+def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, household_key: str | None) -> Part:
     keys = [f"{plan.secret}:{operation.name}:{name}:" for name in names]
     if isinstance(operation, Pram):
         return _categories(plan, names[0], operation, read, keys[0])

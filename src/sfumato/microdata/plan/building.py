@@ -18,6 +18,7 @@ from sfumato.microdata.models.registry import MODELS
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, ReleasePlan, Role, UtilityPlan
+from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import field_faults
@@ -39,7 +40,7 @@ class Plan(model.Plan):
         other: What columns are that the plan does not mention; without it, data with such columns are refused.
         columns: Columns by name, where they are at hand as values; steps such as `quasi` are easier.
         privacy: Further promises.
-        data, output, utility, release, language, seed: As in a plan file.
+        data, output, utility, release, language, seed, policy, previous: As in a plan file.
 
     >>> from sfumato.hierarchies.builders import digits, intervals
     >>> from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -68,6 +69,9 @@ class Plan(model.Plan):
         text: Mapping[str, Any] | None = None,
         secret: str = "",
         reasons: Mapping[str, str] | None = None,
+        policy: PolicyPlan | None = None,
+        previous: Sequence[str] = (),
+        person_secret: str = "",
     ) -> None:
         parts = (method, data, output, utility, release)
         promised: tuple[Any, ...] = (*promises, *privacy)
@@ -91,6 +95,9 @@ class Plan(model.Plan):
             secret=secret,
             other=other,
             reasons=reasons or {},
+            policy=policy,
+            previous=tuple(previous),
+            person_secret=person_secret,
         )
         _refuse_contradictions(self)
 

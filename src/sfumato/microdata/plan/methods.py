@@ -1,11 +1,12 @@
 """The parameters of each method, as the plan gives them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
 from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Conversion, Either, Integer, Key, Number, Record, Tagged
+from sfumato.shapes.shapes import Conversion, Either, Integer, Key, MapOf, Number, Record, Tagged
 
 LossName = Literal[
     "score",
@@ -42,10 +43,12 @@ class Suppression:
 SUPPRESSION = Either(
     (
         ((int, float), Conversion(Number(minimum=0, maximum=1, about="share of the rows"), Suppression)),
-        ((dict,), Record({"rows": Key(Integer(minimum=0), required=True)}, Suppression)),
+        ((dict,), Record({"rows": Key(Integer(0, about="at most so many rows"), required=True)}, Suppression)),
     ),
     about="how many rows may be suppressed: a share, or {rows: n}",
 )
+Loss = Annotated[LossName, Note("what the method makes as small as possible")]
+Means = Annotated[Aggregate, Note("how the losses of the columns become one")]
 Budget = Annotated[Suppression, SUPPRESSION]
 ClassColumn = Annotated[
     str | None, Note("the column in which the loss classification wants classes to agree", key="class")
@@ -65,8 +68,8 @@ class FullDomain:
         hide_minimality: Whether a near-least release is drawn instead of the least one (see docs/models.md).
     """
 
-    loss: LossName = "loss-metric"
-    aggregate: Aggregate = "sum"
+    loss: Loss = "loss-metric"
+    aggregate: Means = "sum"
     suppression: Budget = field(default_factory=Suppression)
     class_column: ClassColumn = None
     time_limit: Seconds = 60.0
@@ -78,7 +81,7 @@ class FullDomain:
 class Exhaustive(FullDomain):
     """Every node of the lattice is evaluated, and the table of all nodes is written."""
 
-    loss: LossName = "score"
+    loss: Loss = "score"
     name: ClassVar[str] = "exhaustive"
 
 
@@ -126,7 +129,7 @@ class KOptimize:
     """
 
     features: Annotated[FeatureKind, Note("single values, or cuts between values in order")] = "ordered"
-    loss: FeatureLoss = "discernibility"
+    loss: Annotated[FeatureLoss, Note("what the method makes as small as possible")] = "discernibility"
     suppression: Budget = field(default_factory=lambda: Suppression(share=1.0))
     time_limit: Seconds = 60.0
     class_column: ClassColumn = None
@@ -171,7 +174,7 @@ class Mondrian:
     ] = "range"
     choice: Annotated[Literal["widest", "random"], Note("of the column to be cut")] = "widest"
     bounds: Annotated[Literal["own", "cut"], Note("publish a class's own bounds, or those of its cuts")] = "cut"
-    aggregate: Aggregate = "sum"
+    aggregate: Means = "sum"
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
     name: ClassVar[str] = "mondrian"
@@ -215,8 +218,36 @@ class Microaggregation:
     name: ClassVar[str] = "microaggregation"
 
 
+@dataclass(frozen=True, slots=True)
+class SafePub:
+    """Rows are sampled by chance and published at levels that are named, or drawn: for differential privacy.
+
+    Attributes:
+        levels: The level of each quasi-identifier, chosen without looking at the data; without them, levels are drawn
+            by the exponential mechanism.
+        steps: How many levels are tried where the lattice is too large to look at all of them.
+    """
+
+    levels: Annotated[
+        Mapping[str, int], MapOf(Integer(minimum=0), about="the level of each quasi-identifier; else they are drawn")
+    ] = field(default_factory=dict)
+    steps: Annotated[int, Note("nodes tried where there are too many for all", minimum=1)] = 300
+    time_limit: Seconds = 60.0
+    name: ClassVar[str] = "safepub"
+
+
 Method = (
-    Auto | Exhaustive | Samarati | Optimal | Greedy | KOptimize | Local | Mondrian | CellSuppression | Microaggregation
+    Auto
+    | Exhaustive
+    | Samarati
+    | Optimal
+    | Greedy
+    | KOptimize
+    | Local
+    | Mondrian
+    | CellSuppression
+    | Microaggregation
+    | SafePub
 )
 METHODS: tuple[type[Method], ...] = get_args(Method)
 METHOD: Tagged[Method] = Tagged(

@@ -15,7 +15,8 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.methods import Method, Optimal
-from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, SwapHouseholds
+from sfumato.microdata.plan.policy_plan import PolicyPlan
+from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, Pseudonym, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Either, Number
@@ -39,12 +40,12 @@ ROLES: tuple[Role, ...] = get_args(Role)
 class ColumnPlan:
     """What a column is, and how it may be generalized."""
 
-    role: Role
-    type: ColumnType = "text"
+    role: Annotated[Role, Note("what the column is")]
+    type: Annotated[ColumnType, Note("what its values are; text unless given, so that 007 stays 007")] = "text"
     hierarchy: Annotated[Hierarchy | None, HIERARCHY] = None
     weight: Annotated[float, Note("of this column in the loss", minimum=0)] = 1.0
-    min_level: Annotated[int, Note(minimum=0)] = 0
-    max_level: Annotated[int | None, Note(minimum=0)] = None
+    min_level: Annotated[int, Note("the finest level that may be published", minimum=0)] = 0
+    max_level: Annotated[int | None, Note("the coarsest level that may be published", minimum=0)] = None
     importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
     publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
 
@@ -61,7 +62,10 @@ class ColumnPlan:
                 f"weight, min_level, max_level and importance belong to a quasi-identifier, this column is {self.role}."
             )
         aggregated = self.role == "quasi-identifier" and isinstance(self.perturbation, Microaggregate)
-        if self.published is not None and self.role not in ("sensitive", "insensitive") and not aggregated:
+        if self.is_pseudonymous and self.role not in ("identifier", "person"):
+            raise ValueError(f"a pseudonym belongs to an identifier or person, this column is {self.role}.")
+        fitting = aggregated or self.is_pseudonymous
+        if self.published is not None and self.role not in ("sensitive", "insensitive") and not fitting:
             raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
@@ -75,6 +79,11 @@ class ColumnPlan:
     def published(self) -> PublishPlan | None:
         """What is done to the column's values, where something is."""
         return None if isinstance(self.publish, str) else self.publish
+
+    @property
+    def is_pseudonymous(self) -> bool:
+        """Whether its values are replaced by pseudonyms."""
+        return isinstance(self.perturbation, Pseudonym)
 
     @property
     def perturbation(self) -> Perturbation | None:
@@ -91,11 +100,14 @@ class OutputPlan:
         intervals: Whether columns of intervals have their ends in further columns, too.
         class_column: Name of a further column with the number of each row's class, when wanted.
         partition: Columns by whose published values Parquet files are laid in folders; data.parquet is a folder then.
+        formulas: Whether cells of a CSV file that a spreadsheet would compute are quoted by an apostrophe.
     """
 
-    format: Literal["csv", "parquet"] = "csv"
-    order: Literal["keep", "shuffle"] = "shuffle"
-    suppressed: Literal["drop", "star"] = "drop"
+    format: Annotated[Literal["csv", "parquet"], Note("of the published rows")] = "csv"
+    order: Annotated[Literal["keep", "shuffle"], Note("of the rows; keep tells where each stood")] = "shuffle"
+    suppressed: Annotated[Literal["drop", "star"], Note("rows that are withheld are left out, or published as *")] = (
+        "drop"
+    )
     intervals: Annotated[
         Literal["labels", "bounds"], Note("bounds: further columns NAME_min and NAME_max with the ends of intervals")
     ] = "labels"
@@ -103,6 +115,14 @@ class OutputPlan:
     partition: Annotated[
         tuple[str, ...], Note("columns by whose published values Parquet files are laid in folders")
     ] = ()
+    formulas: Annotated[
+        Literal["keep", "quote"], Note("quote: cells of a CSV file that a spreadsheet would compute get an apostrophe")
+    ] = "keep"
+
+    @property
+    def quotes_formulas(self) -> bool:
+        """Whether the file has quoted cells."""
+        return self.formulas == "quote" and self.format == "csv"
 
     def __post_init__(self) -> None:
         if self.partition and self.format != "parquet":
@@ -143,10 +163,13 @@ class Plan:
         text: The plan as it was given, for the record.
         secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
         reasons: Why columns are what they are, where somebody proposed it.
+        policy: What the release is held against; what the plan leaves open is chosen by it.
+        previous: Folders of earlier releases of the same persons, the first one first.
+        person_secret: What keys of persons are drawn from, where earlier releases have drawn theirs.
     """
 
-    columns: Mapping[str, ColumnPlan]
-    privacy: tuple[Model, ...]
+    columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
+    privacy: tuple[Model, ...] = ()
     version: int = 1
     data: DataPlan = field(default_factory=DataPlan)
     method: Method = field(default_factory=Optimal)
@@ -160,6 +183,9 @@ class Plan:
     secret: str = field(default="", repr=False)
     other: OtherRole | None = None
     reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
+    policy: PolicyPlan | None = None
+    previous: tuple[str, ...] = ()
+    person_secret: str = field(default="", repr=False)
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
@@ -193,8 +219,9 @@ class Plan:
 
     @property
     def publishes_keys(self) -> bool:
-        """Whether persons are published under keys."""
-        return self.person is not None and self.columns[self.person].publish == "key"
+        """Whether persons are published under keys or pseudonyms, so that a reader sees which rows are one's."""
+        column = None if self.person is None else self.columns[self.person]
+        return column is not None and (column.publish == "key" or column.is_pseudonymous)
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -230,6 +257,11 @@ class Plan:
         return first if same and isinstance(first, Microaggregate) else None
 
     @property
+    def pseudonyms(self) -> dict[str, Pseudonym]:
+        """The columns whose values are replaced by pseudonyms, and how."""
+        return {name: part for name, part in self.perturbations.items() if isinstance(part, Pseudonym)}
+
+    @property
     def swaps_households(self) -> bool:
         """Whether households change their region."""
         return any(isinstance(operation, SwapHouseholds) for operation in self.perturbations.values())
@@ -247,10 +279,13 @@ class Plan:
         return tuple(
             name
             for name, column in self.columns.items()
-            if column.role in ("identifier", "household")
-            or name == marked
-            or column.publish == "withheld"
-            or (column.role == "person" and column.publish != "key")
+            if not column.is_pseudonymous
+            and (
+                column.role in ("identifier", "household")
+                or name == marked
+                or column.publish == "withheld"
+                or (column.role == "person" and column.publish != "key")
+            )
         )
 
     @property

@@ -26,11 +26,13 @@ from sfumato.microdata.plan.methods import (
     Local,
     Microaggregation,
     Mondrian,
+    SafePub,
 )
 from sfumato.microdata.plan.model import Plan as PlanValue
 from sfumato.microdata.plan.model import Role
 from sfumato.microdata.plan.salvage import salvaged
-from sfumato.microdata.plan.shape import PLAN
+from sfumato.microdata.plan.sampling import sampling_faults
+from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
 from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
 from sfumato.shapes import files
 from sfumato.shapes.faults import Faults, Refused
@@ -81,7 +83,7 @@ def _loaded(path: Path) -> object:
 def _checked(plan: PlanValue) -> Plan:
     """A plan that was made in Python, with the values that its promises name in the one text that they have."""
     faults = _faults_between(plan)
-    if not plan.privacy:
+    if not plan.privacy and plan.policy is None:
         faults.append(Fault("privacy", "nothing is promised.", "Promise something: sf.Plan(sf.KAnonymity(5), …)."))
     if faults:
         raise PlanError(faults, code="faults")
@@ -94,8 +96,12 @@ def _checked(plan: PlanValue) -> Plan:
 def _read(value: object, folder: Path) -> Plan:
     faults = Faults()
     plan: PlanValue | None = None
+    if isinstance(value, Mapping) and "policy" not in value:
+        for key in (key for key in CHOSEN_BY_POLICY if key not in value):
+            faults.refuse(key, "is missing.")
     with suppress(Refused):
         plan = PLAN.read(value, "", faults)
+    plan = None if faults.entries else plan
     whole = plan if plan is not None else salvaged(value, PLAN)
     text = dict(value) if isinstance(value, Mapping) else {}
     if whole is not None:
@@ -120,13 +126,13 @@ def _in_one_text(model: Model, plan: PlanValue) -> Model:
 
 def _faults_between(plan: PlanValue) -> list[Fault]:
     """Faults that lie between parts of a plan."""
-    faults = []
-    if not plan.quasi_identifiers:
+    faults = _previous_faults(plan)
+    if not plan.quasi_identifiers and plan.policy is None:
         faults.append(Fault("columns", "no column is a quasi-identifier.", "Give at least one that role."))
     for name in plan.quasi_identifiers:
         if (
             plan.columns[name].hierarchy is None
-            and isinstance(plan.method, FullDomain | Auto)
+            and isinstance(plan.method, FullDomain | Auto | SafePub)
             and not plan.microaggregated
         ):
             faults.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
@@ -137,6 +143,7 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
         faults.extend(_k_optimize_faults(plan))
     faults.extend(_cells_faults(plan))
     faults.extend(_perturbation_faults(plan))
+    faults.extend(sampling_faults(plan))
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
@@ -151,6 +158,25 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
         faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
+    return faults
+
+
+def _previous_faults(plan: PlanValue) -> list[Fault]:
+    """Faults of a plan that goes on from earlier releases."""
+    if not plan.previous:
+        return []
+    faults = []
+    if plan.person is None:
+        do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
+        faults.append(Fault("previous", "needs a column of role person.", do))
+    if plan.publishes_keys:
+        do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
+        faults.append(Fault("previous", "does not go with publish: key.", do))
+    if not isinstance(plan.method, FullDomain | Auto) or isinstance(plan.method, Local):
+        do = "The recoding of the earlier release is kept: use optimal, samarati, greedy, exhaustive or auto."
+        faults.append(Fault("method.name", f"{plan.method.name} does not go with previous.", do))
+    if plan.subset is not None or plan.output.suppressed == "star":
+        faults.append(Fault("previous", "goes with neither delta-presence nor suppressed: star.", "Leave one out."))
     return faults
 
 
@@ -356,4 +382,5 @@ def _cells_faults(plan: PlanValue) -> list[Fault]:
 
 def plan_schema() -> Schema:
     """The JSON Schema of a plan."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato plan"} | PLAN.schema()
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Sfumato plan"}
+    return head | PLAN.schema() | {"anyOf": [{"required": list(CHOSEN_BY_POLICY)}, {"required": ["policy"]}]}

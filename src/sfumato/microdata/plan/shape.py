@@ -14,8 +14,9 @@ from sfumato.microdata.plan.model import (
     ReleasePlan,
     UtilityPlan,
 )
+from sfumato.microdata.plan.policy_plan import POLICY
 from sfumato.shapes.records import record_of
-from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Text
 
 COLUMN = record_of(ColumnPlan, "what a column is")
 OUTPUT = record_of(OutputPlan, "how the release is written")
@@ -23,13 +24,15 @@ UTILITY = record_of(UtilityPlan, "what is measured besides what every release is
 RELEASE = record_of(ReleasePlan, "what a report to be signed says of the release")
 PLAN = Record(
     {
-        "version": Key(Integer(minimum=1, maximum=1), required=True),
+        "version": Key(Integer(1, 1, "of the language of plans"), required=True),
         "data": Key(DATA),
-        "columns": Key(MapOf(COLUMN, at_least=1), required=True),
+        "policy": Key(POLICY),
+        "previous": Key(ListOf(Text(), about="folders of earlier releases of the same persons, relative to the plan")),
+        "columns": Key(MapOf(COLUMN, 1, "every column by its name: what it is, and how it may be published")),
         "other": Key(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
-        "privacy": Key(ListOf(MODEL, at_least=1), required=True),
+        "privacy": Key(ListOf(MODEL, 1, "what the release promises")),
         "method": Key(METHOD),
-        "seed": Key(Integer(minimum=0, maximum=2**63 - 1)),
+        "seed": Key(Integer(0, 2**63 - 1, "for runs that must repeat; it stays in the house")),
         "output": Key(OUTPUT),
         "utility": Key(UTILITY),
         "release": Key(RELEASE),
@@ -38,3 +41,5 @@ PLAN = Record(
     Plan,
     about="plan of a microdata release",
 )
+# What a plan must say unless a policy chooses it.
+CHOSEN_BY_POLICY = ("columns", "privacy")

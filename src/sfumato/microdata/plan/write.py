@@ -12,6 +12,7 @@ from typing import Any
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
 from sfumato.microdata.plan.shape import PLAN
 from sfumato.shapes.shapes import Either, ListOf, MapOf, Record, Shape, Tagged
 
@@ -26,7 +27,8 @@ HIERARCHIES = {
     "HierarchyFile": "file",
 }
 # Keys whose value is a path, relative to the plan.
-PATHS = ("source", "path", "temp_folder")
+PATHS = ("source", "path", "temp_folder", "key_file", "zip_population")
+PREVIOUS = PLAN.keys["previous"].shape
 
 
 def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
     return {
         key: (in_models if key == "privacy" else in_plan).plain(spec.shape, getattr(plan, key))
         for key, spec in PLAN.keys.items()
-        if getattr(plan, key) is not None
+        if getattr(plan, key) not in (None, (), {})
     }
 
 
@@ -67,6 +69,10 @@ class _Writer:
             return self._record(shape, value)
         if isinstance(value, SetSizes):
             return {str(size): k for size, k in value.entries}
+        if isinstance(value, PolicyPlan):
+            return self._record(POLICY_RECORD, value)
+        if shape is PREVIOUS:
+            return [self.moved(entry) for entry in value]
         if isinstance(shape, ListOf):
             return [self.plain(shape.item, entry) for entry in value]
         if isinstance(shape, MapOf):
@@ -78,7 +84,7 @@ class _Writer:
         entries: dict[str, Any] = {}
         for key, spec in shape.keys.items():
             entry = getattr(value, shape.attribute(key))
-            if entry is not None and entry != () and entry != SetSizes():
+            if entry is not None and entry not in ((), {}) and entry != SetSizes():
                 written = self.plain(spec.shape, entry)
                 entries[key] = self.moved(written) if key in PATHS else written
         return entries

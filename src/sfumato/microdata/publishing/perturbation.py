@@ -3,10 +3,10 @@ parameters."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.shapes.records import Note, record_of
-from sfumato.shapes.shapes import Conversion, Either, Integer, MapOf, Number
+from sfumato.shapes.shapes import Choice, Conversion, Either, Integer, MapOf, Number
 
 Group = Annotated[str | None, Note("columns of the same group are changed together")]
 
@@ -97,7 +97,27 @@ class SwapHouseholds:
     numbers: ClassVar[bool] = False
 
 
-Perturbation = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
+@dataclass(frozen=True, slots=True)
+class Pseudonym:
+    """Identifiers are replaced so that the holder of the key finds them again, and nobody else.
+
+    Attributes:
+        kind: A token (`keyed`), or a text of the same format.
+        key_file: The key, relative to the plan; without it one is drawn for the release and kept in its folder.
+        domain: Who works with these pseudonyms, for what; equal identifiers have equal pseudonyms within it alone.
+    """
+
+    kind: Annotated[Literal["keyed", "format"], Note("a token, or a text of the same format")]
+    key_file: Annotated[str | None, Note("file of the key, relative to the plan; drawn for the release without it")] = (
+        None
+    )
+    domain: Annotated[str, Note("who works with these pseudonyms, for what")] = "release"
+    name: ClassVar[str] = "pseudonym"
+    numbers: ClassVar[bool] = False
+    group: ClassVar[None] = None
+
+
+Perturbation = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds | Pseudonym
 
 
 def jobs_of(perturbations: Mapping[str, Perturbation]) -> Iterator[tuple[tuple[str, ...], Perturbation]]:
@@ -123,4 +143,11 @@ MICROAGGREGATE = _short(Microaggregate, Integer(minimum=2), "means of groups of 
 NOISE = _short(Noise, Number(minimum=0), "noise with a share of the standard deviation", "share")
 SWAP = _short(RankSwap, SHARE, "exchange within a share of the ranks", "share")
 PRAM = _short(Pram, SHARE, "categories are changed by chance, staying with at least this probability", "stay")
+PSEUDONYM = Either(
+    (
+        ((str,), Conversion(Choice(("keyed", "format")), Pseudonym)),
+        ((dict,), record_of(Pseudonym)),
+    ),
+    "identifiers are replaced by pseudonyms, which the holder of the key turns back",
+)
 SWAP_HOUSEHOLDS = _short(SwapHouseholds, SHARE, "a share of the households change their region", "share")

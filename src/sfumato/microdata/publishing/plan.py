@@ -13,12 +13,14 @@ from sfumato.microdata.publishing.perturbation import (
     MICROAGGREGATE,
     NOISE,
     PRAM,
+    PSEUDONYM,
     SWAP,
     SWAP_HOUSEHOLDS,
     Microaggregate,
     Noise,
     Perturbation,
     Pram,
+    Pseudonym,
     RankSwap,
     SwapHouseholds,
 )
@@ -29,7 +31,7 @@ from sfumato.shapes.shapes import Either, Number
 
 # Keys of `publish` and the operation of each, in the order in which a number is offered to them.
 OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top": Top, "round": Round, "bin": Bin}
-PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households")
+PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class PublishPlan:
     swap: Annotated[RankSwap | None, SWAP] = None
     pram: Annotated[Pram | None, PRAM] = None
     swap_households: Annotated[SwapHouseholds | None, SWAP_HOUSEHOLDS] = None
+    pseudonym: Annotated[Pseudonym | None, PSEUDONYM] = None
 
     def __post_init__(self) -> None:
         asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]

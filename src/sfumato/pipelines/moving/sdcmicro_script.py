@@ -1,4 +1,4 @@
-"""Scripts of sdcMicro (R): the calls that stand plainly become a plan; see docs/moving.md for what is called how."""
+"""Scripts of sdcMicro (R): the calls that stand plainly become a plan; docs/tutorials/from-sdcmicro.md lists them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,11 +1,24 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import combinations
 
+import numpy as np
+
 from sfumato.engines.engine import Engine, Reading
-from sfumato.microdata.counts.frequencies import Counted, typed
-from sfumato.microdata.measures.disclosure import Disclosure, UniqueRows, attribute_figures, unique_rows
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, with_codings
+from sfumato.microdata.measures.disclosure import (
+    AttributeFigures,
+    Disclosure,
+    UniqueRows,
+    attribute_figures,
+    unique_rows,
+)
+from sfumato.microdata.measures.telling import Tell, tells
+from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
+from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.pipelines.stages.counting import published_reading
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
@@ -15,45 +28,102 @@ PAIRS_SHOWN = 10
 class _Budget:
     """How many more times the rows may be counted."""
 
-    def __init__(self, published: Engine, rows: int) -> None:
-        self.published = published
+    def __init__(self, rows: int) -> None:
         self.counts = MOST_WORK // max(rows, 1)
 
-    def count(self, columns: tuple[str, ...]) -> Counted | None:
+    def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> Counted | None:
         """The rows counted by some columns; None where that would be too much work."""
         self.counts -= 1
-        return None if self.counts < 0 else self.published.count(columns, Reading())
+        return None if self.counts < 0 else rows.count(columns, reading)
 
 
-def disclosure(published: Engine, recounted: Counted, plan: Plan) -> Disclosure:
+@dataclass(slots=True)
+class _Unmeasured:
+    """Columns that were left out because there are too many rows: what classes tell of them, and what they tell."""
+
+    classes: list[str] = field(default_factory=list)
+    tells: list[str] = field(default_factory=list)
+    pairs: bool = False
+
+    def sentences(self) -> Iterator[str]:
+        if self.classes:
+            yield f"Too many rows: what classes tell of {_quoted(self.classes)} was not measured."
+        if self.pairs:
+            yield "Too many rows: not every column and pair that is no quasi-identifier was tried."
+        if self.tells:
+            yield f"Too many rows: whether {_quoted(self.tells)} give a quasi-identifier away was not measured."
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def disclosure(
+    published: Engine, recounted: Counted, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding
+) -> Disclosure:
     """What published rows disclose.
 
     Args:
         recounted: The rows as they were counted for the promises.
+        source: The raw rows; table: what was counted of them; recoding: what they were published as.
     """
-    budget = _Budget(published, int(recounted.counts.sum()))
+    budget, unmeasured = _Budget(int(recounted.counts.sum())), _Unmeasured()
+    figures: dict[str, AttributeFigures] = {}
+    in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
-    figures, unmeasured = {}, []
-    for name in plan.shown_sensitive:
-        counted = recounted if name in recounted.columns else budget.count((*plan.quasi_identifiers, name))
+    for name in _others(plan):
+        columns = (*plan.quasi_identifiers, name)
+        counted = recounted if name in recounted.columns else budget.count(published, columns, Reading())
         if counted is None:
-            unmeasured.append(f'Too many rows: what classes tell of "{name}" was not measured.')
+            unmeasured.classes.append(name)
             continue
         canonical, _ = typed(counted, plan)
-        figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
-    unique, complete = _unique_rows(budget, recounted, plan)
-    if not complete:
-        unmeasured.append("Too many rows: not every column and pair that is no quasi-identifier was tried.")
-    return Disclosure(figures, unique, tuple(unmeasured))
+        in_classes[name] = unique_rows(canonical, (name,), plan.data.missing, plan.quasi_identifiers).rows
+        if name in plan.shown_sensitive:
+            figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
+    unique, complete = _unique_rows(budget, published, recounted, plan)
+    unmeasured.pairs = not complete
+    telling = tuple(_tells(budget, plan, source, table, recoding, unmeasured))
+    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling)
 
 
-def _unique_rows(budget: _Budget, recounted: Counted, plan: Plan) -> tuple[tuple[UniqueRows, ...], bool]:
+def _others(plan: Plan) -> tuple[str, ...]:
+    """Published columns that are no quasi-identifiers."""
+    return (*plan.shown_sensitive, *plan.named("insensitive"))
+
+
+def _tells(
+    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding, unmeasured: _Unmeasured
+) -> Iterator[Tell]:
+    """The columns that give quasi-identifiers away more finely than these are published."""
+    labels = recoding.classes[recoding.owners].astype(np.int64)
+    kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
+    for name in _others(plan):
+        holding = table if name in table.sensitive else _holding(budget, plan, source, table, name)
+        if holding is None or len(holding.sensitive[name].values) > MOST_WORK // 10:
+            unmeasured.tells.append(name)
+        else:
+            yield from tells(holding, name, labels, kept)
+
+
+def _holding(budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, name: str) -> FrequencyTable | None:
+    """The table with what its combinations hold of a further column; None where counting is too much work."""
+    counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
+    if counted is None:
+        return None
+    columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
+    return with_codings(counted, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
+
+
+def _unique_rows(
+    budget: _Budget, published: Engine, recounted: Counted, plan: Plan
+) -> tuple[tuple[UniqueRows, ...], bool]:
     """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried."""
-    names = [*plan.shown_sensitive, *plan.named("insensitive")]
     by_width: dict[int, list[UniqueRows]] = {1: [], 2: []}
     for width, entries in by_width.items():
-        for chosen in combinations(names, width):
-            counted = recounted if set(chosen) <= set(recounted.columns) else budget.count(chosen)
+        for chosen in combinations(_others(plan), width):
+            held = set(chosen) <= set(recounted.columns)
+            counted = recounted if held else budget.count(published, chosen, Reading())
             if counted is None:
                 return (*by_width[1], *_worst(by_width[2])), False
             entries.append(unique_rows(counted, chosen, plan.data.missing))

@@ -19,8 +19,15 @@ from sfumato.microdata.measures.perturbed.figures import figures_of
 from sfumato.microdata.perturbation.numbers import numbers_of
 from sfumato.microdata.perturbation.perturb import Exact, Part, perturb
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.pseudonyms.key import PseudonymKey
+from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 from sfumato.microdata.publishing.plan import PublishPlan, Share
 
+PERTURBED = "Perturbation promises nothing by itself: what can be learned from {names} is measured, not promised."
+PSEUDONYMOUS = (
+    "Pseudonymous data stay personal data: whoever holds the key finds the persons behind {names}. Keep the key apart "
+    "from the data."
+)
 # How far a mean may lie from what it was, because published numbers have twelve digits.
 CLOSE = 1e-9
 
@@ -35,21 +42,33 @@ class Perturbed:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What nobody may miss."""
-        names = ", ".join(name for part in self.figures["operations"] for name in part["columns"])
+        parts = self.figures["operations"]
+        drawn = [name for part in parts if part["operation"] != "pseudonym" for name in part["columns"]]
+        hidden = [name for part in parts if part["operation"] == "pseudonym" for name in part["columns"]]
         return (
-            f"Perturbation promises nothing by itself: what can be learned from {names} is measured, not promised.",
+            *(() if not drawn else (PERTURBED.format(names=", ".join(drawn)),)),
+            *(() if not hidden else (PSEUDONYMOUS.format(names=", ".join(hidden)),)),
         )
 
 
-def perturbed(plan: Plan, published: PublishedRows, target: Path | None) -> Perturbed:
+def perturbed(
+    plan: Plan,
+    published: PublishedRows,
+    target: Path | None,
+    keys: Mapping[str, PseudonymKey] | None = None,
+) -> Perturbed:
     """The published rows with some columns perturbed, written to a file where these come from one.
+
+    Args:
+        keys: The key of each column that has pseudonyms.
 
     Raises:
         DataError: Values are no numbers, or households are not known.
         InternalError: What was written is not what was meant.
     """
     read = _Reader(published)
-    parts = perturb(plan, read, PERSON if plan.swaps_households else None)
+    pseudonyms = {name: pseudonyms_of(key, plan.pseudonyms[name].kind) for name, key in (keys or {}).items()}
+    parts = perturb(plan, read, PERSON if plan.swaps_households else None, pseudonyms)
     texts = {name: values for part in parts for name, values in part.texts.items()}
     engine = published.replaced(texts, target)
     try:
@@ -57,7 +76,7 @@ def perturbed(plan: Plan, published: PublishedRows, target: Path | None) -> Pert
     except BaseException:
         engine.close()
         raise
-    return Perturbed(engine, _figures(plan, parts))
+    return Perturbed(engine, _figures(plan, parts, keys or {}))
 
 
 class _Reader:
@@ -131,8 +150,10 @@ def _differs(what: str) -> InternalError:
     return InternalError(f"what was written is not what was meant: {what}.", code="recount")
 
 
-def _figures(plan: Plan, parts: Sequence[Part]) -> dict[str, Any]:
-    operations = [{"operation": part.operation, "columns": list(part.texts), **part.figures} for part in parts]
+def _figures(plan: Plan, parts: Sequence[Part], keys: Mapping[str, PseudonymKey]) -> dict[str, Any]:
+    operations = [
+        {"operation": part.operation, "columns": list(part.texts), **part.figures, **_key(part, keys)} for part in parts
+    ]
     numeric = [part for part in parts if part.before is not None and part.after is not None]
     figures: dict[str, Any] = {"operations": operations}
     if numeric:
@@ -141,6 +162,12 @@ def _figures(plan: Plan, parts: Sequence[Part]) -> dict[str, Any]:
         after = np.column_stack([part.after for part in numeric if part.after is not None])
         figures["measures"] = figures_of(names, before, after, f"{plan.secret}:measures:")
     return figures
+
+
+def _key(part: Part, keys: Mapping[str, PseudonymKey]) -> dict[str, str]:
+    """Which key the pseudonyms of a column were made with, by its fingerprint."""
+    (name, *_others) = part.texts
+    return {"key": keys[name].fingerprint} if name in keys else {}
 
 
 def with_limits(plan: Plan, source: Engine) -> Plan:

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any, Unpack, overload
 
 from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.pipelines.tables.perturbation.perturb import perturb
+from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
+from sfumato.pipelines.tables.perturbation.several import perturb_several
 from sfumato.pipelines.tables.protected_table import ProtectedTable
 from sfumato.pipelines.tables.several import ProtectedTables, protect_several
 from sfumato.pipelines.tables.table_parts import SeveralParts, TableParts
@@ -19,24 +22,22 @@ from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
 from sfumato.tables.words import NAMES
 
+Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
+
 
 @overload
 def protect(table: Any, **parts: Unpack[TableParts]) -> ProtectedTable: ...
 
 
 @overload
-def protect(table: Any = None, **parts: Unpack[SeveralParts]) -> ProtectedTable | ProtectedTables: ...
+def protect(table: Any = None, **parts: Unpack[SeveralParts]) -> Answer: ...
 
 
 @overload
-def protect(
-    table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None
-) -> ProtectedTable | ProtectedTables: ...
+def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None) -> Answer: ...
 
 
-def protect(
-    table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any
-) -> ProtectedTable | ProtectedTables:
+def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Answer:
     """Mask the cells of a table, or of several, so that nobody can compute them back.
 
     Args:
@@ -65,13 +66,13 @@ def protect(
     source = None if _is_plan_file(table) else table
     if not chosen.alone:
         one = not chosen.tables and chosen.table.microdata is None and source is not None
-        return protect_several(chosen, columns_from(source, chosen) if one else source)
-    return run(chosen, read_source(chosen) if source is None else columns_from(source, chosen), like=table)
+        together = protect_several if chosen.perturbation is None else perturb_several
+        return together(chosen, columns_from(source, chosen) if one else source)
+    columns = read_source(chosen) if source is None else columns_from(source, chosen)
+    return run(chosen, columns, like=table) if chosen.perturbation is None else perturb(chosen, columns, table)
 
 
-def run_plan(
-    plan: TablePlan, progress: Progress | None = None, asked: Callable[[], bool] | None = None
-) -> ProtectedTable | ProtectedTables:
+def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[[], bool] | None = None) -> Answer:
     """Protect what a plan names: one table, or several together.
 
     Args:
@@ -79,8 +80,12 @@ def run_plan(
         progress: Told how far the search is.
         asked: Whether somebody wants the best so far.
     """
+    if plan.alone and plan.perturbation is not None:
+        return perturb(plan, read_source(plan), asked=asked)
     if plan.alone:
         return run(plan, read_source(plan), progress=progress, asked=asked)
+    if plan.perturbation is not None:
+        return perturb_several(plan, None, asked)
     return protect_several(plan, None, progress, asked)
 
 

@@ -99,17 +99,8 @@ def protect_several(
     check_installed()
     start = time.perf_counter()
     deadline = within(plan.method.time_limit, asked or never)
-    crossings = plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
-    if plan.table.microdata is not None or (table is not None and plan.tables):
-        columns = [
-            _crossed(plan, crossing, plan.folder / plan.table.microdata if plan.table.microdata else table)
-            for crossing in crossings
-        ]
-        plan = _of_microdata(plan)
-    else:
-        columns = [_read(plan, crossing, table) for crossing in crossings]
-    placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
-    sheets = [Sheet(crossing.name, own, cells) for crossing, own, cells in zip(crossings, placed, columns, strict=True)]
+    crossings = crossings_of(plan)
+    plan, sheets = sheets_of(plan, table)
     part, joint = joint_part(plan, sheets, read_releases(plan))
     built = time.perf_counter()
     masked = mask_part(part, plan.method, plan.output.language, deadline, progress)
@@ -122,10 +113,31 @@ def protect_several(
             "audit",
         )
     tables = {
-        crossing.name: ProtectedTable(_plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
+        crossing.name: ProtectedTable(plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
         for place, (crossing, section) in enumerate(zip(crossings, joint.sections, strict=False))
     }
     return ProtectedTables(whole, tables)
+
+
+def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
+    """The tables of a plan; the one that it has, where it has no others."""
+    return plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
+
+
+def sheets_of(plan: TablePlan, table: Any = None) -> tuple[TablePlan, list[Sheet]]:
+    """The tables of a plan as they come, read or crossed from microdata, and the plan for what was crossed."""
+    crossings = crossings_of(plan)
+    if plan.table.microdata is not None or (table is not None and plan.tables):
+        columns = [
+            _crossed(plan, crossing, plan.folder / plan.table.microdata if plan.table.microdata else table)
+            for crossing in crossings
+        ]
+        plan = _of_microdata(plan)
+    else:
+        columns = [_read(plan, crossing, table) for crossing in crossings]
+    placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
+    sheets = [Sheet(crossing.name, own, cells) for crossing, own, cells in zip(crossings, placed, columns, strict=True)]
+    return plan, sheets
 
 
 def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
@@ -186,7 +198,7 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _plan_of(plan: TablePlan, place: int) -> TablePlan:
+def plan_of(plan: TablePlan, place: int) -> TablePlan:
     """The plan of one of several tables, as its own release folder has it."""
     plain = {key: part for key, part in plan.plain.items() if key not in ("tables", "previous")}
     table = {key: part for key, part in plain["table"].items() if key not in ("microdata", "weight", "holding")}

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from sfumato.errors import PlanError, did_you_mean
 from sfumato.tables.crosstabs.crosstabs import Derived, Subtotals
-from sfumato.tables.crosstabs.policies import POLICIES, apply
+from sfumato.tables.crosstabs.policies import apply, rule_named
 
 
 def suppress(
@@ -19,7 +18,7 @@ def suppress(
 
     Args:
         crosstab: A pandas crosstab (labels in the index) or a Polars one (labels in the first column), with margins.
-        policy: The policy's name.
+        policy: The policy's id: cms-11, nhs-hes, eurostat-ifs-2023, tre-10, omop-5 and others that are about tables.
         margins: The label of the margins, where it is an unusual one; sums are found by their numbers in any case.
         derived: Columns that are percentages: their name, and the columns divided, or None for one that is counts and
             only looks like a percentage. Others are found by themselves.
@@ -43,6 +42,4 @@ def suppress(
     """
     from sfumato.engines.tabulation import crosstab_like, crosstab_of
 
-    if policy not in POLICIES:
-        raise PlanError(f'"{policy}" is not a policy.', did_you_mean(policy, POLICIES), "no-policy")
-    return crosstab_like(crosstab, apply(crosstab_of(crosstab), POLICIES[policy], margins, derived, subtotals))
+    return crosstab_like(crosstab, apply(crosstab_of(crosstab), rule_named(policy), margins, derived, subtotals))

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.outcome import Report
+from sfumato.report import policy as policies
 from sfumato.report.page.html_parts import page, paragraph
 from sfumato.report.release import optimality, sections, sentences, sign_off
 from sfumato.report.release.dossier import Dossier
@@ -27,8 +28,10 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *(f"  TELLS         {line}" for line in sentences.tells(words_in(), report)),
         *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
         *_nodes(report),
+        *_policy(report),
         *(f"  LOST          {line}" for line in sentences.lost_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
@@ -58,6 +61,12 @@ def _nodes(report: Report) -> list[str]:
     return [f"  nodes         {report.nodes['checked']:,} of {report.nodes['total']:,} checked{more}"]
 
 
+def _policy(report: Report) -> list[str]:
+    """The verdict by the policy that the plan names."""
+    figures = report.details.get("policy")
+    return [f"  policy        {figures['policy']}: {figures['verdict']}"] if figures else []
+
+
 def promise_text(report: Report) -> str:
     """All promises, and whether they hold, in a line."""
     return f"{_promises(report)}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
@@ -82,6 +91,7 @@ def html(dossier: Dossier) -> str:
         f"<h1>{escape(words['report.title'])}</h1>",
         paragraph(sections.subtitle(dossier), soft=True),
         sections.verdict(dossier),
+        sections.tells(dossier),
         sections.lost(dossier),
         sections.limits(dossier),
         sign_off.document(dossier),
@@ -92,6 +102,7 @@ def html(dossier: Dossier) -> str:
         sections.risk(dossier),
         sections.utility(dossier),
         perturbation(dossier),
+        policy(dossier),
         sections.trade_off(dossier),
         sign_off.decisions(dossier),
         sections.notes(dossier),
@@ -100,6 +111,12 @@ def html(dossier: Dossier) -> str:
         sign_off.glossary(words),
     ]
     return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
+
+
+def policy(dossier: Dossier) -> str:
+    """The verdict by the policy that the plan names, where it names one."""
+    figures = dossier.report.details.get("policy")
+    return policies.section(figures, dossier.words) if figures else ""
 
 
 def fragment(report: Report) -> str:
@@ -117,15 +134,20 @@ def fragment(report: Report) -> str:
 
 
 def files(dossier: Dossier) -> dict[str, str]:
-    """The reports of a release folder by their names: for the house and to hand out, with twins for programs."""
+    """The reports of a release folder by their names: for the house and to hand out, with twins for programs.
+
+    There is none to hand out beside a differentially private file: its figures are of the raw rows.
+    """
     from sfumato.report.release import external
 
-    return {
-        "report.html": html(dossier),
+    inside = {"report.html": html(dossier), "report.json": _json(figures(dossier) | dict(dossier.seals))}
+    if any(promise.model == "differential-privacy" for promise in dossier.report.models):
+        return inside
+    outside = {
         "report-external.html": external.html(dossier),
-        "report.json": _json(figures(dossier) | dict(dossier.seals)),
         "report-external.json": _json(external.figures(dossier)),
     }
+    return inside | outside
 
 
 def _json(content: dict[str, Any]) -> str:

@@ -37,12 +37,18 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
 
 
+def tells(dossier: Dossier) -> str:
+    """The columns that give a quasi-identifier away, as loud as a broken promise: they undo its generalization."""
+    return _warning(dossier.words["disclosure.tells_head"], sentences.tells(dossier.words, dossier.report))
+
+
 def lost(dossier: Dossier) -> str:
     """The columns of which little is left, as loud as a broken promise: useless data are no release."""
-    words = dossier.words
-    lines = sentences.lost_columns(words, dossier.report)
-    head = f"<strong>{escape(words['lost.head'])}</strong>"
-    return f'<div class="verdict bad">{head}{listing(lines)}</div>' if lines else ""
+    return _warning(dossier.words["lost.head"], sentences.lost_columns(dossier.words, dossier.report))
+
+
+def _warning(head: str, lines: list[str]) -> str:
+    return f'<div class="verdict bad"><strong>{escape(head)}</strong>{listing(lines)}</div>' if lines else ""
 
 
 def limits(dossier: Dossier, outside: bool = False) -> str:

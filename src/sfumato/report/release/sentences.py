@@ -63,10 +63,13 @@ def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _remedy(words: Words, column: Mapping[str, Any]) -> str:
-    rows = column["rows_to_withhold"]
-    if rows is None:
-        return ""
-    return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
+    """What would keep a column, where something was tried that does."""
+    rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
+    if rows is not None:
+        return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
+    if other is not None:
+        return words["lost.other"].format(other=other, column=column["column"])
+    return "" if method is None else words["lost.method"].format(method=method, column=column["column"])
 
 
 def disclosure(words: Words, report: Report) -> list[str]:
@@ -77,12 +80,37 @@ def disclosure(words: Words, report: Report) -> list[str]:
         counts = {"alone": figures.one_value_classes, "classes": figures.classes, "rows": figures.one_value_rows}
         texts = {part: words.count(count) for part, count in counts.items()}
         lines.append(words[key].format(column=name, l=figures.l, t=words.figure(f"{figures.t:.3g}"), **texts))
+        if figures.spellings:
+            more = {"more": words.count(figures.spellings), "l": figures.meant_l}
+            lines.append(words["disclosure.spellings"].format(column=name, **more))
+    lines += [
+        _in_classes(words, report, name, rows) for name, rows in report.disclosure.unique_in_classes.items() if rows
+    ]
     worst = report.disclosure.most_telling
     if worst is not None:
         share = words.figure(f"{worst.rows / max(report.published_rows, 1):.1%}")
         unique = {"columns": " + ".join(worst.columns), "rows": words.count(worst.rows), "share": share}
         lines.append(words["disclosure.unique"].format(**unique))
     return [*lines, *report.disclosure.unmeasured]
+
+
+def _in_classes(words: Words, report: Report, name: str, rows: int) -> str:
+    share = words.percent(rows / max(report.published_rows, 1))
+    return words["disclosure.in_classes"].format(column=name, rows=words.count(rows), share=share)
+
+
+def tells(words: Words, report: Report) -> list[str]:
+    """The columns that give a quasi-identifier away more finely than it is published, and what to do."""
+    return [
+        words["disclosure.tells"].format(
+            column=tell.column,
+            quasi_identifier=tell.quasi_identifier,
+            known=words.percent(tell.with_column),
+            published=words.percent(tell.by_label),
+            rows=words.count(report.disclosure.unique_in_classes.get(tell.column, 0)),
+        )
+        for tell in report.disclosure.tells
+    ]
 
 
 def _limited(words: Words, promise: Promise, plan: Plan | None) -> str:

@@ -17,9 +17,9 @@ from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
 from sfumato.service.settings import Limits, Settings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answer:
-    """An answer's body, and how many records it is about."""
+    """An answer's body, and how many records it is about; without slots, as it is pickled for each request."""
 
     body: bytes
     records: int

@@ -4,9 +4,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
+from starlette.types import Receive, Scope, Send
 
 from sfumato.service.attributes import examples
 from sfumato.service.attributes.endpoints import Answer
@@ -48,25 +49,23 @@ class _Route:
 class _DirectRoute(APIRoute):
     """A route that hands the request straight to its function: bodies are read in workers, keys are one header."""
 
-    def get_route_handler(self) -> Runner:
-        run: Runner = self.endpoint
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in (self.methods or ()):
+            await super().handle(scope, receive, send)  # which says what is allowed
+            return
+        request = Request(scope, receive)
+        check_key(request, "attributes")
+        response = await self.endpoint(request)
+        await response(scope, receive, send)
 
-        async def handle(request: Request) -> Response:
-            check_key(request, "attributes")
-            return await run(request)
 
-        return handle
-
-
-def attribute_routes(lanes: Lanes, limits: Limits) -> APIRouter:
-    """The router of the attribute endpoints."""
-    router = APIRouter(tags=["attributes"], dependencies=[Depends(needs_key("attributes"))], route_class=_DirectRoute)
+def add_attribute_routes(app: FastAPI, lanes: Lanes, limits: Limits) -> None:
+    """Add the attribute endpoints to the application's own routes: a router of theirs would match each path twice."""
     for route in _routes():
         run = _runner(route, lanes, limits)
         for path in route.paths:
             for method in METHODS:
-                _register(router, route, path, method, run)
-    return router
+                _register(app.router, route, path, method, run)
 
 
 def _routes() -> list[_Route]:
@@ -121,6 +120,9 @@ def _register(router: APIRouter, route: _Route, path: str, method: str, run: Run
         summary=route.about,
         responses=done | failure_responses(FAILURES),
         openapi_extra={"requestBody": _request_body(route)},
+        tags=["attributes"],
+        dependencies=[Depends(needs_key("attributes"))],
+        route_class_override=_DirectRoute,
     )
 
 

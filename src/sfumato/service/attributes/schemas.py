@@ -118,7 +118,7 @@ class Health(BaseModel):
     status: str
 
 
-Request = TypeVar("Request", bound=_Body)
+Request = TypeVar("Request", bound=BaseModel)
 
 
 def validate(model: type[Request], value: Any) -> Request:

@@ -6,6 +6,7 @@ origin is how it sends what a visitor never asked for.
 
 import ipaddress
 import socket
+from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -59,6 +60,7 @@ class OriginCheck:
         return name == "localhost" or name.endswith(".localhost") or name in self._names or _is_address(name)
 
 
+@lru_cache(1024)
 def _is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)

@@ -1,7 +1,7 @@
 """Plans of jobs: read within limits, refused with all faults, and kept to the files that came with the request."""
 
 import json
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,16 @@ def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
         named = read_plan(plan).data.source
     if not named:
         raise PlanError("no data came with the plan.", "Send one file along, or name its source.", "no-source")
+
+
+def with_quoted_formulas(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan of a release whose file people will open by a click: formulas are quoted unless it says otherwise.
+
+    >>> with_quoted_formulas({"output": {"order": "keep"}})
+    {'output': {'formulas': 'quote', 'order': 'keep'}}
+    """
+    output = plan.get("output") or {}
+    return {**plan, "output": {"formulas": "quote", **output}} if isinstance(output, Mapping) else dict(plan)
 
 
 def check_paths(plan: Any, files: Container[str]) -> None:

@@ -46,7 +46,7 @@ class Pool:
         self.settings = settings
         self.audit = audit or AuditLog(None)
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._database = open_database(settings.folder, settings.store)
+        self._database = open_database(settings.folder, settings.store, settings.busy_seconds)
         self.store = JobStore(self._database)
         self.leases = Leases(self._database, settings.lease_seconds)
         self.folders = Folders(settings.folder, self.leases.id)

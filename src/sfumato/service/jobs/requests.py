@@ -23,7 +23,7 @@ from sfumato.errors import PlanError
 from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.http.stopping import Stopping
-from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text
+from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
 from sfumato.service.jobs.uploads import UploadParser, give_name
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
@@ -233,7 +233,7 @@ def store_request(request: JobRequest, folder: Path) -> str:
     inputs = folder / "input"
     inputs.mkdir(mode=0o700)
     digest = hashlib.sha256()
-    plan = written(dict(request.plan))
+    plan = written(with_quoted_formulas(request.plan) if request.kind == "anonymize" else dict(request.plan))
     (inputs / "plan.yaml").write_text(plan, encoding="utf-8")
     content = {"kind": request.kind, "parameters": dict(request.parameters)}
     (folder / "request.json").write_text(json.dumps(content), encoding="utf-8")

@@ -7,6 +7,7 @@ from sfumato.service.store.postgres import PostgresDatabase
 from sfumato.service.store.sqlite import SqliteDatabase
 
 FILE = "jobs.sqlite"
+BUSY_SECONDS = 20.0
 # Step by step from an empty database to what this version needs; a step that was published is never changed.
 STEPS = (
     """CREATE TABLE IF NOT EXISTS jobs (
@@ -21,10 +22,16 @@ STEPS = (
 )
 
 
-def open_database(folder: Path, address: str | None) -> Database:
-    """The database at an address, or a file of the folder of jobs, brought to what this version needs."""
+def open_database(folder: Path, address: str | None, busy_seconds: float = BUSY_SECONDS) -> Database:
+    """The database at an address, or a file of the folder of jobs, brought to what this version needs.
+
+    Args:
+        folder: The folder of jobs.
+        address: The address of a database of several machines.
+        busy_seconds: How long a call waits for a file that another process has locked.
+    """
     if address is None:
-        database: Database = SqliteDatabase(folder / FILE)
+        database: Database = SqliteDatabase(folder / FILE, busy_seconds)
     else:
         database = PostgresDatabase(address)
     with database.transaction() as transaction:

@@ -12,8 +12,6 @@ from typing import Any
 
 from sfumato.service.store.database import Outcome, StoreUnavailableError, Transaction
 
-# How long a call waits for a store that another process has locked.
-BUSY_SECONDS = 20.0
 # With less room than this, the store cannot be written.
 NEEDED_BYTES = 1 << 17
 
@@ -34,10 +32,10 @@ class _Transaction:
 
 
 class SqliteDatabase:
-    """A database file that only this user can read."""
+    """A database file that only this user can read; a call waits so long while another process has locked it."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, busy_seconds: float) -> None:
+        self._path, self._busy_seconds = path, busy_seconds
         with self._translated(), self._connection() as connection:
             connection.execute("PRAGMA journal_mode = WAL")
         path.chmod(0o600)
@@ -60,7 +58,7 @@ class SqliteDatabase:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(self._path, timeout=self._busy_seconds, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
             yield connection
 

@@ -14,7 +14,8 @@ from typing import Any
 LENGTH = struct.Struct(">Q")
 
 
-@dataclass(frozen=True, slots=True)
+# Call and Value have no slots: what has a dictionary is pickled without a detour through Python.
+@dataclass(frozen=True)
 class Call:
     """A function of Sfumato, `module:name`, and its arguments; `reports` when it takes a way to tell of progress."""
 
@@ -32,7 +33,7 @@ class Progress:
     whole: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Value:
     """What a call returned."""
 

@@ -5,12 +5,13 @@ further cells, so that no masked one can be computed from the margins.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError, PromiseError
+from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.policies.policy import CellRule
+from sfumato.policies.presets import policies, policy_named
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Mask, Reach, Relations, Status, Table, make_table, no_bounds
@@ -23,61 +24,25 @@ from sfumato.tables.words import MASK
 SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """One policy: counts from `low` to `high` are small.
+def rule_named(name: str) -> CellRule:
+    """What a policy does to the counts of a crosstab.
 
-    Attributes:
-        low: The least small count.
-        high: The greatest small count.
-        small: What a small count is published as.
-        base: The base to which other counts are rounded; 1 leaves them.
-        complementary: Whether further cells are masked so that no small one can be computed.
-        source: Where the policy is written.
+    Raises:
+        PlanError: There is no such policy, or it is not about tables.
+
+    >>> rule_named("nhs").base
+    5
     """
-
-    low: int
-    high: int
-    small: str | int
-    base: int
-    complementary: bool
-    source: str
-
-
-POLICIES: dict[str, Policy] = {
-    "nhs": Policy(
-        1,
-        7,
-        MASK,
-        5,
-        False,
-        "NHS Digital, Hospital Episode Statistics (HES) Analysis Guide: small numbers, 1-7 and rounding to 5",
-    ),
-    "cms-11": Policy(
-        1,
-        10,
-        MASK,
-        1,
-        True,
-        "Centers for Medicare & Medicaid Services, Cell Size Suppression Policy: no cell of 1-10, nor derivable",
-    ),
-    "research-10": Policy(
-        1, 9, MASK, 1, True, "Handbook on Statistical Disclosure Control for Outputs (SDAP): minimum cell count 10"
-    ),
-    "eurostat": Policy(
-        1,
-        7,
-        5,
-        10,
-        False,
-        "Eurostat, Integrated Farm Statistics Manual 9.1.2, from 2023: 1-7 as 5, others to the nearest 10",
-    ),
-}
+    rule = policy_named(name).cells
+    if rule is None:
+        tables = [policy.id for policy in policies().values() if policy.cells]
+        raise PlanError(f"{name} is not about tables.", "Those are: " + ", ".join(tables) + ".", "no-policy")
+    return rule
 
 
 def apply(
     crosstab: Crosstab,
-    policy: Policy,
+    policy: CellRule,
     margins: str | None = None,
     derived: Derived | None = None,
     subtotals: Subtotals | None = None,
@@ -91,7 +56,7 @@ def apply(
     if policy.complementary:
         names = [crosstab.columns[place] for place in counts]
         relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
-        small = _protected(grid, small, relations)
+        small = _protected(grid, small, relations, zeros=policy.low == 0)
     shown = _shown(grid, small, policy)
     return _with_ratios(crosstab, shown, counts, ratios)
 
@@ -101,18 +66,24 @@ def _check_counts(grid: Grid) -> None:
         raise DataError("a cell of the crosstab is not a count.", "Name percentages in derived=.", "not-a-count")
 
 
-def _protected(grid: Grid, small: Mask, relations: Relations) -> Mask:
-    """The small cells, and those that must be masked with them; zeros are shown, so a masked cell is at least 1."""
+def _protected(grid: Grid, small: Mask, relations: Relations, zeros: bool) -> Mask:
+    """The small cells, and those that must be masked with them.
+
+    Args:
+        zeros: Whether zeros are masked, too; where they are shown, a masked cell is known to be at least 1.
+    """
     if not small.any() or not len(relations):
         return small
     values, unsafe = grid.ravel(), small.ravel()
-    status = np.where(unsafe, Status.UNSAFE, np.where(values == 0, Status.PUBLISH, Status.SAFE)).astype(np.int8)
+    status = np.where(unsafe, Status.UNSAFE, np.where((values == 0) & (not zeros), Status.PUBLISH, Status.SAFE)).astype(
+        np.int8
+    )
     table = make_table(
         values,
         relations,
         status=status,
-        bounds=Bounds(np.where(values > 0, 1.0, 0.0), np.full(len(values), np.inf)),
-        reach=Reach(np.where(unsafe & (values > 1), 1.0, 0.0), np.where(unsafe, 1.0, 0.0)),
+        bounds=Bounds(np.where((values > 0) & (not zeros), 1.0, 0.0), np.full(len(values), np.inf)),
+        reach=Reach(np.where(unsafe & (values > (0 if zeros else 1)), 1.0, 0.0), np.where(unsafe, 1.0, 0.0)),
         costs=values + 1.0,
     )
     table = _possible(table)
@@ -140,7 +111,7 @@ def _audit(table: Table, masked: Mask) -> None:
         raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
 
 
-def _shown(grid: Grid, masked: Mask, policy: Policy) -> list[list[Any]]:
+def _shown(grid: Grid, masked: Mask, policy: CellRule) -> list[list[Any]]:
     rounded = np.floor(grid / policy.base + 0.5) * policy.base
     return [
         [policy.small if hit else int(value) for value, hit in zip(values, hits, strict=True)]

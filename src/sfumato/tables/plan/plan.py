@@ -3,14 +3,16 @@
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from sfumato.delimited import DecimalMark, Dialect
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import (
+    Choice,
     Conversion,
     Either,
     Integer,
@@ -26,6 +28,7 @@ from sfumato.shapes.shapes import (
 )
 from sfumato.tables.plan import rules
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
+from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
 Texts = tuple[str, ...]
@@ -43,7 +46,7 @@ class TableSource:
     source: Annotated[str | None, Note("file with one row for each cell")] = None
     value: Annotated[str, Note("column with the values")] = "value"
     group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
-    separator: str | None = None
+    separator: Annotated[str | None, Note("of its files; found out unless given")] = None
     decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
     frequency: Annotated[str | None, Note("column with the number of respondents")] = None
     contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
@@ -83,7 +86,7 @@ class Dimension:
     """One dimension: level columns from the top down, or one column, flat or with a hierarchy file."""
 
     levels: Annotated[Texts, Note("level columns from the top down", at_least=1)] = ()
-    column: str | None = None
+    column: Annotated[str | None, Note("the column with the codes, instead of levels")] = None
     hierarchy: Annotated[str | None, Note("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
 
@@ -105,9 +108,10 @@ DIMENSION = record_of(Dimension)
 class Crossing:
     """One of several tables that are protected together; microdata need no source."""
 
-    name: str
-    dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1)]
+    name: Annotated[str, Note("of the table, and of its folder")]
+    dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1, "its dimensions by their names")]
     source: Annotated[str | None, Note("file with the cells")] = None
+    base: Annotated[float | None, Note("base of rounding, instead of the method's", minimum=1e-9)] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +148,9 @@ class MethodChoice:
 class Protection:
     """How far the range of an unsafe cell must reach: absolute, or in percent of its value."""
 
-    lower: Positive = None
-    upper: Positive = None
-    percent: Positive = None
+    lower: Annotated[float | None, Note("below the value", minimum=0)] = None
+    upper: Annotated[float | None, Note("above the value", minimum=0)] = None
+    percent: Annotated[float | None, Note("of the value, to each side", minimum=0)] = None
 
     def __post_init__(self) -> None:
         if (self.percent is None) == (self.lower is None and self.upper is None):
@@ -198,9 +202,9 @@ class Attackers:
 class Output:
     """What the published table looks like."""
 
-    columns: Literal["plain", "original"] = "plain"
-    prefix: str | None = None
-    language: Literal["en", "de"] = "en"
+    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
+    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
+    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +215,7 @@ class TablePlan:
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
     primary: tuple[rules.Rule, ...] = ()
     method: MethodChoice = field(default_factory=MethodChoice)
+    perturbation: Perturbation | None = None
     protection: Protection | None = None
     attacker: AttackerModel = field(default_factory=AttackerModel)
     attackers: Attackers = field(default_factory=Attackers)
@@ -237,7 +242,9 @@ class TablePlan:
         for rule in self.primary:
             if isinstance(rule, GroupDisclosure) and not any(rule.dimension in own for own in crossed):
                 raise ValueError(f'rule group-disclosure: there is no dimension "{rule.dimension}".')
-        if not by_cells and not self.primary:
+        if self.previous and self.perturbation is not None:
+            raise ValueError("previous goes with masks: changed numbers are the same again by their keys or secret.")
+        if not by_cells and not self.primary and not isinstance(self.perturbation, UNRULED):
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
 
     @property
@@ -292,8 +299,15 @@ def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
     if "previous" in plain:
         plain["previous"] = [_moved(path, plan.folder, folder) for path in plain["previous"]]
     # The method with every choice that was left open.
-    method = {key: value for key, value in asdict(plan.method).items() if value is not None}
-    return plain | {"method": method}
+    return plain | {"method": _method_dict(plan)}
+
+
+def _method_dict(plan: TablePlan) -> dict[str, Any]:
+    chosen = plan.perturbation or plan.method
+    record = METHOD if plan.perturbation is None else PERTURBATIONS[chosen.name]
+    keys = {record.attribute(key): key for key in reversed(list(record.keys))}
+    options = {keys[name]: value for name, value in asdict(chosen).items() if value is not None and name != "secret"}
+    return {"name": chosen.name} | options
 
 
 def _crossing(crossing: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
@@ -329,6 +343,8 @@ def _make_plan(**entries: Any) -> TablePlan:
     short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
     if short:
         entries["output"] = replace(entries.get("output", Output()), **short)
+    if isinstance(entries.get("method"), Perturbation):
+        entries["perturbation"] = entries.pop("method")
     insiders = entries["method"].insiders if "method" in entries else None
     if insiders is not None and "attackers" not in entries:
         entries["attackers"] = Attackers(respondents=insiders, holdings=insiders, persons=insiders)
@@ -343,7 +359,7 @@ RULES: dict[str, Record[Any]] = {
     GroupDisclosure.name: record_of(GroupDisclosure),
     **{kind.name: record_of(kind) for kind in (rules.Holdings, rules.Request, rules.StatusColumn, rules.Waiver)},
 }
-TABLE = record_of(TableSource)
+TABLE = record_of(TableSource, "where the cells are")
 # Keys of a table that name files, or columns of the microdata.
 FILE_KEYS = ("source", "microdata", "weight", "holding", "cells", "relations")
 CROSSING = record_of(Crossing)
@@ -358,21 +374,26 @@ METHOD = Record(
     },
     MethodChoice,
 )
-PROTECTION = record_of(Protection)
-ATTACKER = record_of(AttackerModel)
-ATTACKERS = record_of(Attackers)
-_OUTPUT = record_of(Output)
+PROTECTION = record_of(Protection, "how far the range of an unsafe cell must reach")
+ATTACKER = record_of(AttackerModel, "what anyone is taken to know")
+ATTACKERS = record_of(Attackers, "who attacks")
+_OUTPUT = record_of(Output, "what the published table looks like")
+_MASKING = replace(METHOD, keys={name: key for name, key in METHOD.keys.items() if name != "name"})
+METHODS: dict[str, Record[Any]] = {
+    **{name: replace(_MASKING, make=partial(MethodChoice, name=name)) for name in get_args(Method)},
+    **PERTURBATIONS,
+}
 # By its name alone, or with its options.
-_BY_NAME = Conversion(_OPTIONS["name"].shape, lambda name: MethodChoice(name=name))
-_METHOD = Either((((str,), _BY_NAME), ((Mapping,), METHOD)))
+_BY_NAME = Conversion(Choice(get_args(Method)), lambda name: METHODS[name].make())
+_METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))), "how the table is made safe")
 PLAN = Record(
     {
-        "version": Key(Integer(minimum=1, maximum=1), True),
+        "version": Key(Integer(1, 1, "of the language of plans"), True),
         "table": Key(TABLE, True),
-        "dimensions": Key(MapOf(DIMENSION)),
+        "dimensions": Key(MapOf(DIMENSION, about="the dimensions of the table by their names")),
         "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
         "previous": Key(ListOf(Text(), 1, "release folders of what was published before")),
-        "primary": Key(ListOf(Tagged("rule", RULES))),
+        "primary": Key(ListOf(Tagged("rule", RULES), about="which cells are unsafe by themselves")),
         "method": Key(_METHOD),
         "protection": Key(PROTECTION),
         "attacker": Key(ATTACKER),

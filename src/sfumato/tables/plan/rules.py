@@ -19,10 +19,10 @@ from sfumato.tables.plan.facts import Facts, Level
 
 # Safety margin, in percent of the value, of rules that imply none themselves.
 DEFAULT_PERCENT = 10.0
-AtLeastOne = Annotated[float, Note(minimum=1)]
-Many = Annotated[int, Note(minimum=1)]
-Positive = Annotated[float, Note(minimum=0)]
-Marks = Annotated[tuple[TextOrNumber, ...], Note(at_least=1)]
+Least = Annotated[float, Note("cells with fewer, but not none, are unsafe", minimum=1)]
+Many = Annotated[int, Note("how many of the largest contributions count together", minimum=1)]
+Marks = Annotated[tuple[TextOrNumber, ...], Note("marks of the cells that are meant", at_least=1)]
+MarkColumn = Annotated[str, Note("the column with the marks")]
 At = Annotated[Level, Note("whose contributions are looked at, where the table has both")]
 
 
@@ -57,8 +57,8 @@ class Range:
     """Finest cells from `min` to `max` are unsafe; everyone learns that range, and no more than it."""
 
     name: ClassVar[str] = "range"
-    min: float
-    max: float
+    min: Annotated[float, Note("the least value that is unsafe")]
+    max: Annotated[float, Note("the greatest value that is unsafe")]
 
     def __post_init__(self) -> None:
         if self.min >= self.max:
@@ -75,7 +75,7 @@ class Frequency:
     """Cells with 1 to `min` - 1 respondents are unsafe (counts must not be known within 1, sums within 10 %)."""
 
     name: ClassVar[str] = "frequency"
-    min: AtLeastOne
+    min: Least
 
     def apply(self, facts: Facts) -> Judgment:
         respondents = facts.respondents("frequency")
@@ -89,7 +89,7 @@ class ZeroUnsafe:
     """Cells of value 0 are unsafe: nobody may learn that there is nothing; the range must reach `margin`."""
 
     name: ClassVar[str] = "zero-unsafe"
-    margin: Positive = 1.0
+    margin: Annotated[float, Note("how far above 0 the range must reach", minimum=0)] = 1.0
 
     def apply(self, facts: Facts) -> Judgment:
         unsafe = facts.values == 0
@@ -102,7 +102,7 @@ class Dominance:
 
     name: ClassVar[str] = "dominance"
     n: Many
-    k: Annotated[float, Note(minimum=1, maximum=100)]
+    k: Annotated[float, Note("percent of the cell that they must not exceed", minimum=1, maximum=100)]
     level: At = "holding"
 
     def apply(self, facts: Facts) -> Judgment:
@@ -117,8 +117,8 @@ class PriorPosterior:
     percent."""
 
     name: ClassVar[str] = "p-percent"
-    p: Positive
-    q: Positive = 100.0
+    p: Annotated[float, Note("percent within which nobody may know the largest contribution", minimum=0)]
+    q: Annotated[float, Note("percent within which everyone knew it before", minimum=0)] = 100.0
     n: Many = 1
     level: At = "holding"
 
@@ -139,7 +139,7 @@ class Holdings:
     """Cells with 1 to `min` - 1 holdings are unsafe."""
 
     name: ClassVar[str] = "holdings"
-    min: AtLeastOne
+    min: Least
 
     def apply(self, facts: Facts) -> Judgment:
         if facts.holdings is None:
@@ -153,8 +153,10 @@ class Request:
     """Cells whose largest contributor asked for protection and has at least `share` percent of the value."""
 
     name: ClassVar[str] = "request"
-    column: str
-    share: Annotated[float, Note(minimum=0, maximum=100)] = 0.0
+    column: Annotated[str, Note("the column that says so")]
+    share: Annotated[
+        float, Note("percent of the cell that the largest contributor must have", minimum=0, maximum=100)
+    ] = 0.0
     level: At = "holding"
 
     def apply(self, facts: Facts) -> Judgment:
@@ -171,9 +173,9 @@ class StatusColumn:
     """A column says which cells are unsafe and which must be published; all other marks are safe."""
 
     name: ClassVar[str] = "status"
-    column: str
+    column: MarkColumn
     unsafe: Marks = ("u", "unsafe")
-    publish: tuple[TextOrNumber, ...] = ("z", "publish")
+    publish: Annotated[tuple[TextOrNumber, ...], Note("marks of cells that must be published")] = ("z", "publish")
 
     def apply(self, facts: Facts) -> Judgment:
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
@@ -186,7 +188,7 @@ class Waiver:
     """Cells whose respondents agreed to publication: safe, whatever the other rules say."""
 
     name: ClassVar[str] = "waiver"
-    column: str
+    column: MarkColumn
     marks: Marks = ("1", "true", "yes", "y", "x")
 
     def apply(self, facts: Facts) -> Judgment:

@@ -5,6 +5,7 @@ import re
 from nicegui import ui
 
 from sfumato.manual import pages, title
+from sfumato.reference.pages import written
 from sfumato.report.page.html_parts import definitions
 from sfumato.report.release.sign_off import glossary_entries
 from sfumato.web import components
@@ -25,11 +26,19 @@ def build(shell: Shell) -> None:
         ui.html(definitions(entries), sanitize=False).classes("sf-glossary")
     with components.card(words["sign.glossary"]):
         ui.html(definitions(glossary_entries(words)), sanitize=False).classes("sf-glossary")
-    shelf = pages()
-    if shelf:
+    if pages():
         with components.card(words["help_documents"]):
-            for path in shelf.values():
-                with ui.expansion(title(path)).classes("w-full"):
-                    ui.markdown(
-                        _PICTURE.sub("", path.read_text(encoding="utf-8")), extras=["tables", "fenced-code-blocks"]
-                    )
+            for name, path in pages().items():
+                _page(name, title(path))
+
+
+def _page(name: str, called: str) -> None:
+    """A page of the documentation, which is set out when it is first opened."""
+    shown = ui.expansion(called).classes("w-full")
+
+    def open_it() -> None:
+        if shown.value and not shown.default_slot.children:
+            with shown:
+                ui.markdown(_PICTURE.sub("", written(name)), extras=["tables", "fenced-code-blocks"])
+
+    shown.on_value_change(open_it)

@@ -23,6 +23,7 @@ METHODS = (
     "samarati",
     "greedy",
     "exhaustive",
+    "safepub",
 )
 PUBLISHED_ROLES = ("sensitive", "insensitive")
 # Percent of the rows that can be withheld on the page; K-Optimize puts a price on each and may withhold all.

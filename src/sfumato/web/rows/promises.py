@@ -29,6 +29,7 @@ STARTS: dict[str, Values] = {
     "individual-risk": {"threshold": 0.01},
     "global-risk": {"threshold": 0.01},
     "population-uniqueness": {"threshold": 0.01},
+    "differential-privacy": {"epsilon": 2.0, "delta": 1e-5},
 }
 MOST_VALUES = 500
 POPULATION_PREFIX = "population-"

@@ -1,0 +1,80 @@
+"""`sfumato check`: holds a file against a policy, clause by clause; exit 1 when one fails."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.options import AsJson, Quiet, Separator, names
+from sfumato.cli.progress import show
+from sfumato.errors import STATUS, PlanError
+
+
+def command(
+    data: Annotated[Path | None, typer.Argument(help="A release folder, or a file of rows or of a table.")] = None,
+    policy: Annotated[str | None, typer.Option(help="The policy's id, for example hipaa-safe-harbor.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="The plan behind the rows.")] = None,
+    quasi_identifiers: Annotated[str | None, typer.Option(help="Columns that others may know, with commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, with commas between.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="Another value: CLAUSE=NUMBER.")] = None,
+    attest: Annotated[list[str] | None, typer.Option(help="Who attests a clause: CLAUSE=WHO; no denies it.")] = None,
+    population: Annotated[Path | None, typer.Option(help="People of ZIP areas: columns zip3 and people.")] = None,
+    code_column: Annotated[str | None, typer.Option(help="A code for re-identification, for people to judge.")] = None,
+    today: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day by which ages count.")] = None,
+    separator: Separator = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the policies.")] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> int:
+    """Hold a file against a policy; exit 1 when a clause fails."""
+    if list_:
+        return _list(json)
+    if data is None or policy is None:
+        raise PlanError(
+            "a file and a policy are needed.", "sfumato check FILE --policy NAME; --list names them.", "use"
+        )
+    from sfumato.pipelines.policies.check import check
+    from sfumato.report.policy import text
+
+    verdict = check(
+        data,
+        policy,
+        plan=plan,
+        quasi_identifiers=names(quasi_identifiers),
+        sensitive=names(sensitive),
+        values={name: _number(name, value) for name, value in _pairs(set_).items()},
+        attested=_pairs(attest),
+        population=population,
+        code_column=code_column,
+        today=None if today is None else today.date(),
+        separator=separator,
+    )
+    if not quiet:
+        show(text(verdict), verdict.to_dict(), json)
+    return 0 if verdict.holds else STATUS["promise"].exit
+
+
+def _list(json: bool) -> int:
+    from sfumato.policies.presets import policies
+
+    entries = policies().values()
+    lines = "".join(f"{policy.id:27} {policy.about:7} {policy.title}\n" for policy in entries)
+    show(lines, [{"policy": policy.id, "about": policy.about, "title": policy.title} for policy in entries], json)
+    return 0
+
+
+def _pairs(texts: list[str] | None) -> dict[str, str]:
+    """Pairs of a name and what is said of it."""
+    pairs = [text.partition("=") for text in texts or ()]
+    for name, equals, value in pairs:
+        if not (name and equals and value):
+            raise PlanError("a clause and its value are written CLAUSE=VALUE.", "For example k=3.", "use")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise PlanError(f"the value of {name} is no number.", "For example k=3.", "use") from None

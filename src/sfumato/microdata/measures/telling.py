@@ -1,0 +1,117 @@
+"""Telling columns: published columns that give a quasi-identifier away more finely than its published label does.
+
+The grade of a pupil nearly tells the year of birth. Published as it is beside a birth year of eight years, it undoes
+these: whoever knows the birth year knows the grade, and by it tells the rows of a class apart. Measured by guesses: the
+value of each row is guessed to be the one that most *other* rows with the same label have, once by the label alone,
+once by the label and the further column. Since a row does not help to guess itself, a column of which every row has its
+own value tells nothing. The share of wrong guesses that the column takes away is the lambda of Goodman and Kruskal
+(1954, https://doi.org/10.1080/01621459.1954.10501231), leaving one out.
+
+It does not see two columns that tell a quasi-identifier together and neither alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.classes import Counts, Histogram
+
+Integers = npt.NDArray[np.int64]
+# A column tells a quasi-identifier where so many guesses by it are right, and it takes away so many of the wrong ones.
+RIGHT, LESS_WRONG = 0.75, 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """A published column that gives a quasi-identifier away.
+
+    Attributes:
+        level: The finest level of the quasi-identifier that it gives away.
+        by_label: The share of rows whose value at that level is guessed right by the published label alone.
+        with_column: The same share with the column known, too.
+    """
+
+    column: str
+    quasi_identifier: str
+    level: int
+    by_label: float
+    with_column: float
+
+
+def tells(table: FrequencyTable, column: str, labels: Integers | None = None, kept: Counts | None = None) -> list[Tell]:
+    """The quasi-identifiers that a sensitive column of a table gives away.
+
+    Args:
+        labels: For each combination and quasi-identifier the code of its published label; none where nothing is
+            published yet.
+        kept: For each combination 1 where it is published, else 0.
+    """
+    content = table.sensitive[column]
+    weights = content.counts if kept is None else content.counts * kept[content.owners]
+    return [
+        tell
+        for place in range(len(table.columns))
+        if (tell := _tell(table, place, column, content, weights, None if labels is None else labels[:, place]))
+    ]
+
+
+def _tell(
+    table: FrequencyTable, place: int, column: str, content: Histogram, weights: Counts, labels: Integers | None
+) -> Tell | None:
+    """The finest level of a quasi-identifier that a column gives away, if there is one."""
+    ladder, owners = table.ladders[place], content.owners
+    raw = table.codes[owners, place].astype(np.int64)
+    label = np.zeros(len(raw), np.int64) if labels is None else labels[owners].astype(np.int64) + 1
+    # Rows that are alike are taken together once for all levels.
+    label, value, raw, rows = _together(label, content.values.astype(np.int64), raw, weights)
+    both = label * max(content.size, 1) + value
+    for level, by_label, with_column in _shares(ladder.codes[:-1], label, both, raw, rows):
+        if with_column >= RIGHT and with_column - by_label >= LESS_WRONG * (1 - by_label) > 0:
+            return Tell(column, table.columns[place], level, by_label, with_column)
+    return None
+
+
+def _together(label: Integers, value: Integers, raw: Integers, rows: Counts) -> tuple[Integers, ...]:
+    sizes = int(value.max(initial=0)) + 1, int(raw.max(initial=0)) + 1
+    keys, owners = np.unique((label * sizes[0] + value) * sizes[1] + raw, return_inverse=True)
+    added = np.bincount(owners, weights=rows, minlength=len(keys)).astype(np.int64)
+    rest, raw = np.divmod(keys, sizes[1])
+    label, value = np.divmod(rest, sizes[0])
+    return label, value, raw, added
+
+
+def _shares(
+    levels: tuple[npt.NDArray[np.int32], ...], label: Integers, both: Integers, raw: Integers, rows: Counts
+) -> Iterator[tuple[int, float, float]]:
+    """For each level the share of right guesses by the label, and by label and column together."""
+    for level, codes in enumerate(levels):
+        values = codes[raw].astype(np.int64)
+        yield level, right_guesses(label, values, rows), right_guesses(both, values, rows)
+
+
+def right_guesses(groups: Integers, values: Integers, rows: Counts) -> float:
+    """The share of rows whose value most of the other rows of their group have; a tie is half a guess.
+
+    >>> ones = np.ones(4, np.int64)
+    >>> right_guesses(np.array([0, 0, 0, 1]), np.array([7, 7, 7, 8]), ones)
+    0.75
+    """
+    total = int(rows.sum())
+    if not total:
+        return 0.0
+    keys, owners = np.unique(groups * (int(values.max()) + 1) + values, return_inverse=True)
+    counts = np.bincount(owners, weights=rows, minlength=len(keys))
+    first = np.ones(len(keys), bool)
+    first[1:] = np.diff(keys // (int(values.max()) + 1)) > 0
+    starts = np.flatnonzero(first)
+    most = np.maximum.reduceat(counts, starts)
+    at_most = np.flatnonzero(counts == np.repeat(most, np.diff(np.append(starts, len(keys)))))
+    group = np.searchsorted(starts, at_most, side="right") - 1
+    counts[at_most[np.unique(group, return_index=True)[1]]] = 0
+    second = np.maximum.reduceat(counts, starts)
+    certain = most - 1 > second
+    tied = (most - 1 == second) & (second > 0)
+    return float((most * certain).sum() + (most * tied).sum() / 2) / total

@@ -1,0 +1,215 @@
+"""SafePub: rows are sampled by chance, generalized to levels that are named or drawn, and small classes withheld.
+
+Bild, R., Kuhn, K. A., Prasser, F. (2018), https://doi.org/10.1515/popets-2018-0004. Where the lattice is small, one
+draw of the exponential mechanism among all nodes takes the whole epsilon of the search; else nodes are tried from the
+top down, one draw a step and a last one among those tried, each with its part.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from sfumato.errors import PlanError, UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import Grouper, Node
+from sfumato.microdata.methods.class_labels import recode_classes
+from sfumato.microdata.methods.result import Progress, Result
+from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+from sfumato.microdata.plan.methods import SafePub
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.division import division_of
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
+
+# Lattices up to so many nodes are looked at as a whole.
+MOST_NODES = 20_000
+
+
+def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progress | None = None) -> Result:
+    """The recoding of a sample at the levels that are named or drawn."""
+    promise = next(model for model in plan.privacy if isinstance(model, DifferentialPrivacy))
+    draw = np.random.default_rng(plan.drawing_seed)
+    sample = draw.binomial(table.counts, promise.sampling).astype(np.int64)
+    choice = _Choice(plan, _sampled(table, sample), promise)
+    node = _named_node(method, table) if method.levels else choice.node(draw, method.steps, progress)
+    recoding = _recoding(plan, table, node, sample, promise.k)
+    score = choice.score(node)
+    kept = int(recoding.sizes[~recoding.suppressed].sum())
+    if not kept:
+        raise UnattainableError(
+            f"no class has {promise.k} of the drawn rows.",
+            "Ask for a greater epsilon or delta, or for coarser levels; small data cannot be published this way.",
+            "rows",
+        )
+    figures = {
+        "epsilon": promise.epsilon,
+        "delta": promise.delta,
+        "epsilon_of_search": promise.search_epsilon,
+        "epsilon_of_rows": promise.rows_epsilon,
+        "sampling_probability": promise.sampling,
+        "k": promise.k,
+        "sampled_rows": int(sample.sum()),
+        "published_rows": kept,
+    }
+    return Result(
+        recoding,
+        "precision",
+        -score / max(choice.rows * choice.columns, 1),
+        {},
+        False,
+        choice.checked,
+        choice.nodes,
+        dict(zip(table.columns, node, strict=True)),
+        remarks=_remarks(plan, promise),
+        details={"differential_privacy": figures},
+    )
+
+
+class _Choice:
+    """What nodes are worth to an analyst, and the draw among them.
+
+    The score of a node is minus what its rows lose: a published row the share of all levels that each column was
+    lifted by, a withheld one everything. One row more changes it by at most (k - 1) times the number of columns, where
+    it makes a class large enough: levels and their number do not depend on the data.
+    """
+
+    def __init__(self, plan: Plan, table: FrequencyTable, promise: DifferentialPrivacy) -> None:
+        self.promise = promise
+        self.rows = table.rows
+        self.columns = len(table.columns)
+        self.grouper = Grouper(table)
+        heights = [ladder.height - 1 for ladder in table.ladders]
+        plans = [plan.columns[name] for name in table.columns]
+        self.low = tuple(column.min_level for column in plans)
+        self.high = tuple(
+            top if column.max_level is None else min(column.max_level, top)
+            for column, top in zip(plans, heights, strict=True)
+        )
+        self.heights = np.maximum(np.array(heights), 1)
+        self.sensitivity = max(promise.k - 1, 1) * self.columns
+        self.nodes = prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
+        self.checked = 0
+
+    def node(self, draw: np.random.Generator, steps: int, progress: Progress | None) -> Node:
+        """A node, drawn by the exponential mechanism with the epsilon of the search."""
+        if self.nodes <= MOST_NODES:
+            ends = zip(self.low, self.high, strict=True)
+            nodes: list[Node] = list(product(*(range(low, high + 1) for low, high in ends)))
+            return self._drawn(draw, nodes, [self.score(node) for node in nodes], self.promise.search_epsilon)
+        return self._walk(draw, steps, progress)
+
+    def _walk(self, draw: np.random.Generator, steps: int, progress: Progress | None) -> Node:
+        """Nodes tried from the top down, the next always drawn among those below the ones tried."""
+        epsilon = self.promise.search_epsilon / (steps + 1)
+        tried = {self.high: self.score(self.high)}
+        open_nodes = self._scores(self._below(self.high), tried)
+        for step in range(steps):
+            if not open_nodes:
+                break
+            node = self._drawn(draw, [*open_nodes], [*open_nodes.values()], epsilon)
+            tried[node] = open_nodes.pop(node)
+            open_nodes |= self._scores(self._below(node), tried | open_nodes)
+            if progress is not None:
+                progress(step + 1, steps)
+        return self._drawn(draw, [*tried], [*tried.values()], epsilon)
+
+    def _scores(self, nodes: Iterable[Node], known: dict[Node, float]) -> dict[Node, float]:
+        return {node: self.score(node) for node in nodes if node not in known}
+
+    def _below(self, node: Node) -> list[Node]:
+        return [
+            (*node[:place], level - 1, *node[place + 1 :])
+            for place, level in enumerate(node)
+            if level > self.low[place]
+        ]
+
+    def _drawn(self, draw: np.random.Generator, nodes: Sequence[Node], scores: Sequence[float], epsilon: float) -> Node:
+        """One of some nodes, each with a likelihood that grows exponentially with its score."""
+        noise = draw.gumbel(size=len(nodes))
+        return nodes[int(np.argmax(np.array(scores) * epsilon / (2 * self.sensitivity) + noise))]
+
+    def score(self, node: Node) -> float:
+        """Minus what the sampled rows lose at a node."""
+        self.checked += 1
+        sizes = self.grouper.at(node).sizes
+        kept = float(sizes[sizes >= self.promise.k].sum())
+        lifted = float((np.array(node) / self.heights).sum())
+        return -(kept * lifted + (self.rows - kept) * self.columns)
+
+
+def _sampled(table: FrequencyTable, sample: Counts) -> FrequencyTable:
+    """The table of the sampled rows alone."""
+    present = np.flatnonzero(sample)
+    return replace(table, codes=table.codes[present], counts=sample[present], sensitive={}, sensitive_values={})
+
+
+def _named_node(method: SafePub, table: FrequencyTable) -> Node:
+    node = tuple(method.levels[name] for name in table.columns)
+    for name, level, ladder in zip(table.columns, node, table.ladders, strict=True):
+        if level >= ladder.height:
+            top = ladder.height - 1
+            raise PlanError(f"method.levels.{name}: the hierarchy's highest level is {top}.", code="level")
+    return node
+
+
+def _recoding(plan: Plan, table: FrequencyTable, node: Node, sample: Counts, k: int) -> ClassRecoding:
+    """Sampled rows in classes of at least k; all others withheld together."""
+    grouper = Grouper(table)
+    grouped, owners = grouper.rolled_with_owners(node)
+    classes = grouper.labels(grouped)
+    sizes = np.bincount(owners, weights=sample, minlength=len(classes)).astype(np.int64)
+    kept = sizes >= k
+    withheld = int(kept.sum())
+    places = np.where(kept, np.cumsum(kept) - 1, withheld)[owners]
+    labels: list[Labels] = [
+        (*ladder.labels[level], *(() if STAR in ladder.labels[level] else (STAR,)))
+        for ladder, level in zip(table.ladders, node, strict=True)
+    ]
+    drawn = np.where(places == withheld, 0, sample)
+    combinations, owners_of_shares, rows = _shares(places, drawn, table.counts, withheld)
+    division = division_of(plan.secret, table, combinations, owners_of_shares, rows)
+    first = np.where(drawn > 0, places, withheld)
+    recoding = recode_classes(table, first, labels, np.ascontiguousarray(classes[kept]), division)
+    missing = int(owners_of_shares.max(initial=0)) >= len(recoding.sizes)
+    if missing:
+        recoding = _with_withheld_class(recoding)
+    together = np.bincount(owners_of_shares, weights=rows, minlength=len(recoding.sizes)).astype(np.int64)
+    return replace(recoding, sizes=together)
+
+
+def _shares(places: Counts, drawn: Counts, counts: Counts, withheld: int) -> tuple[Counts, Counts, Counts]:
+    """Side by side the combination, the class and the rows of what is published and of what is withheld, sorted."""
+    every = np.arange(len(counts))
+    combinations = np.repeat(every, 2)
+    owners = np.column_stack([places, np.full(len(every), withheld)]).reshape(-1)
+    rows = np.column_stack([drawn, counts - drawn]).reshape(-1)
+    some = rows > 0
+    return combinations[some], owners[some], rows[some]
+
+
+def _with_withheld_class(recoding: ClassRecoding) -> ClassRecoding:
+    """The recoding with a class of withheld rows, where no combination has it as its first."""
+    stars = np.array([labels.index(STAR) for labels in recoding.labels], np.int32)
+    return replace(
+        recoding,
+        classes=np.vstack([recoding.classes, stars]),
+        suppressed=np.append(recoding.suppressed, True),
+        sizes=np.append(recoding.sizes, 0),
+    )
+
+
+def _remarks(plan: Plan, promise: DifferentialPrivacy) -> tuple[str, ...]:
+    remarks = (
+        f"Differential privacy ({promise.epsilon:g}, {promise.delta:g}) is promised of the data file alone, for each "
+        "row: the reports tell of the raw rows and stay in the house. Another release of the same rows adds its "
+        "epsilon and delta to these.",
+    )
+    if plan.seed is None:
+        return remarks
+    return (
+        *remarks,
+        "The plan names its seed: who knows it knows which rows were drawn, and nothing is promised then.",
+    )

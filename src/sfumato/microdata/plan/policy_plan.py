@@ -1,0 +1,46 @@
+"""The policy that a plan names: what the release is held against, and what the plan leaves open is chosen by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from sfumato.policies.presets import policy_ids
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import Choice, Conversion, Either, MapOf, Number, Text
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPlan:
+    """A policy with what the user says to it.
+
+    Attributes:
+        values: Other values for clauses, by name; attested: who attests clauses that nobody can measure.
+        zip_population: A file with the columns zip3 and people, relative to the plan.
+        code_column: The column with a code for re-identification.
+    """
+
+    name: Annotated[str, Choice(policy_ids(), "the policy's id")]
+    values: Annotated[Mapping[str, float], MapOf(Number(), about="other values for clauses")] = field(
+        default_factory=dict
+    )
+    attested: Annotated[Mapping[str, str], MapOf(Text(), about="who attests clauses that nobody can measure")] = field(
+        default_factory=dict
+    )
+    zip_population: Annotated[str | None, Note("file with the columns zip3 and people, relative to the plan")] = None
+    code_column: Annotated[str | None, Note("column with a code for re-identification")] = None
+
+
+POLICY_RECORD = record_of(PolicyPlan)
+
+
+def _made(value: Any) -> PolicyPlan:
+    return PolicyPlan(value) if isinstance(value, str) else value
+
+
+POLICY = Conversion(
+    Either(
+        (((str,), Choice(policy_ids())), ((Mapping,), POLICY_RECORD)),
+        "the policy that chooses what the plan leaves open, and that the release is held against",
+    ),
+    _made,
+)

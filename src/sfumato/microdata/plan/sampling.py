@@ -1,0 +1,63 @@
+"""What a plan for differential privacy must be, so that the promise is true of the file that is published."""
+
+from sfumato.errors import Fault, did_you_mean
+from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+from sfumato.microdata.plan.methods import SafePub
+from sfumato.microdata.plan.model import Plan
+
+
+def sampling_faults(plan: Plan) -> list[Fault]:
+    """Faults of a plan that promises differential privacy, or samples rows."""
+    promises = [model for model in plan.privacy if isinstance(model, DifferentialPrivacy)]
+    if isinstance(plan.method, SafePub) != bool(promises):
+        do = "Use privacy: {model: differential-privacy, …} and method: {name: safepub} together."
+        return [Fault("method.name", "differential privacy and safepub go together.", do)]
+    if not promises or not isinstance(plan.method, SafePub):
+        return []
+    faults = [*_level_faults(plan, plan.method, promises[0]), *_column_faults(plan)]
+    if len(plan.privacy) > 1:
+        do = "Its classes are large anyway; others would choose by the data what is withheld."
+        faults.append(Fault("privacy", "differential privacy goes with no other promise.", do))
+    if plan.output.suppressed != "drop":
+        faults.append(Fault("output.suppressed", "withheld rows must not be counted in the file.", "Use drop."))
+    if plan.output.order != "shuffle":
+        faults.append(Fault("output.order", "the order of the rows must not tell who was drawn.", "Use shuffle."))
+    if plan.data.on_missing == "any":
+        faults.append(Fault("data.on_missing", "any does not go with differential privacy.", "Use category or drop."))
+    return faults
+
+
+def _level_faults(plan: Plan, method: SafePub, promise: DifferentialPrivacy) -> list[Fault]:
+    """Faults of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
+    if not method.levels:
+        do = "Name method.levels, or give privacy.search a share of epsilon."
+        return [] if promise.search else [Fault("method.levels", "levels are drawn with no part of epsilon.", do)]
+    faults = [
+        Fault("method.levels", f'"{name}" is no quasi-identifier.', did_you_mean(name, plan.quasi_identifiers))
+        for name in method.levels
+        if name not in plan.quasi_identifiers
+    ]
+    faults.extend(
+        Fault("method.levels", f'the level of "{name}" is missing.', "Name all of them, or none.")
+        for name in plan.quasi_identifiers
+        if name not in method.levels
+    )
+    if promise.search:
+        faults.append(Fault("privacy.search", "levels that are named cost no epsilon.", "Say search: 0."))
+    return faults
+
+
+def _column_faults(plan: Plan) -> list[Fault]:
+    """Faults of columns that would tell more than sampled classes do."""
+    faults = []
+    for name, column in plan.columns.items():
+        at = f"columns.{name}"
+        if column.role in ("sensitive", "insensitive", "weight"):
+            do = "Every published column must be a quasi-identifier with a hierarchy; withhold others (identifier)."
+            faults.append(Fault(at, f"is {column.role}: its values would be published as they are.", do))
+        if column.role == "person":
+            do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
+            faults.append(Fault(at, "names persons, who may stand in several rows.", do))
+        if column.hierarchy is not None and not column.hierarchy.by_rule:
+            faults.append(Fault(at, "its hierarchy looks at the data.", "Name its start and end, or its length."))
+    return faults

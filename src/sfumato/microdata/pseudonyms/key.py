@@ -1,0 +1,56 @@
+"""The key of pseudonyms: what makes them, and turns them back."""
+
+from dataclasses import dataclass, field
+from hashlib import blake2b, sha256
+from secrets import token_bytes
+from typing import Any
+
+from sfumato.errors import PlanError
+
+KEY_BYTES = 64
+FORMAT_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class PseudonymKey:
+    """A key and the domain that it is for: equal identifiers have equal pseudonyms within a domain alone.
+
+    Attributes:
+        domain: Who works with these pseudonyms, for what: the pseudonymization domain.
+    """
+
+    domain: str
+    secret: bytes = field(repr=False)
+
+    @classmethod
+    def drawn(cls, domain: str) -> "PseudonymKey":
+        """A new key from the operating system."""
+        return cls(domain, token_bytes(KEY_BYTES))
+
+    @classmethod
+    def of_dict(cls, content: Any) -> "PseudonymKey":
+        """A key as its file holds it.
+
+        Raises:
+            PlanError: It is none.
+        """
+        try:
+            key = cls(str(content["domain"]), bytes.fromhex(content["key"]))
+        except (TypeError, KeyError, ValueError):
+            key = cls("", b"")
+        if len(key.secret) != KEY_BYTES:
+            raise PlanError("the key file of pseudonyms holds no key.", "Make one: sfumato pseudonyms new FILE", "key")
+        return key
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"version": 1, "domain": self.domain, "fingerprint": self.fingerprint, "key": self.secret.hex()}
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells keys apart without telling them."""
+        return sha256(b"sfumato pseudonyms" + self.secret).hexdigest()[:16]
+
+    def part(self, purpose: str, size: int) -> bytes:
+        """A key of its own for a purpose, within the domain."""
+        person = f"{purpose}\0{self.domain}".encode()
+        return blake2b(person, key=self.secret, digest_size=size).digest()

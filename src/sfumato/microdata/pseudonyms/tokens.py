@@ -1,0 +1,64 @@
+"""Keyed pseudonyms: a keyed hash of the identifier, and the identifier encrypted under it (AES-SIV, RFC 5297).
+
+Equal identifiers have equal pseudonyms, so that files can be joined; without the key nothing is learned of them but
+that they are equal, and about how long they are. A pseudonym of another key or domain is refused.
+"""
+
+import re
+from base64 import b32decode, b32encode
+from binascii import Error
+
+from sfumato.errors import DataError, missing_extra
+from sfumato.microdata.pseudonyms.key import KEY_BYTES, PseudonymKey
+
+# Lengths are hidden up to a multiple of this.
+BLOCK = 16
+# Two blocks at least, in letters and digits of base 32.
+TOKEN = re.compile(r"[a-z2-7]{52,}")
+
+
+class KeyedPseudonyms:
+    """Pseudonyms under a key."""
+
+    def __init__(self, key: PseudonymKey) -> None:
+        try:
+            from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+        except ImportError:
+            raise missing_extra("pseudonyms", "pseudonyms") from None
+        self._cipher = AESSIV(key.part("keyed", KEY_BYTES))
+
+    def hide(self, text: str) -> str:
+        """The pseudonym of an identifier."""
+        content = text.encode()
+        padding = BLOCK - len(content) % BLOCK
+        sealed = self._cipher.encrypt(content + bytes([padding]) * padding, None)
+        return b32encode(sealed).decode().rstrip("=").lower()
+
+    def reveal(self, pseudonym: str) -> str:
+        """The identifier behind a pseudonym.
+
+        Raises:
+            DataError: It is none of this key.
+        """
+        from cryptography.exceptions import InvalidTag
+
+        letters = pseudonym.upper()
+        try:
+            content = self._cipher.decrypt(b32decode(letters + "=" * (-len(letters) % 8)), None)
+        except (InvalidTag, Error, ValueError):
+            raise refused() from None
+        return content[: -content[-1]].decode()
+
+
+def is_token(text: str) -> bool:
+    """Whether a text looks like a keyed pseudonym.
+
+    >>> is_token("Huber"), is_token("a" * 52)
+    (False, True)
+    """
+    return TOKEN.fullmatch(text) is not None
+
+
+def refused() -> DataError:
+    """That a text is no pseudonym of a key."""
+    return DataError("this is no pseudonym of this key.", "Check the key file and the text.", "pseudonym")

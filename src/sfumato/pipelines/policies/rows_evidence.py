@@ -1,0 +1,155 @@
+"""What is measured of published rows for the clauses of a policy."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.names import check_header
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.published import classes_of
+from sfumato.policies.judgment import Measurement
+from sfumato.policies.safe_harbor.columns import Setting, identifiers_of
+from sfumato.policies.safe_harbor.values import is_bare_hash
+
+_NO_CLASSES = "no column is a quasi-identifier: name them, or give the plan."
+_NO_VALUES = "no column is sensitive: name it, or give the plan."
+_FREE_TEXT = "free text is searched for numbers, addresses and dates; names in it are not told: "
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which columns are quasi-identifiers and which are sensitive, and whether that was guessed."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    guessed: bool = False
+
+
+def profiles_of(engine: Engine) -> tuple[Profile, ...]:
+    """The columns of a file with their distinct values."""
+    return tuple(_profile(engine, name) for name in engine.columns)
+
+
+def _profile(engine: Engine, name: str) -> Profile:
+    counted = engine.count([name], Reading())
+    texts = [counted.values[0][code] for code in counted.codes[:, 0].tolist()]
+    pairs = list(zip(texts, counted.counts.tolist(), strict=True))
+    present = {text: rows for text, rows in pairs if text is not None}
+    return Profile(name, present, counted.rows, counted.rows - sum(present.values()))
+
+
+def roles_of(
+    engine: Engine,
+    profiles: Sequence[Profile],
+    plan: Plan | None,
+    quasi_identifiers: Sequence[str] | None,
+    sensitive: Sequence[str] | None,
+) -> Roles:
+    """The roles as the caller or the plan says them, or else as the columns look."""
+    for name in (*(quasi_identifiers or ()), *(sensitive or ())):
+        check_header([name], engine.columns)
+        if name not in engine.columns:
+            raise PlanError(f'the file has no column "{name}".', did_you_mean(name, engine.columns), "columns")
+    if quasi_identifiers or sensitive:
+        return Roles(tuple(quasi_identifiers or ()), tuple(sensitive or ()))
+    if plan is not None:
+        there = [name for name in plan.quasi_identifiers if name in engine.columns]
+        return Roles(tuple(there), tuple(name for name in plan.shown_sensitive if name in engine.columns))
+    roles = {profile.name: suggest(profile).role for profile in profiles}
+    known = tuple(name for name, role in roles.items() if role == "quasi-identifier")
+    return Roles(known, tuple(name for name, role in roles.items() if role == "sensitive"), guessed=True)
+
+
+def measure_rows(
+    engine: Engine, profiles: Sequence[Profile], roles: Roles, setting: Setting, plan: Plan | None
+) -> tuple[dict[str, Measurement], tuple[str, ...]]:
+    """The figures of a file of rows by metric, and what a reader should know of them."""
+    identifiers = identifiers_of(profiles, setting)
+    kinds = {f"identifier {kind}": columns for kind, columns in identifiers.kinds.items()}
+    measured = _Identifiers(
+        {metric: Measurement(len(columns), _reasons(columns), tuple(columns)) for metric, columns in kinds.items()}
+    )
+    measured |= _class_figures(engine, roles) | _value_figures(engine, roles) | _technique_figures(profiles, plan)
+    text = (_FREE_TEXT + ", ".join(identifiers.free_text) + ".",) if identifiers.free_text else ()
+    return measured, text
+
+
+class _Identifiers(dict[str, Measurement]):
+    """Figures by metric; of a kind of identifier that no column holds there are none."""
+
+    def get(self, metric: str, default: Measurement | None = None) -> Measurement | None:  # type: ignore[override]
+        if metric.startswith("identifier "):
+            return super().get(metric, Measurement(0))
+        return super().get(metric, default)
+
+
+def _reasons(columns: dict[str, str]) -> str:
+    return "; ".join(f"{name}: {why}" for name, why in columns.items())
+
+
+def _class_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
+    """The sizes of classes, rows of `*` left out."""
+    names = ("sample-uniques", "smallest-class", "highest-risk")
+    if not roles.quasi_identifiers:
+        return dict.fromkeys(names, Measurement(None, _NO_CLASSES))
+    counted = engine.count(roles.quasi_identifiers, Reading())
+    sizes = classes_of(counted, roles.quasi_identifiers, set(), ()).visible.sizes
+    if not len(sizes):
+        return dict.fromkeys(names, Measurement(None, "no row tells anything by which it could be found."))
+    smallest = int(sizes.min())
+    figures = (int((sizes == 1).sum()), smallest, 1 / smallest)
+    remark = "by " + ", ".join(roles.quasi_identifiers) + (" (guessed)" if roles.guessed else "")
+    return {name: Measurement(figure, remark) for name, figure in zip(names, figures, strict=True)}
+
+
+def _value_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
+    """The least number of different sensitive values in a class."""
+    if not roles.quasi_identifiers or not roles.sensitive:
+        why = _NO_CLASSES if not roles.quasi_identifiers else _NO_VALUES
+        return {"smallest-l": Measurement(None, why)}
+    least = {name: _least_values(engine, roles.quasi_identifiers, name) for name in roles.sensitive}
+    worst = min(least, key=lambda name: least[name])
+    return {"smallest-l": Measurement(least[worst], f"of {worst}")}
+
+
+def _least_values(engine: Engine, names: Sequence[str], column: str) -> int:
+    counted = engine.count((*names, column), Reading())
+    content = classes_of(counted, names, {column}, ()).visible.sensitive[column]
+    return int(np.bincount(content.owners[content.counts > 0]).min(initial=content.size))
+
+
+def _technique_figures(profiles: Sequence[Profile], plan: Plan | None) -> dict[str, Measurement]:
+    """Bare hashes among the values, and transformations of the plan whose class nobody knows."""
+    hashes = [profile.name for profile in profiles if profile.sample and profile.share(is_bare_hash) > 0.5]
+    keyed = plan.publishes_keys if plan is not None else False
+    bare = () if keyed else tuple(hashes)
+    unknown = Measurement(None, "without the plan nobody knows what was done to the columns.")
+    others = tuple(profile.name for profile in profiles if plan is not None and profile.name not in plan.columns)
+    techniques = unknown if plan is None else Measurement(len(others), "; ".join(techniques_of(plan)), others)
+    return {
+        "bare-hashes": Measurement(len(bare), "written like hashes" if bare else "", bare),
+        "unclassified-transformations": techniques,
+    }
+
+
+def techniques_of(plan: Plan) -> list[str]:
+    """What the plan does to each column, in the classes of ISO/IEC 20889's taxonomy."""
+    return [f"{name}: {_technique(plan, name)}" for name in plan.columns]
+
+
+def _technique(plan: Plan, name: str) -> str:
+    column = plan.columns[name]
+    if name in plan.withheld_columns:
+        return "suppression"
+    if column.publish == "key":
+        return "pseudonymisation"
+    if column.perturbation is not None:
+        return "aggregation" if column.role == "quasi-identifier" else "randomisation"
+    if column.role == "quasi-identifier":
+        return "generalisation"
+    return "generalisation" if column.operations is not None else "none"

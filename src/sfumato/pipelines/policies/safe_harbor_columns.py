@@ -1,0 +1,51 @@
+"""Columns as Safe Harbor allows them: years, ages up to 89, three digits of ZIP codes; others are withheld."""
+
+from typing import Any
+
+from sfumato.hierarchies.suggest.date_formats import date_hierarchy
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.policies.safe_harbor.columns import Setting, column_identifiers
+from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
+from sfumato.policies.safe_harbor.times import OLDEST_SHOWN
+
+WITHHELD = {"role": "identifier"}
+OLDEST = 120
+
+
+def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """What a plan says of a column: as proposed where it holds no identifier, generalized where that is enough."""
+    kinds = {kind for kind, _ in column_identifiers(profile, setting)}
+    if not kinds:
+        return proposed
+    if kinds == {"geography"} and is_zip_column(profile.name):
+        return _zip(profile, setting)
+    if "dates" in kinds and kinds <= {"dates", "ages"}:
+        return _dates(profile, old="ages" in kinds)
+    if kinds == {"ages"} and proposed.get("type") == "integer":
+        return _ages(profile)
+    return WITHHELD
+
+
+def _zip(profile: Profile, setting: Setting) -> dict[str, Any]:
+    """Three digits of ZIP codes, 000 where few people live."""
+    parents = {value: area_shown(value, setting.people) for value in profile.values}
+    parents = {value: area for value, area in parents.items() if area != value}
+    return {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": parents}, "min_level": 1}
+
+
+def _dates(profile: Profile, old: bool) -> dict[str, Any]:
+    """Years of dates; decades where years would show an age over 89."""
+    proposal = date_hierarchy(profile, named=True)
+    if proposal is None or proposal[1].get("type") != "date":
+        return WITHHELD
+    levels = ["decade", "century"] if old else ["year", "decade", "century"]
+    return {"role": "quasi-identifier", "hierarchy": proposal[1] | {"levels": levels}, "min_level": 1}
+
+
+def _ages(profile: Profile) -> dict[str, Any]:
+    """Ages up to 89, and all others as one."""
+    ladder = {"type": "intervals", "start": 0, "end": OLDEST, "top": OLDEST_SHOWN, "widths": [1, 5, 10, 20]}
+    fits = all(value.strip().isdecimal() and int(value) <= OLDEST for value in profile.values)
+    if not fits:
+        return WITHHELD
+    return {"role": "quasi-identifier", "type": "integer", "hierarchy": ladder, "min_level": 1}

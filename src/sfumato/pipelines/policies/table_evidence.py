@@ -1,0 +1,51 @@
+"""What is measured of a published table of counts for the clauses of a policy."""
+
+from typing import Any
+
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.tabulation import labeled_columns
+from sfumato.errors import DataError, EngineError
+from sfumato.policies.judgment import Measurement
+from sfumato.policies.policy import CellRule
+from sfumato.tables.crosstabs import published_crosstab as crosstabs
+
+_ALL = 10_000_000
+
+
+def table_of_file(engine: DuckDBEngine) -> crosstabs.PublishedCrosstab:
+    """A published table from a file: labels in its first columns, counts and rates in the others."""
+    return crosstabs.read_crosstab(engine.columns, [list(row.values()) for row in engine.first_rows(_ALL)])
+
+
+def table_of_frame(frame: Any) -> crosstabs.PublishedCrosstab:
+    """A published table from a frame; pandas may keep labels in the index."""
+    columns = labeled_columns(frame)
+    return crosstabs.read_crosstab([*columns], [list(row) for row in zip(*columns.values(), strict=True)])
+
+
+def measure_table(table: crosstabs.PublishedCrosstab, rule: CellRule) -> dict[str, Measurement]:
+    """The figures of a table, by metric."""
+    unrounded = crosstabs.unrounded(table, rule.low, rule.high, rule.small, rule.base)
+    return {
+        "smallest-shown-count": Measurement(crosstabs.smallest_count(table)),
+        "shown-zeros": Measurement(crosstabs.shown_zeros(table)),
+        "unrounded-counts": Measurement(unrounded),
+        "rates-of-masked-counts": Measurement(crosstabs.rates_of_masked_counts(table)),
+        "derivable-small-cells": _derivable(table, rule),
+        "unmarked-unreliable-rates": Measurement(None, "marks are not read: look whether such rates carry one."),
+        "unmarked-unstable-rates": Measurement(None, "marks are not read: look whether such rates carry one."),
+    }
+
+
+def _derivable(table: crosstabs.PublishedCrosstab, rule: CellRule) -> Measurement:
+    """The small counts that can be computed; not measured where the solver is not installed."""
+    from sfumato.tables.suppression.installed import check_installed
+
+    if rule.base > 1:
+        return Measurement(None, "counts are rounded: their totals need not add up.")
+    try:
+        check_installed()
+        cells = crosstabs.derivable(table, max(rule.low, 1), rule.high)
+    except (EngineError, DataError) as error:
+        return Measurement(None, str(error))
+    return Measurement(len(cells), "; ".join(cells))

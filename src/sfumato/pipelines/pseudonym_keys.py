@@ -1,0 +1,101 @@
+"""The keys of a release's pseudonyms: named by the plan, or drawn for the release and kept in its folder."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.errors import DataError, PlanError
+from sfumato.folders import check_free
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.pseudonyms.key import PseudonymKey
+
+# The key in a release folder; only its owner may read it, and it is never handed out.
+KEY_FILE = "pseudonyms.key"
+PRIVATE = 0o600
+
+
+def new_key(path: Path, domain: str) -> PseudonymKey:
+    """Draw a key and write its file.
+
+    Raises:
+        PlanError: The file exists.
+    """
+    check_free(path)
+    key = PseudonymKey.drawn(domain)
+    write_key(path, key)
+    return key
+
+
+def write_key(path: Path, key: PseudonymKey) -> None:
+    """Write the file of a key, for its owner alone."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "w", encoding="utf-8") as file:
+        file.write(json.dumps(key.to_dict(), indent=1) + "\n")
+
+
+def read_key(path: Path) -> PseudonymKey:
+    """The key in a file.
+
+    Raises:
+        PlanError: There is no such file, or it holds no key.
+    """
+    try:
+        return PseudonymKey.of_dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, ValueError):
+        do = "Check the path, or make one: sfumato pseudonyms new FILE"
+        raise PlanError(f"{path.name} is no key file of pseudonyms.", do, "key") from None
+
+
+def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:
+    """The key of each column that has pseudonyms.
+
+    Args:
+        folder: A release folder, whose key goes on to be used where the plan names none.
+
+    Raises:
+        PlanError: A key file is none, its domain is another one, or the plan names a seed and no key.
+    """
+    drawn: dict[str, PseudonymKey] = {}
+    keys = {}
+    for name, operation in plan.pseudonyms.items():
+        if operation.key_file is not None:
+            key = read_key(plan.folder / operation.key_file)
+            if operation.domain not in ("release", key.domain):
+                what = f'columns.{name}.publish.pseudonym: the key is for the domain "{key.domain}".'
+                raise PlanError(what, "Name that domain, or the key of this one.", "key")
+            keys[name] = key
+        elif folder is not None:
+            keys[name] = read_key(folder / KEY_FILE)
+        elif plan.seed is not None:
+            do = "Name a key file; a key that follows from the seed could be guessed."
+            raise PlanError(f"columns.{name}.publish.pseudonym: a plan with a seed has no key.", do, "key")
+        else:
+            keys[name] = drawn.setdefault("", PseudonymKey.drawn(operation.domain))
+    return keys
+
+
+def drawn_key(plan: Plan, keys: Mapping[str, PseudonymKey]) -> PseudonymKey | None:
+    """The key that was drawn for the release, where one was."""
+    own = (keys[name] for name, operation in plan.pseudonyms.items() if operation.key_file is None)
+    return next(own, None)
+
+
+def check_single(plan: Plan, source: Engine) -> None:
+    """Refuse pseudonyms of an identifier that repeats: they would join rows, which no promise counts then.
+
+    Raises:
+        DataError: One does.
+    """
+    for name in plan.pseudonyms:
+        if plan.columns[name].role == "identifier":
+            counted = source.count((name,), Reading())
+            texts = [counted.values[0][code] for code in counted.codes[:, 0].tolist()]
+            pairs = zip(texts, counted.counts.tolist(), strict=True)
+            if any(rows > 1 for text, rows in pairs if text is not None and text not in plan.data.missing):
+                raise DataError(
+                    f'the identifier "{name}" repeats: its pseudonyms would join the rows of a person.',
+                    "Give it role: person, so that promises count persons with all their rows.",
+                    "repeats",
+                    column=name,
+                )

@@ -1,0 +1,92 @@
+"""Turning pseudonyms back: for the holder of the key, with a reason, and an entry in the log beside the key."""
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.pseudonyms.key import PseudonymKey
+from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
+from sfumato.pipelines.pseudonym_keys import KEY_FILE, PRIVATE, read_key
+
+LOG_SUFFIX = ".log"
+
+
+def reveal(
+    release: str | Path,
+    pseudonyms: Sequence[str],
+    *,
+    by: str,
+    reason: str,
+    column: str | None = None,
+    key: str | Path | None = None,
+) -> list[str]:
+    """The identifiers behind pseudonyms of a release.
+
+    Args:
+        release: The release folder.
+        by, reason: Who asks, and why: both go into the log, which lies beside the key; no value does.
+        column: Whose pseudonyms these are, where several columns have some.
+        key: The key file; that of the plan, or of the folder, unless given.
+
+    Raises:
+        PlanError: The release has no such pseudonyms, or its key is another one.
+        DataError: A text is no pseudonym.
+    """
+    folder = Path(release)
+    plan = read_plan(folder / "plan.yaml")
+    name = _column(list(plan.pseudonyms), column)
+    operation = plan.pseudonyms[name]
+    own = folder / KEY_FILE if operation.key_file is None else plan.folder / operation.key_file
+    path = own if key is None else Path(key)
+    found = read_key(path)
+    if found.fingerprint != _fingerprint(folder, name):
+        raise PlanError("this is the key of other pseudonyms.", "Name the key of this release.", "key")
+    if not by.strip() or not reason.strip():
+        raise PlanError("who asks, and why, must be said.", "Name both: they go into the log.", "reason")
+    cipher = pseudonyms_of(found, operation.kind)
+    identifiers = [cipher.reveal(text) for text in pseudonyms]
+    _log(path, found, folder, name, len(identifiers), by, reason)
+    return identifiers
+
+
+def _column(names: Sequence[str], column: str | None) -> str:
+    if not names:
+        raise PlanError("this release has no pseudonyms.", "Name another folder.", "pseudonym")
+    if column is None and len(names) > 1:
+        raise PlanError(f"several columns have pseudonyms: {', '.join(names)}.", "Name one: --column.", "column")
+    if column is not None and column not in names:
+        raise PlanError(f'the column "{column}" has no pseudonyms.', did_you_mean(column, names), "column")
+    return column or names[0]
+
+
+def _fingerprint(folder: Path, column: str) -> Any:
+    """The fingerprint of the key with which the pseudonyms of a column were made."""
+    try:
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        operations = report["perturbation"]["operations"]
+        return next(part["key"] for part in operations if part["columns"] == [column])
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+        raise PlanError("report.json does not tell the key of the pseudonyms.", "Is this the folder?", "key") from None
+
+
+def _log(path: Path, key: PseudonymKey, folder: Path, column: str, number: int, by: str, reason: str) -> None:
+    """Write down who asked for what, before anything is told."""
+    entry = {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "by": by,
+        "reason": reason,
+        "release": folder.resolve().name,
+        "column": column,
+        "pseudonyms": number,
+        "key": key.fingerprint,
+    }
+    log = path.with_name(path.name + LOG_SUFFIX)
+    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE), "a", encoding="utf-8") as file:
+        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        file.flush()
+        os.fsync(file.fileno())

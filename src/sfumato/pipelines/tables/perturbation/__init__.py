@@ -1,0 +1,1 @@
+"""Whole jobs on tables whose numbers are changed instead of masked."""

@@ -1,0 +1,83 @@
+"""Change the numbers of a table, compute what a reader makes of them, and only then publish."""
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sfumato.errors import PlanError, PromiseError
+from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.deadline import never, within
+from sfumato.tables.perturbed.changing import Setting, change_part
+from sfumato.tables.perturbed.parts import perturbed_parts
+from sfumato.tables.plan.perturbation import Adjustment, Perturbation, Rounding
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.suppression.installed import check_installed
+
+# Seconds for what readers compute, where the method itself needs no time.
+READERS = 20.0
+
+
+def perturb(
+    plan: TablePlan, columns: Columns, like: Any = None, asked: Callable[[], bool] | None = None
+) -> PerturbedTable:
+    """Change the numbers of a table as its plan says.
+
+    Args:
+        plan: A plan with a method that changes numbers.
+        columns: The cells.
+        like: The frame that came in.
+        asked: Whether somebody wants what there is.
+
+    Raises:
+        PromiseError: A reader still knows more of an unsafe cell than the rules allow.
+        UnattainableError: The method has no answer.
+    """
+    check_installed()
+    method = method_of(plan)
+    start = time.perf_counter()
+    deadline = within(seconds_for(method), asked or never)
+    parts = perturbed_parts(plan, columns)
+    secret = secret_of(method)
+    built = time.perf_counter()
+    left, done = sum(len(part.table) for part in parts), []
+    for part in parts:
+        share = deadline.share(len(part.table) / max(left, 1))
+        left -= len(part.table)
+        done.append(change_part(part, Setting(method, columns.rows(part.rows), secret), share))
+    seconds = {"check": built - start, "perturb": time.perf_counter() - built}
+    return kept(PerturbedTable(plan, columns, tuple(done), seconds, like))
+
+
+def method_of(plan: TablePlan) -> Perturbation:
+    """The plan's method that changes numbers."""
+    if plan.perturbation is None:
+        raise PlanError("the plan masks cells and changes no numbers.", "Name rounding, say, in method.", "method")
+    return plan.perturbation
+
+
+def secret_of(method: Perturbation) -> str:
+    """What is drawn by: as the plan says, or from the operating system."""
+    return (None if isinstance(method, Adjustment) else method.secret) or secrets.token_hex(32)
+
+
+def seconds_for(method: Perturbation) -> float:
+    """The time for search and readers together."""
+    return method.time_limit if isinstance(method, Rounding | Adjustment) else READERS
+
+
+def kept(table: PerturbedTable) -> PerturbedTable:
+    """The table, if its promises hold.
+
+    Raises:
+        PromiseError: They do not.
+    """
+    if table.holds:
+        return table
+    leaks = sum(int(part.too_narrow.sum()) for part in table.parts)
+    raise PromiseError(
+        f"a reader computes {leaks} unsafe cells more closely than the rules allow.",
+        "Take a larger base or more noise, or mask cells instead: method optimal.",
+        "audit",
+    )

@@ -1,0 +1,143 @@
+"""The judgment on a file: clause by clause satisfied, failed or open, with what was measured; never "compliant"."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sfumato.policies.policy import Clause, Policy
+
+# What is said instead of who attests a clause, by who denies it.
+DENIALS = ("no", "nein")
+Status = Literal["satisfied", "failed", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What was measured for a clause.
+
+    Attributes:
+        figure: The number; None where it could not be measured, for the reason that `remark` gives.
+        columns: The columns that fail it.
+    """
+
+    figure: float | None
+    remark: str = ""
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseJudgment:
+    """The judgment by one clause: the figure measured, and who attests it where nothing can be measured."""
+
+    clause: Clause
+    status: Status
+    measurement: Measurement
+
+    def to_dict(self, policy: Policy) -> dict[str, Any]:
+        clause, measured = self.clause, self.measurement
+        figures = {
+            "name": clause.name,
+            "metric": clause.metric,
+            "op": clause.op,
+            "value": clause.value,
+            "scope": clause.scope,
+            "action": clause.action,
+            "source": policy.source,
+            "evidence": policy.evidence_of(clause),
+            "says": clause.says,
+            "status": self.status,
+            "measured": measured.figure if math.isfinite(measured.figure or 0) else None,
+            "columns": list(measured.columns),
+            "remark": measured.remark,
+        }
+        if clause.name not in policy.overrides:
+            return figures
+        return figures | {"override": {"policy": policy.overrides[clause.name], "user": clause.value}}
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVerdict:
+    """The verdict on a file by a policy."""
+
+    policy: Policy
+    clauses: tuple[ClauseJudgment, ...]
+    remarks: tuple[str, ...] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    def count(self, status: Status) -> int:
+        """How many clauses are judged so."""
+        return sum(judgment.status == status for judgment in self.clauses)
+
+    @property
+    def holds(self) -> bool:
+        """Whether no clause fails; those that are open are for people to decide."""
+        return not self.count("failed")
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the clauses that fail."""
+        return tuple(judgment.clause.name for judgment in self.clauses if judgment.status == "failed")
+
+    @property
+    def line(self) -> str:
+        """The verdict in a line."""
+        opened = self.count("open")
+        return f"clauses satisfied: {self.count('satisfied')} of {len(self.clauses)}" + (
+            f", {opened} open" if opened else ""
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "policy": self.policy.id,
+            "version": self.policy.version,
+            "title": self.policy.title,
+            "source": self.policy.source,
+            "evidence": self.policy.evidence,
+            "note": self.policy.note,
+            "holds": self.holds,
+            "verdict": self.line,
+            "satisfied": self.count("satisfied"),
+            "failed": self.count("failed"),
+            "open": self.count("open"),
+            "clauses": [judgment.to_dict(self.policy) for judgment in self.clauses],
+            "remarks": list(self.remarks),
+            **self.figures,
+        }
+
+
+def judge_policy(
+    policy: Policy,
+    measured: Mapping[str, Measurement],
+    attested: Mapping[str, str],
+    remarks: Sequence[str] = (),
+    figures: Mapping[str, Any] | None = None,
+) -> PolicyVerdict:
+    """The verdict by a policy.
+
+    Args:
+        measured: What was measured, by metric; attested: who attests a clause, by its name.
+    """
+    judgments = tuple(_judged(clause, measured, attested) for clause in policy.clauses)
+    return PolicyVerdict(policy, judgments, tuple(remarks), figures or {})
+
+
+def _judged(clause: Clause, measured: Mapping[str, Measurement], attested: Mapping[str, str]) -> ClauseJudgment:
+    if clause.op == "attested":
+        return _attested(clause, attested.get(clause.name))
+    measurement = measured.get(clause.metric, Measurement(None, "this is not measured on such a file."))
+    if clause.value is None:
+        remark = f"no value is set: {clause.name}=…"
+        return ClauseJudgment(clause, "open", Measurement(measurement.figure, remark, measurement.columns))
+    if measurement.figure is None:
+        return ClauseJudgment(clause, "open", measurement)
+    return ClauseJudgment(clause, "satisfied" if clause.keeps(measurement.figure) else "failed", measurement)
+
+
+def _attested(clause: Clause, who: str | None) -> ClauseJudgment:
+    """The judgment by a clause that a person attests, or denies."""
+    if who is None:
+        return ClauseJudgment(clause, "open", Measurement(None, "nobody has attested it: this is for a person to say."))
+    if who.strip().lower() in DENIALS:
+        return ClauseJudgment(clause, "failed", Measurement(None, "denied"))
+    return ClauseJudgment(clause, "satisfied", Measurement(None, f"attested by {who}"))

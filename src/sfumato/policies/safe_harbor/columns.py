@@ -1,0 +1,94 @@
+"""Columns by Safe Harbor: which of its identifiers each one holds, by its name and its values; one value is enough."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from sfumato.hierarchies.suggest.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.policies.safe_harbor.column_names import kinds_of_name
+from sfumato.policies.safe_harbor.places import place_faults
+from sfumato.policies.safe_harbor.times import age_fault, date_fault
+from sfumato.policies.safe_harbor.values import kinds_of_value, tells_nothing
+
+# Kinds that a name alone does not prove: their values must tell rows apart, or be written like codes.
+_BY_NAME_AND_VALUES = frozenset(
+    ("other-identifiers", "device-identifiers", "vehicle-identifiers", "account-numbers", "license-numbers", "urls")
+)
+_TELLING_SHARE = 0.5
+_CODE = re.compile(r"(?=.*\d)[\w./ -]{4,}")
+_FLAG = frozenset(("yes", "no", "y", "n", "true", "false", "0", "1", "ja", "nein", "unknown"))
+_LONG_TEXT = 40
+_SEQUENCE = re.compile(r"\d{1,9}")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a file is judged by: the day for ages, the people of ZIP areas, and the code for re-identification."""
+
+    today: date
+    people: Mapping[str, int] | None = None
+    code_column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identifiers:
+    """What was seen: by kind of identifier, the columns that hold it with the reason; and columns of free text."""
+
+    kinds: dict[str, dict[str, str]] = field(default_factory=dict)
+    free_text: tuple[str, ...] = ()
+
+
+def identifiers_of(profiles: Sequence[Profile], setting: Setting) -> Identifiers:
+    """The identifiers that the columns of a file hold."""
+    kinds: dict[str, dict[str, str]] = {}
+    for profile in profiles:
+        for kind, why in column_identifiers(profile, setting):
+            kinds.setdefault(kind, {}).setdefault(profile.name, why)
+    return Identifiers(kinds, tuple(profile.name for profile in profiles if _is_free_text(profile)))
+
+
+def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str, str]]:
+    """The kinds of identifiers that a column holds, each with the reason.
+
+    >>> day = Setting(date(2026, 1, 1))
+    >>> list(column_identifiers(Profile("contact", {"ada@example.org": 1}, rows=1), day))
+    [('email-addresses', 'values written so')]
+    >>> list(column_identifiers(Profile("ssn", {"***": 5}, rows=5), day))
+    []
+    """
+    values = [value for value in profile.values if not tells_nothing(value)]
+    if not values or profile.name == setting.code_column:
+        return
+    written = dict.fromkeys(kind for value in values for kind in kinds_of_value(value))
+    yield from ((kind, "values written so") for kind in written)
+    shown = Profile(profile.name, {value: profile.counts[value] for value in values}, profile.rows)
+    yield from ((kind, "the name says so") for kind in kinds_of_name(profile.name) if _confirm(kind, shown, written))
+    if share_of_full_names(shown) or (share_of_names(shown) and "names" in kinds_of_name(profile.name)):
+        yield "names", "values are names of persons"
+    for kind, fault in (
+        ("geography", place_faults(profile.name, values, setting.people)),
+        ("dates", date_fault(profile.name, values)),
+        ("ages", age_fault(profile.name, values, setting.today)),
+    ):
+        if fault:
+            yield kind, fault
+
+
+def _confirm(kind: str, shown: Profile, written: Mapping[str, None]) -> bool:
+    """Whether the values of a column may be what its name says."""
+    flags = {value.strip().lower() for value in shown.values} <= _FLAG
+    if flags or kind in written or (kind == "other-identifiers" and written):
+        return False
+    if kind not in _BY_NAME_AND_VALUES:
+        return True
+    telling = shown.distinct_share >= _TELLING_SHARE
+    coded = shown.share(_CODE.fullmatch) > _TELLING_SHARE or shown.share(_SEQUENCE.fullmatch) > _TELLING_SHARE
+    return telling and (coded or kind == "other-identifiers")
+
+
+def _is_free_text(profile: Profile) -> bool:
+    """Whether a column holds sentences, in which names of persons may stand that nothing tells."""
+    texts = [value for value in profile.sample if not tells_nothing(value)]
+    return bool(texts) and sum(len(text) > _LONG_TEXT and text.count(" ") > 3 for text in texts) > len(texts) / 2

@@ -1,0 +1,85 @@
+"""Dates and ages: whether a column tells more of a date than the year, or an age over 89."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from sfumato.hierarchies.bounds import NOTHING, bounds_of
+from sfumato.policies.safe_harbor.column_names import WORDS, words_speak_of
+
+OLDEST_SHOWN = 89
+_MONTHS = (
+    "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mär|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|"
+    "sep(?:t(?:ember)?)?|oct(?:ober)?|okt(?:ober)?|nov(?:ember)?|dec(?:ember)?|dez(?:ember)?"
+)
+_DATE = re.compile(
+    r"(?<![\d.-])\d{4}-(?:0[1-9]|1[0-2])(?:-\d{2})?(?![\d-])|(?<![\d.])\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d{2})(?![\d.])|"
+    r"(?<!\d)\d{4}/\d{1,2}(?:/\d{1,2})?(?!\d)|(?<!\d)\d{1,2}-\d{1,2}-\d{4}(?!\d)|(?<!\d)\d{1,2}/\d{4}(?!\d)|"
+    rf"(?<!\w)(?:\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-])?(?:{_MONTHS})\.?[\s-]+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{2,4}}(?!\w)|"
+    rf"(?<!\w)\d{{1,2}}[-\s]?(?:{_MONTHS})[-\s]?\d{{2,4}}(?!\w)|"
+    r"(?<!\d)\d{4}[- ]?(?:Q[1-4]|W\d{2})(?!\d)|(?<!\w)Q[1-4][ /-]?\d{4}(?!\d)|(?<!\d)\d{4}H[12](?!\d)|(?<!\d)\d{6}\*\*",
+    re.I,
+)
+_COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{4,6})?")
+_PART = re.compile(
+    rf"(?:{_MONTHS})|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{{1,2}}[./-]\d{{1,2}}\.?|\d{{1,2}}:\d{{2}}.*", re.I
+)
+_YEAR = re.compile(r"(?:1[89]|20)\d{2}")
+_PARTS = frozenset(("month", "monat", "day", "tag", "weekday", "quarter", "week"))
+_OPEN = re.compile(
+    r"(?:>|≥|>=)\s*(\d{1,3})(?:\s*years?)?|(\d{1,3})\s*(?:\+|and (?:over|older|above)|or (?:over|older|more|above)|"
+    r"plus|und (?:älter|mehr)|years? (?:and|or) (?:over|older))",
+    re.I,
+)
+_SPAN = re.compile(r"[\[(]?\s*(\d{1,3})\s*(?:-|–|\.\.|to|bis|,)\s*(\d{1,3})\s*[\])]?")
+_FREE_AGE = re.compile(r"(?<!\d)(\d{2,3})[ -](?:years?|yrs?|y/?o|jahre)(?!\w)", re.I)
+
+
+def date_fault(name: str, values: Sequence[str]) -> str | None:
+    """What a column tells of dates besides years.
+
+    >>> date_fault("admitted", ["2019-03-01"]), date_fault("admission", ["2019"]), date_fault("dob", ["19430212"])
+    ('days or months', None, 'days or months')
+    """
+    timed = words_speak_of(name, WORDS["times"] | WORDS["birth"])
+    for value in (value.strip() for value in values):
+        if _DATE.search(value) or (timed and (_COMPACT.fullmatch(value) or _PART.fullmatch(value))):
+            return "days or months"
+    if words_speak_of(name, _PARTS) and values:
+        return None if all(_YEAR.fullmatch(value.strip()) for value in values) else "days or months"
+    return None
+
+
+def age_fault(name: str, values: Sequence[str], today: date) -> str | None:
+    """What a column tells of ages over 89.
+
+    >>> day = date(2026, 1, 1)
+    >>> age_fault("age", ["89", "90+"], day), age_fault("age", ["93"], day), age_fault("birth_year", ["1931"], day)
+    (None, 'ages over 89', 'years that show an age over 89')
+    """
+    if any(int(age) > OLDEST_SHOWN for value in values for age in _FREE_AGE.findall(value)):
+        return "ages over 89"
+    if words_speak_of(name, WORDS["birth"]):
+        years = [int(year) for value in values for year in _YEAR.findall(value)]
+        return "years that show an age over 89" if any(today.year - year > OLDEST_SHOWN for year in years) else None
+    if not words_speak_of(name, WORDS["age"]) or words_speak_of(name, WORDS["no_age"]):
+        return None
+    return "ages over 89" if any(map(_is_too_old, values)) else None
+
+
+def _is_too_old(text: str) -> bool:
+    """Whether a label of ages tells one over 89 apart from others of 90 and more.
+
+    >>> [_is_too_old(text) for text in ("90+", ">89", "85+", "90-94", "80-89", "91", "≥95")]
+    [False, False, False, True, False, True, True]
+    """
+    label = text.strip()
+    if opened := _OPEN.fullmatch(label):
+        least = int(opened[1]) + (0 if label[0] != ">" or "=" in label else 1) if opened[1] else int(opened[2])
+        return least > OLDEST_SHOWN + 1
+    if span := _SPAN.fullmatch(label):
+        return int(span[2]) > OLDEST_SHOWN + (label.endswith(")") and int(span[2]) == OLDEST_SHOWN + 1)
+    bounds = bounds_of(label)
+    if bounds == NOTHING or bounds[0] is None:
+        return False
+    return (bounds[0] if bounds[1] is None else bounds[1]) > OLDEST_SHOWN

@@ -1,0 +1,93 @@
+"""Values that are identifiers by how they are written: addresses, numbers of offices, accounts and vehicles."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from sfumato.hierarchies.suggest.formats import EMAIL, is_card
+
+Check = Callable[[str], bool]
+# Texts that tell nothing: masks, blanks, and the words that stand for them.
+_NOTHING = re.compile(
+    r"[\s*#xX.?_-]*|\[?(?:redacted|removed|withheld|suppressed|masked|deleted|n/?a|none|null)\]?", re.I
+)
+_SSN = re.compile(r"(?<![\d-])(?!000|666|9)\d{3}[- ](?!00)\d{2}[- ](?!0000)\d{4}(?![\d-])")
+_PHONE = re.compile(
+    r"(?<![\w.])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])|"
+    r"(?<![\w.])\+(?!1\b)\d{1,3}[ ./()-]*\d[\d ./()-]{5,15}\d(?!\w)"
+)
+_URL = re.compile(r"(?:https?|ftp)://\S+|\bwww\.[\w-]+\.\S+", re.I)
+_IPV4 = re.compile(r"(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.])")
+_IPV6 = re.compile(
+    r"(?<![\w:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])|(?<![\w:])(?:[0-9a-f]{1,4}:){1,6}:[0-9a-f:]*", re.I
+)
+_MAC = re.compile(r"(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])", re.I)
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
+_HASH = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}", re.I)
+_VIN = re.compile(r"(?=.*\d)(?=.*[A-HJ-NPR-Z])[A-HJ-NPR-Z0-9]{17}")
+_MRN = re.compile(r"\bMRN?[ #:.-]*\d{4,}", re.I)
+_MBI = re.compile(
+    r"[1-9][AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y][AC-HJKMNP-RT-Y0-9]\d-?[AC-HJKMNP-RT-Y]{2}\d{2}"
+)
+_IMAGE = re.compile(r"data:image/\S+|\S+\.(?:jpe?g|png|gif|bmp|tiff?|heic|dcm)", re.I)
+_LETTERS = (*range(1, 9), *range(1, 6), 7, 9, *range(2, 10))
+_VALUES = dict(zip("0123456789ABCDEFGHJKLMNPRSTUVWXYZ", (*range(10), *_LETTERS), strict=True))
+_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+
+
+def tells_nothing(text: str | None) -> bool:
+    """Whether a value is none: missing, masked, or removed in so many words.
+
+    >>> tells_nothing("***"), tells_nothing("REDACTED"), tells_nothing("Ulm")
+    (True, True, False)
+    """
+    return text is None or bool(_NOTHING.fullmatch(text.strip()))
+
+
+def is_bare_hash(text: str) -> bool:
+    """Whether a value is written like the hash of something: MD5, SHA-1, SHA-2."""
+    return bool(_HASH.fullmatch(text.strip()))
+
+
+def _is_vehicle(text: str) -> bool:
+    """A vehicle identification number with its check digit.
+
+    >>> _is_vehicle("1HGCM82633A004352"), _is_vehicle("1HGCM82633A004353")
+    (True, False)
+    """
+    plain = text.strip().upper()
+    if not _VIN.fullmatch(plain):
+        return False
+    total = sum(_VALUES[sign] * weight for sign, weight in zip(plain, _WEIGHTS, strict=True))
+    return plain[8] == "0123456789X"[total % 11]
+
+
+def _is_account(text: str) -> bool:
+    from stdnum import iban
+
+    plain = text.strip()
+    return is_card(plain) or (plain[:2].isalpha() and len(plain) > 14 and iban.is_valid(plain))
+
+
+_CHECKS: tuple[tuple[str, Check], ...] = (
+    ("email-addresses", lambda text: bool(EMAIL.search(text))),
+    ("urls", lambda text: bool(_URL.search(text))),
+    ("social-security-numbers", lambda text: bool(_SSN.search(text))),
+    ("telephone-numbers", lambda text: bool(_PHONE.search(text))),
+    ("ip-addresses", lambda text: bool(_IPV4.search(text) or _IPV6.search(text))),
+    ("device-identifiers", lambda text: bool(_MAC.search(text))),
+    ("medical-record-numbers", lambda text: bool(_MRN.search(text))),
+    ("health-plan-numbers", lambda text: bool(_MBI.fullmatch(text.strip()))),
+    ("vehicle-identifiers", _is_vehicle),
+    ("account-numbers", _is_account),
+    ("photographs", lambda text: bool(_IMAGE.fullmatch(text.strip()))),
+    ("other-identifiers", lambda text: bool(_UUID.fullmatch(text.strip())) or is_bare_hash(text)),
+)
+
+
+def kinds_of_value(text: str) -> Iterator[str]:
+    """The kinds of identifiers that a value holds.
+
+    >>> list(kinds_of_value("call 555-123-4567")), list(kinds_of_value("078-05-1120")), list(kinds_of_value("2019"))
+    (['telephone-numbers'], ['social-security-numbers'], [])
+    """
+    return (kind for kind, check in _CHECKS if check(text))

@@ -1,0 +1,114 @@
+"""All pages of the documentation: the written ones with their tables, and those that are made from the code."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from sfumato.manual import pages, title, title_of
+from sfumato.reference import command_line, plan_keys, python_names, rest
+from sfumato.report.release.sign_off import glossary_entries
+from sfumato.texts.words import words_in
+
+# Public names by the folder or module that they live in; the first that fits.
+GROUPS = {
+    "errors": "Errors",
+    "hierarchies": "Hierarchies",
+    "microdata.models": "Promises",
+    "microdata.plan.methods": "Methods",
+    "microdata.plan": "Plans",
+    "microdata.data_plan": "Plans",
+    "microdata.publishing": "What columns are published as",
+    "tables.plan": "Plans",
+    "pipelines": "What you call, and what it hands over",
+    "": "What you call, and what it hands over",
+}
+_ABOUT = (
+    "Publish data about people without betraying anyone: microdata, tables, attributes; verified on what was written."
+)
+
+
+# The pages that are made from the code, with their titles.
+MADE = {
+    "glossary": "Glossary",
+    "reference/plan": "The plan of a release",
+    "reference/table-plan": "The plan of a table",
+    "reference/command-line": "The command line",
+    "reference/python": "Python",
+    "reference/rest": "REST",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What pages are made from, each looked at when its page is asked for.
+
+    Attributes:
+        package: What the library hands out.
+        commands: The group of all commands.
+        document: What the REST service says of itself.
+    """
+
+    package: Callable[[], ModuleType]
+    commands: Callable[[], Any]
+    document: Callable[[], Mapping[str, Any]]
+
+
+def titles() -> dict[str, str]:
+    """All pages by their names, with their titles."""
+    return {name: title(path) for name, path in pages().items()} | MADE
+
+
+def written(name: str) -> str:
+    """A written page, with the tables of keys that it asks for."""
+    return plan_keys.fill(pages()[name].read_text(encoding="utf-8"))
+
+
+def text_of(name: str, sources: Sources) -> str:
+    """The text of a page, written or made from the code."""
+    match name:
+        case "glossary":
+            return glossary()
+        case "reference/plan":
+            return plan_keys.plan_page()
+        case "reference/table-plan":
+            return plan_keys.table_plan_page()
+        case "reference/command-line":
+            return command_line.page(sources.commands())
+        case "reference/python":
+            return python_names.page(sources.package(), groups(sources.package()))
+        case "reference/rest":
+            return rest.page(sources.document())
+        case _:
+            return written(name)
+
+
+def groups(package: ModuleType) -> dict[str, tuple[str, ...]]:
+    """The public names of the package, by what they are for."""
+    by_group: dict[str, list[str]] = {group: [] for group in dict.fromkeys(reversed(GROUPS.values()))}
+    for name in package.__all__:
+        if not name.startswith("__"):
+            by_group[_group(getattr(package, name))].append(name)
+    return {group: tuple(sorted(names, key=str.lower)) for group, names in by_group.items()}
+
+
+def _group(thing: Any) -> str:
+    home = str(getattr(thing, "__module__", "")).removeprefix("sfumato.")
+    return next(group for start, group in GROUPS.items() if home.startswith(start))
+
+
+def glossary() -> str:
+    """The words of the field, as pages and reports explain them."""
+    entries = sorted(glossary_entries(words_in()))
+    return "\n\n".join(["# Glossary", *(f"**{word}**: {says}" for word, says in entries)])
+
+
+def overview(shelf: Mapping[str, str], suffix: str = ".md") -> str:
+    """What there is to read, for programs that read it (llms.txt): each page with its title and first sentence."""
+    lines = [f"- [{title_of(text)}]({name}{suffix}): {_first_sentence(text)}" for name, text in shelf.items()]
+    return "\n".join(["# Sfumato", "", f"> {_ABOUT}", "", "## Pages", "", *lines, ""])
+
+
+def _first_sentence(text: str) -> str:
+    paragraphs = (part for part in text.split("\n\n")[1:] if part[:1] not in ("#", "|", "`", "!", "<", ">"))
+    return next(paragraphs, "").replace("\n", " ").partition(". ")[0].rstrip(".") + "."

@@ -1,0 +1,1 @@
+"""Routes for clients of ARXaaS."""

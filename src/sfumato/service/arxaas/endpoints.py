@@ -1,0 +1,79 @@
+"""What the routes for clients of ARXaaS do with a body, in a process of its own."""
+
+from collections.abc import Callable, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from sfumato.pipelines.moving.arxaas.answers import Attribute, Rows, analyzed, anonymized, model_of
+from sfumato.pipelines.moving.arxaas.hierarchies import build
+from sfumato.service.arxaas.schemas import AnalyzeBody, AnonymizeBody, Cell, HierarchyBody, Operation
+from sfumato.service.attributes.endpoints import Answer
+from sfumato.service.attributes.schemas import validate
+from sfumato.service.http.bodies import parse_json
+from sfumato.service.http.problems import RefusedError, to_json
+from sfumato.service.settings import Limits
+
+
+def answer(name: Operation, body: bytes, limits: Limits) -> Answer:
+    """The answer to a body."""
+    return ANSWERS[name](parse_json(body, limits), limits)
+
+
+def _analyze(content: Any, limits: Limits) -> Answer:
+    request = validate(AnalyzeBody, content)
+    rows = _rows(request, limits)
+    return Answer(to_json(analyzed(rows, _attributes(request))), len(rows.rows))
+
+
+def _anonymize(content: Any, limits: Limits) -> Answer:
+    request = validate(AnonymizeBody, content)
+    rows = _rows(request, limits)
+    models = [model_of(model.privacyModel, model.params) for model in request.privacyModels]
+    result = anonymized(rows, _attributes(request), models, request.suppressionLimit or 0.0)
+    return Answer(to_json(result), len(rows.rows))
+
+
+def _hierarchy(content: Any, limits: Limits) -> Answer:
+    request = validate(HierarchyBody, content)
+    _check_number(len(request.column), limits)
+    column = [_text(value) or "" for value in request.column]
+    return Answer(to_json({"hierarchy": build(request.builder, column)}), len(column))
+
+
+ANSWERS: dict[Operation, Callable[[Any, Limits], Answer]] = {
+    "analyze": _analyze,
+    "anonymize": _anonymize,
+    "hierarchy": _hierarchy,
+}
+
+
+def _rows(request: AnalyzeBody, limits: Limits) -> Rows:
+    _check_number(len(request.data) - 1, limits)
+    names, *rows = request.data
+    return Rows(tuple(_text(name) or "" for name in names), tuple(tuple(map(_text, row)) for row in rows))
+
+
+def _attributes(request: AnalyzeBody) -> list[Attribute]:
+    return [Attribute(one.field, one.attributeTypeModel, _labels(one.hierarchy)) for one in request.attributes]
+
+
+def _labels(rows: Sequence[Sequence[Cell]] | None) -> tuple[tuple[str, ...], ...] | None:
+    """A hierarchy as texts."""
+    if not rows:
+        return None
+    if len({len(row) for row in rows}) > 1 or not rows[0]:
+        raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", "The rows of a hierarchy have one length.")
+    return tuple(tuple(_text(value) or "" for value in row) for row in rows)
+
+
+def _text(value: Cell) -> str | None:
+    """A value as the text that it has in JSON."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
+
+
+def _check_number(rows: int, limits: Limits) -> None:
+    if rows > limits.records:
+        what = f"There are more than {limits.records} rows."
+        raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.records", what)

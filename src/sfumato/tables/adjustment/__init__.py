@@ -1,0 +1,1 @@
+"""Controlled tabular adjustment: unsafe cells moved away, and the table made additive again."""

@@ -1,0 +1,59 @@
+"""Integer programs over the cells of a table, solved within a time by HiGHS."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers
+from sfumato.tables.programs import linear_program
+
+Outcome = Literal["proved", "feasible", "infeasible", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came out of a program.
+
+    Attributes:
+        outcome: `proved` optimal, `feasible` when the time was over, proved `infeasible`, or `unknown`.
+        point: The values of the variables; empty where there are none.
+        bound: What no answer is less than.
+    """
+
+    outcome: Outcome
+    point: Numbers
+    bound: float = -math.inf
+
+
+def solve(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds, whole: Mask, seconds: float) -> Answer:
+    """The least of costs · y, with matrix · y within the sides, y within its bounds, some of it whole.
+
+    >>> from scipy.sparse import csr_matrix
+    >>> one = Bounds(np.array([1.5]), np.array([np.inf]))
+    >>> solve(csr_matrix([[1.0]]), np.ones(1), Bounds(np.zeros(1), np.full(1, 9.0)), one, np.ones(1, bool), 5).point
+    array([2.])
+    """
+    import highspy
+
+    highs = linear_program(matrix, costs, bounds, sides)
+    places = np.flatnonzero(whole).astype(np.int32)
+    highs.changeColsIntegrality(len(places), places, np.full(len(places), highspy.HighsVarType.kInteger))
+    options = {"presolve": "choose", "mip_rel_gap": 0.0, "mip_abs_gap": 1e-7, "time_limit": max(seconds, 0.05)}
+    for option, value in options.items():
+        highs.setOptionValue(option, value)
+    highs.run()
+    return _answer(highs, highspy.HighsModelStatus)
+
+
+def _answer(highs: Any, status: Any) -> Answer:
+    ended, info = highs.getModelStatus(), highs.getInfo()
+    nothing = np.zeros(0)
+    if ended in (status.kInfeasible, status.kUnboundedOrInfeasible):
+        return Answer("infeasible", nothing, math.inf)
+    point = np.array(highs.getSolution().col_value)
+    if ended == status.kOptimal:
+        return Answer("proved", point, float(info.objective_function_value))
+    there = math.isfinite(info.objective_function_value) and info.primal_solution_status == 2
+    return Answer("feasible" if there else "unknown", point if there else nothing, float(info.mip_dual_bound))

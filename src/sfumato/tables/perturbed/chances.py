@@ -1,0 +1,84 @@
+"""Numbers from 0 to 1 that belong to a cell, whatever table it stands in: from its key, or from a secret and its codes.
+
+A key is a whole number; keys of records are added modulo 2^64 (or 10^digits for imported decimal ones), so the sum does
+not depend on the order of the records nor on who adds them up.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.parts import Part
+
+WORD = 2**64
+
+
+def key_of(secret: str, *texts: str) -> int:
+    """The key of something that is named by texts, from 0 to 2^64 - 1.
+
+    >>> key_of("s", "a", "b") == key_of("s", "a", "b") != key_of("s", "ab", "")
+    True
+    """
+    message = b"".join(len(part).to_bytes(4, "big") + part for part in (text.encode() for text in texts))
+    return int.from_bytes(hmac.digest(secret.encode(), message, hashlib.sha256)[:8], "big")
+
+
+def chances_of(keys: Iterable[int], modulus: int = WORD) -> Numbers:
+    """Keys as numbers from 0 to 1, 1 excluded.
+
+    >>> chances_of([0, 2**63, 2**64 - 1]).tolist()[:2]
+    [0.0, 0.5]
+    """
+    # The largest keys would be rounded up to 1.
+    return np.minimum(np.array([key / modulus for key in keys], np.float64), np.nextafter(1.0, 0.0))
+
+
+def cell_keys(columns: Columns, name: str, modulus: int = WORD) -> list[int]:
+    """The keys of cells in a column, whole numbers or decimal fractions.
+
+    Raises:
+        DataError: A text is no key.
+    """
+    texts = columns.text(name)
+    keys = [_key(text, modulus) for text in texts]
+    wrong = [place + 1 for place, key in enumerate(keys) if key is None]
+    if wrong:
+        raise DataError(
+            f'column "{name}" holds something that is no key in row {wrong[0]}.',
+            f"A key is a whole number from 0 to below {modulus}, or a decimal fraction with method.digits digits.",
+            "key",
+            column=name,
+            rows=wrong,
+        )
+    return [key for key in keys if key is not None]
+
+
+def _key(text: str, modulus: int) -> int | None:
+    """A key as a whole number: 0.25 of 4 digits is 2500."""
+    digits = len(str(modulus)) - 1
+    if text.isascii() and text.isdigit():
+        return int(text) if int(text) < modulus else None
+    whole, point, rest = text.partition(".")
+    decimal = modulus != WORD and point and whole in ("", "0") and rest.isascii() and rest.isdigit()
+    return int(rest.ljust(digits, "0")) if decimal and len(rest) <= digits else None
+
+
+def keys_by_codes(secret: str, part: Part) -> list[int]:
+    """A key for each cell from a secret and its codes, totals left out: the same in every table that has the cell."""
+    if not part.trees:
+        return [key_of(secret, name) for name in part.table.names]
+    return [key_of(secret, *_codes(part, key)) for key in part.keys]
+
+
+def _codes(part: Part, key: Sequence[tuple[str, ...]]) -> list[str]:
+    named = [
+        ("/".join(tree.levels) or tree.name, *code)
+        for tree, code in zip(part.trees, key, strict=True)
+        if code != tree.root
+    ]
+    return [text for entry in sorted(named) for text in entry]

@@ -1,0 +1,93 @@
+"""Methods that change numbers instead of masking them: what a plan may say of each."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.shapes import Record
+
+RoundingKind = Literal["controlled", "small-count", "random", "deterministic"]
+Seconds = Annotated[float, Note("seconds", minimum=0.1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """Cells are published as multiples of a base.
+
+    Attributes:
+        base: The base; one of several tables may have its own.
+        kind: `controlled`: all relations hold, with the least change; `small-count`: inner cells below the base become
+            0 or the base, and totals follow; `random`: each cell by itself, unbiased; `deterministic`: to the nearest.
+        steps: So many steps more than the neighboring multiples a cell may move where nothing else adds up.
+        inner: Whether the finest cells are published (small-count).
+        key: Column with the cells' keys, by which random rounding is the same in every table.
+        secret: What random rounding is drawn by where there are no keys; from the operating system by default.
+        time_limit: Seconds for the search.
+    """
+
+    name: ClassVar[str] = "rounding"
+    base: Annotated[float, Note("published values are multiples of it", minimum=1e-9)]
+    kind: RoundingKind = "controlled"
+    steps: Annotated[int, Note("further steps where nothing else adds up", minimum=0, maximum=100)] = 2
+    inner: Annotated[bool, Note("whether the finest cells are published")] = True
+    key: Annotated[str | None, Note("column with the cells' keys")] = None
+    secret: Annotated[str | None, Note("what random rounding is drawn by")] = None
+    time_limit: Seconds = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class CellKey:
+    """Cells get noise that depends on who is in them: the same records have the same noise in every table.
+
+    Attributes:
+        deviation: The largest deviation.
+        variance: The variance of the noise.
+        js: No count from 1 to js is published.
+        pstay: The least probability with which a count above js stays as it is.
+        monotone: Whether probabilities below a count do not rise away from it.
+        ptable: A file with a perturbation table, instead of the four above.
+        key: Column with the cells' keys, or of the microdata with the records'.
+        digits: Digits of imported decimal keys, which are added modulo 10 to that power; 64-bit integers by default.
+        record: Column of the microdata that names a record, from which keys are made with the secret.
+        secret: What records' keys are made of.
+        zeros: The share of empty cells that are published as js + 1.
+        structural: Column that marks the cells that must be empty.
+        share: The noise of sums, as a share of the largest contributions.
+        largest: How many of the largest contributions have a part in it.
+    """
+
+    name: ClassVar[str] = "cell-key"
+    deviation: Annotated[int, Note("largest deviation", minimum=1, maximum=200, key="D")] = 5
+    variance: Annotated[float, Note("variance of the noise", minimum=1e-6, key="V")] = 2.0
+    js: Annotated[int, Note("no count from 1 to js is published", minimum=0, maximum=50)] = 0
+    pstay: Annotated[float | None, Note("least probability to stay, above js", minimum=0, maximum=1)] = None
+    monotone: Annotated[bool, Note("whether probabilities do not rise away from the count, below it")] = True
+    ptable: Annotated[str | None, Note("file with a perturbation table, instead of D, V, js and pstay")] = None
+    key: Annotated[str | None, Note("column with the cells' keys, or of microdata with the records'")] = None
+    digits: Annotated[int | None, Note("digits of imported decimal keys", minimum=1, maximum=18)] = None
+    record: Annotated[str | None, Note("column of the microdata that names a record")] = None
+    secret: Annotated[str | None, Note("what the records' keys are made of")] = None
+    zeros: Annotated[float, Note("share of empty cells published as js + 1", minimum=0, maximum=0.5)] = 0.0
+    structural: Annotated[str | None, Note("column that marks the cells that must be empty")] = None
+    share: Annotated[float, Note("noise of sums as a share of the largest contributions", minimum=0, maximum=1)] = 0.1
+    largest: Annotated[int, Note("how many contributions have a part in the noise of a sum", minimum=1)] = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """Unsafe cells are moved out of their protection interval, others as little as needed to add up again.
+
+    Attributes:
+        cost: What a change of a cell costs.
+        time_limit: Seconds for the search.
+    """
+
+    name: ClassVar[str] = "adjustment"
+    cost: Annotated[str, Note("unit, value, frequency, log, or the name of a column")] = "unit"
+    time_limit: Seconds = 60.0
+
+
+Perturbation = Rounding | CellKey | Adjustment
+# These need no rule that calls cells unsafe; where there are rules, it is said how well they hold.
+UNRULED = (Rounding, CellKey)
+PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding,)}

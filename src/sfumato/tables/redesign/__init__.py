@@ -1,0 +1,1 @@
+"""Coarser tables that would cost less to protect."""

@@ -1,0 +1,1 @@
+"""Rounding of tables: controlled, of small counts, random and deterministic."""

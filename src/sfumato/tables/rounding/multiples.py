@@ -1,0 +1,41 @@
+"""Values between the multiples of their bases: the one below, and what is left."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.precision import NOISE, step_of
+
+
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """Where values lie between multiples.
+
+    Attributes:
+        bases: The base of each cell.
+        below: How many bases lie below each value.
+        rest: What is left, as a share of the base; 0 for a multiple.
+    """
+
+    bases: Numbers
+    below: Numbers
+    rest: Numbers
+
+    @property
+    def whole(self) -> Mask:
+        """Which values are multiples."""
+        return np.asarray(self.rest == 0.0)
+
+
+def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
+    """Where values lie between multiples of their bases.
+
+    >>> between_multiples(np.array([7.0, -1.0, 10.0]), np.full(3, 5.0)).rest.tolist()
+    [0.4, 0.8, 0.0]
+    """
+    shares = values / bases
+    # Less than a step off a multiple is noise of binary fractions.
+    near = np.abs(shares - np.round(shares)) <= NOISE * step_of(values) / bases
+    below = np.where(near, np.round(shares), np.floor(shares))
+    return Multiples(bases, below, np.where(near, 0.0, shares - below))

@@ -1,0 +1,27 @@
+"""Spellings of one value are told, by case, space and short forms of answers; other values stay apart."""
+
+import pytest
+
+from sfumato.hierarchies.spellings import meanings, surplus
+
+
+@pytest.mark.parametrize(
+    ("texts", "more"),
+    [
+        (["no", "No", "N", "nein "], 1),  # no answer yes: N may be anything
+        (["no", "No", "N", "nein ", "ja", "Y"], 4),
+        (["yes", "no"], 0),
+        (["N", "S", "n"], 1),
+        (["Ärger", "ärger", "Ä rger"], 1),
+        (["A+", "A-", "a+"], 1),
+        (["1", "0", "ja"], 1),
+        (["1.", "1"], 1),
+        ([], 0),
+    ],
+)
+def test_texts_more_than_values_meant(texts, more):
+    assert surplus(texts) == more
+
+
+def test_nothing_is_lost():
+    assert [*meanings(["", " ", "x"])] == ["", " ", "x"]

@@ -1,0 +1,101 @@
+"""Columns that give a quasi-identifier away are found by guesses, and others are not."""
+
+import random
+from collections import Counter, defaultdict
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.microdata.measures.telling import right_guesses
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.suggest import suggest_for_frame
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.report import html, text
+
+ROWS = 600
+
+
+def pupils(noise: float = 0.03) -> pl.DataFrame:
+    chance = random.Random(4)
+    years = [chance.randrange(2000, 2013) for _ in range(ROWS)]
+    grades = [2018 - year + (chance.random() < noise) for year in years]
+    sexes = [chance.choice("mf") for _ in range(ROWS)]
+    return pl.DataFrame(
+        {"birth_year": years, "sex": sexes, "grade": grades, "score": [chance.randrange(40) for _ in years]}
+    )
+
+
+def plan(grade="sensitive"):
+    years = {"type": "intervals", "start": 2000, "end": 2015, "widths": [4, 8]}
+    return {
+        "version": 1,
+        "columns": {
+            "birth_year": {"role": "quasi-identifier", "type": "integer", "hierarchy": years},
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "grade": {"role": grade},
+            "score": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 60}],
+    }
+
+
+@pytest.mark.parametrize("role", ["sensitive", "insensitive"])
+def test_a_column_that_undoes_a_generalization_is_said_loudly(role):
+    report = anonymize(pupils(), plan(role)).report
+    (tell,) = report.disclosure.tells
+    assert (tell.column, tell.quasi_identifier, tell.level) == ("grade", "birth_year", 0)
+    assert tell.with_column > 0.9 and tell.by_label < 0.4
+    assert "TELLS         grade nearly tells birth_year" in text(report)
+    assert "grade nearly tells birth_year" in html(Dossier(report))
+
+
+def test_rows_unique_by_a_class_and_a_column_are_counted():
+    published = anonymize(pupils(), plan()).data
+    rows = Counter(published.select("birth_year", "sex", "score").rows())
+    report = anonymize(pupils(), plan()).report
+    assert report.disclosure.unique_in_classes["score"] == sum(count == 1 for count in rows.values())
+
+
+def test_a_column_that_says_nothing_new_tells_nothing():
+    frame = pupils().with_columns(grade=pl.Series([str(place) for place in range(ROWS)]))
+    assert anonymize(frame, plan()).report.disclosure.tells == ()
+    assert anonymize(pupils(noise=1.0).with_columns(grade=pl.lit("x")), plan()).report.disclosure.tells == ()
+
+
+def test_where_the_quasi_identifier_is_published_as_finely_nothing_is_told():
+    fine = plan() | {"privacy": [{"model": "k-anonymity", "k": 2}], "method": {"name": "optimal"}}
+    report = anonymize(pupils(noise=0), fine).report
+    assert report.levels["birth_year"] == 0 and report.disclosure.tells == ()
+
+
+def test_a_proposed_plan_does_not_publish_it_plainly():
+    proposal = suggest_for_frame(pupils())
+    assert proposal.plan["columns"]["grade"]["role"] == "quasi-identifier"
+    assert 'nearly tells "birth_year"' in proposal.reasons["grade"]
+    assert anonymize(pupils(), proposal.plan).report.disclosure.tells == ()
+
+
+def test_what_the_law_protects_is_withheld_rather():
+    frame = pupils().rename({"grade": "diagnosis"})
+    proposal = suggest_for_frame(frame)
+    assert proposal.plan["columns"]["diagnosis"]["role"] == "identifier"
+    assert proposal.reasons["diagnosis"].startswith("decide yourself")
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=20))
+def test_right_guesses_are_those_of_the_other_rows(pairs):
+    members = defaultdict(list)
+    for group, value in pairs:
+        members[group].append(value)
+    right = 0.0
+    for values in members.values():
+        for place, value in enumerate(values):
+            others = Counter(values[:place] + values[place + 1 :])
+            best = [other for other, rows in others.items() if rows == max(others.values())]
+            right += 1.0 if best == [value] else 0.5 if value in best else 0.0
+    groups, values = (np.array(part, np.int64) for part in zip(*pairs, strict=True))
+    assert right_guesses(groups, values, np.ones(len(pairs), np.int64)) == pytest.approx(right / len(pairs))

@@ -1,0 +1,118 @@
+"""Each policy of the documentation: the file that passes does, the one that fails does not."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sfumato.errors import PlanError
+from sfumato.pipelines.policies.check import check
+from sfumato.pipelines.tables.suppress import suppress
+from sfumato.policies.presets import aliases, policies, policy_named
+
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "policies.md"
+PLAN = {
+    "version": 1,
+    "columns": {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}},
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+EXAMPLES = {
+    cells[0].strip("` "): (cells[1], cells[2])
+    for line in DOCS.read_text(encoding="utf-8").splitlines()
+    if (cells := [cell.strip() for cell in line.strip("|").split("|")]) and re.fullmatch(r"`[a-z0-9-]+`", cells[0])
+}
+
+
+def file_of(text: str, path: Path) -> Path:
+    """The file that an example stands for."""
+    lines = []
+    for line in re.search(r"`(.*?)`", text)[1].split(" / "):
+        content, _, times = line.partition(" ×")
+        lines += [content] * int(times or 1)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def options(policy: str, text: str) -> dict[str, object]:
+    more = text.split("`", 2)[2]
+    words = re.findall(r"`([^`]+)`", more)
+    if "attested" in more or "denied" in more:
+        return {"attested": dict.fromkeys(words, "no" if "denied" in more else "A. Lovelace")}
+    if "plan" in more:
+        return {"plan": PLAN}
+    return {"values": {word.split("=")[0]: float(word.split("=")[1]) for word in words}} if words else {}
+
+
+def test_every_policy_has_examples() -> None:
+    assert {*EXAMPLES} == {*policies()}
+
+
+@pytest.mark.parametrize("policy", sorted(EXAMPLES))
+def test_examples(policy, tmp_path) -> None:
+    passing, failing = EXAMPLES[policy]
+    options_of_failing = options(policy, failing or passing) or options(policy, passing)
+    good = check(file_of(passing, tmp_path / "good.csv"), policy, **options(policy, passing))
+    assert good.holds, [(entry.clause.name, entry.measurement) for entry in good.clauses]
+    assert good.count("satisfied") >= 1
+    bad = check(file_of(failing, tmp_path / "bad.csv"), policy, **options_of_failing)
+    assert not bad.holds
+    assert "clauses satisfied: " in bad.line
+
+
+def test_every_clause_has_its_source_and_no_address() -> None:
+    for policy in policies().values():
+        assert policy.evidence in ("secondary", "unconfirmed")
+        assert policy.source and "http" not in policy.source
+        for clause in policy.clauses:
+            assert clause.says and clause.action and clause.scope
+
+
+def test_a_value_of_the_user_is_shown(tmp_path) -> None:
+    path = file_of("`sex,age / f,40-49 ×11 / m,50-59 ×12`", tmp_path / "x.csv")
+    verdict = check(path, "ema-0070", values={"highest-risk": 0.091})
+    assert verdict.holds
+    assert verdict.to_dict()["clauses"][0]["override"] == {"policy": 0.09, "user": 0.091}
+    json.dumps(verdict.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "attested"),
+    [("hippa", {}, {}), ("ema-0070", {"k": 3}, {}), ("ema-0070", {}, {"highest-risk": "me"})],
+)
+def test_unknown_names_are_refused(name, values, attested, tmp_path) -> None:
+    with pytest.raises(PlanError):
+        check(file_of("`sex / f`", tmp_path / "x.csv"), name, values=values, attested=attested)
+
+
+def test_aliases_lead_to_policies() -> None:
+    assert {name: policy_named(name).id for name in aliases()} == {
+        "nhs": "nhs-hes",
+        "research-10": "tre-10",
+        "eurostat": "eurostat-ifs-2023",
+        "eurostat-ifs": "eurostat-ifs-2023",
+    }
+
+
+@pytest.mark.parametrize("policy", sorted(name for name, entry in policies().items() if entry.cells))
+def test_what_suppress_publishes_passes_the_check(policy) -> None:
+    import pandas as pd
+
+    counts = pd.DataFrame({"m": [2, 12, 31, 9], "f": [20, 30, 8, 14], "x": [40, 6, 22, 0]}, index=list("abcd"))
+    counts["Total"] = counts.sum(axis=1)
+    counts.loc["Total"] = counts.sum()
+    done = suppress(counts, policy)
+    verdict = check(done, policy)
+    assert verdict.holds, (done, verdict.failed)
+    assert not check(counts, policy).holds
+
+
+def test_zeros_that_are_disclosive_are_masked_and_cannot_be_computed() -> None:
+    import pandas as pd
+
+    counts = pd.DataFrame({"m": [0, 12, 31], "f": [20, 30, 18], "x": [40, 16, 22]}, index=list("abc"))
+    counts["Total"] = counts.sum(axis=1)
+    counts.loc["Total"] = counts.sum()
+    done = suppress(counts, "acro-default")
+    assert done.loc["a", "m"] == "*"
+    assert (done.iloc[0, :3] == "*").sum() >= 2 and (done.iloc[:3, 0] == "*").sum() >= 2

@@ -1,0 +1,80 @@
+"""Plans that name a policy: what it chooses, and that the written rows are held against it."""
+
+import json
+import random
+
+import pytest
+
+from sfumato.errors import PlanError, PromiseError
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.policies.check import check
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
+
+
+@pytest.fixture(scope="module")
+def patients(tmp_path_factory):
+    """Patients with nearly everything that Safe Harbor forbids."""
+    draw = random.Random(1)
+    lines = ["name,dob,zip,age,sex,phone,illness"]
+    for place in range(300):
+        year = draw.randint(1931, 2000)
+        zip_code = draw.choice(["02139", "02140", "03601", "10025"])
+        day = f"{year}-{draw.randint(1, 12):02d}-{draw.randint(1, 28):02d}"
+        who = f"Anna Becker {chr(65 + place % 26)}"
+        illness = draw.choice(["flu", "asthma", "angina"])
+        lines.append(f"{who},{day},{zip_code},{2026 - year},{draw.choice('mf')},617-555-{place:04d},{illness}")
+    path = tmp_path_factory.mktemp("patients") / "patients.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(patients, tmp_path_factory):
+    out = tmp_path_factory.mktemp("out") / "release"
+    return anonymize(patients, {"version": 1, "policy": "hipaa-safe-harbor"}).save(out)
+
+
+def test_a_policy_alone_makes_a_release_that_passes(patients, folder) -> None:
+    assert not check(patients, "hipaa-safe-harbor").holds
+    assert check(folder, "hipaa-safe-harbor").holds
+    assert verify(folder).holds
+    plan = read_plan(folder / "plan.yaml")
+    assert plan.withheld_columns == ("name", "phone")
+    assert plan.columns["illness"].role == "sensitive"
+
+
+def test_the_report_tells_the_verdict(folder) -> None:
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert report["policy"]["policy"] == "hipaa-safe-harbor"
+    assert report["policy"]["holds"] and report["policy"]["open"] == 2
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "hipaa-safe-harbor" in page and "Clauses satisfied: 19 of 21." in page
+
+
+def test_a_plan_that_publishes_an_identifier_publishes_nothing(patients) -> None:
+    plan = {"version": 1, "policy": "hipaa-safe-harbor", "columns": {"phone": {"role": "insensitive"}}}
+    with pytest.raises(PromiseError, match="telephone-numbers") as error:
+        anonymize(patients, plan)
+    assert error.value.status.exit == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "k"), [("ema-0070", 12), ({"name": "ipc-ontario-2025", "values": {"highest-risk": 0.075}}, 14)]
+)
+def test_thresholds_become_promises(policy, k, patients) -> None:
+    release = anonymize(patients, {"version": 1, "policy": policy})
+    assert release.report.models[0].asked == k
+    assert release.report.classes.smallest >= k
+    release.close()
+
+
+def test_a_policy_about_tables_is_refused(patients) -> None:
+    with pytest.raises(PlanError, match="about tables"):
+        anonymize(patients, {"version": 1, "policy": "cms-11"})
+
+
+def test_without_a_policy_columns_and_promises_are_asked_for() -> None:
+    with pytest.raises(PlanError) as error:
+        read_plan({"version": 1})
+    assert [fault.at for fault in error.value.faults] == ["columns", "privacy"]

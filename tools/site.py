@@ -1,0 +1,31 @@
+"""What the site takes from the code as it is built: pages, tables of keys, llms.txt (hooks of MkDocs)."""
+
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+from sfumato.cli.docs import page_text
+from sfumato.reference.pages import MADE, overview, titles
+from sfumato.reference.plan_keys import fill
+
+
+def on_config(config: Any) -> Any:
+    """Pages that the navigation does not name stand at its end, so that no page is built and never found."""
+    named = repr(config["nav"])
+    others = [f"{name}.md" for name in titles() if f"{name}.md'" not in named]
+    config["nav"] = [*config["nav"], *([{"More": others}] if others else [])]
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made from the code, and the list of all pages for programs that read."""
+    for name in MADE:
+        files.append(File.generated(config, f"{name}.md", content=page_text(name)))
+    listing = overview({name: page_text(name) for name in titles()}, ".html")
+    files.append(File.generated(config, "llms.txt", content=listing))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Fill in the tables of keys that a written page asks for."""
+    return fill(markdown)
