@@ -14,7 +14,7 @@ from sfumato.errors import PlanError
 from sfumato.shapes.records import Note
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.plan.facts import Facts
-from sfumato.tables.plan.rules import Judgment, Many, judge
+from sfumato.tables.plan.rules import Judgment, judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class GroupDisclosure:
     name: ClassVar[str] = "group-disclosure"
     dimension: Annotated[str, Note("the dimension that must not be learnt")]
     k: Annotated[float, Note("percent", minimum=50, maximum=100)] = 100.0
-    n: Many = 1
+    n: Annotated[int, Note("how many categories count together", minimum=1)] = 1
 
     def apply(self, facts: Facts) -> Judgment:
         if not facts.counts or self.dimension not in facts.lines:

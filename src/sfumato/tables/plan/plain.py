@@ -6,7 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.perturbation import PERTURBATIONS
+from sfumato.tables.plan.plan import METHOD, TablePlan
 
 
 def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
