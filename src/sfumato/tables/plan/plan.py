@@ -1,5 +1,6 @@
 """The plan of a table: where its cells are, which are unsafe, how they are masked and what is promised."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,6 +35,8 @@ Texts = tuple[str, ...]
 Positive = Annotated[float | None, Note(minimum=0)]
 
 
+# Names that lead out of no folder.
+_PLAIN = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
 _STEP = "smallest difference of two values; the last decimal by default"
 _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
 
@@ -111,6 +114,10 @@ class Crossing:
     dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1, "its dimensions by their names")]
     source: Annotated[str | None, Note("file with the cells")] = None
     base: Annotated[float | None, Note("base of rounding, instead of the method's", minimum=1e-9)] = None
+
+    def __post_init__(self) -> None:
+        if not _PLAIN.fullmatch(self.name):
+            raise ValueError("the name of a table must do for a folder: letters, digits, dots, hyphens, spaces.")
 
 
 @dataclass(frozen=True, slots=True)
