@@ -409,8 +409,10 @@ def test_records_are_uploaded_and_kinds_are_guessed(base, open_page, tmp_path) -
 
 
 LINKED = {
-    "sex.csv": "area,sex,n\nTotal,Total,30\nTotal,f,14\nTotal,m,16\na,Total,12\na,f,2\na,m,10\nb,Total,18\nb,f,12\nb,m,6\n",
-    "age.csv": "area,age,n\nTotal,Total,30\nTotal,y,13\nTotal,o,17\na,Total,12\na,y,5\na,o,7\nb,Total,18\nb,y,8\nb,o,10\n",
+    "sex.csv": "area,sex,n\nTotal,Total,30\nTotal,f,14\nTotal,m,16\na,Total,12\n"
+    "a,f,2\na,m,10\nb,Total,18\nb,f,12\nb,m,6\n",
+    "age.csv": "area,age,n\nTotal,Total,30\nTotal,y,13\nTotal,o,17\na,Total,12\n"
+    "a,y,5\na,o,7\nb,Total,18\nb,y,8\nb,o,10\n",
 }
 
 
