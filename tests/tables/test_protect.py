@@ -13,7 +13,7 @@ from sfumato.pipelines.tables.protect import protect, run
 from sfumato.report.tables import html, summary
 from sfumato.tables import masking
 from sfumato.tables.cells.cells import Reach
-from sfumato.tables.cells.columns import read_columns
+from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.plan.plan import read_table_plan
 
 PARTS = {
@@ -352,3 +352,16 @@ def test_gap_says_what_is_proved(known, make_plan):
     assert report["bound"] == report["cost"]
     said = summary(report | {"cost": 200, "bound": 50, "gap": 0.75, "proved_optimal": False})
     assert "none costs less than 50: at most 75.00 % of the cost can be saved" in said
+
+
+def test_a_table_of_one_masked_cell_is_audited():
+    cells = Columns({"area": ("Total",), "n": ("2",)})
+    plan = {
+        "version": 1,
+        "table": {"value": "n"},
+        "dimensions": {"area": {"column": "area"}},
+        "primary": [{"rule": "frequency", "min": 3}],
+    }
+    done = run(read_table_plan(plan), cells)
+    assert done.holds
+    assert done.report["masked"] == 1

@@ -99,7 +99,8 @@ def _dimension(name: str, dimension: Dimension, columns: Columns, folder: Path) 
         codes = level_codes(columns, dimension.levels, dimension.total)
     else:
         codes = [(text,) for text in columns.text(dimension.column or "")]
-    return tree_of(dimension.column or name, dimension.placed(folder), codes), codes
+    tree = tree_of(dimension.column or name, dimension.placed(folder), codes)
+    return replace(tree, series=dimension.series), codes
 
 
 def _part(

@@ -91,6 +91,7 @@ class Dimension:
     column: Annotated[str | None, Note("the column with the codes, instead of levels")] = None
     hierarchy: Annotated[str | None, Note("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
+    series: Annotated[bool, Note("whether later releases add codes, so that each has a total of its own")] = False
 
     def __post_init__(self) -> None:
         if bool(self.levels) == (self.column is not None):

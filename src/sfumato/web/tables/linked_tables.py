@@ -44,13 +44,19 @@ class LinkedTables:
             self._room = ui.column().classes("w-full gap-0")
             with ui.element("div").classes("sf-fields"):
                 kinds = {CELLS: words["linked_cells"], ROWS: words["linked_rows"]}
-                self._kind = ui.select(kinds, label=words["linked_kind"], value=CELLS, on_change=lambda _: self._show())
+                self._kind = ui.select(
+                    kinds, label=words["linked_kind"], value=CELLS, on_change=lambda _: self._choose()
+                )
                 self._value = self._select("value_column")
                 self._total = ui.input(words["total_code"], value="Total", on_change=lambda _: self._changed())
                 self._holding, self._weight = self._select("linked_holding"), self._select("linked_weight")
             self._crossings = ui.textarea(words["linked_crossings"], on_change=lambda _: self._changed())
             self._crossings.props("outlined rows=3 debounce=300 spellcheck=false").classes("w-full font-mono")
         self._show()
+
+    def _choose(self) -> None:
+        self._show()
+        self._changed()
 
     def _select(self, name: str) -> ui.select:
         return ui.select([], label=self._words[name], clearable=True, on_change=lambda _: self._changed())
@@ -82,7 +88,7 @@ class LinkedTables:
         categories = [name for name in shared if name not in numbers][:3]
         pairs = [(one, other) for place, one in enumerate(categories) for other in categories[place + 1 :]]
         self._crossings.value = "\n".join(", ".join(pair) for pair in pairs)
-        self._show()
+        self._choose()
 
     def _show(self) -> None:
         """The files, and the fields that their kind needs."""
@@ -95,7 +101,6 @@ class LinkedTables:
                 with ui.row().classes("items-center"):
                     ui.label(f"{name}: {', '.join(columns)}")
                     components.button(self._words["remove"], lambda name=name: self._remove(name)).props("flat dense")
-        self._changed()
 
     def _remove(self, name: str) -> None:
         self._paths.pop(name).unlink(missing_ok=True)
