@@ -119,3 +119,25 @@ def test_cost_is_a_column_of_its_own():
     )
     masked = {area for area, text in zip(done.data["area"], done.data["n_published"], strict=True) if text == "*"}
     assert "c" not in masked
+
+
+def union(**attackers):
+    """Two unsafe cells of one row, with a firm that dominates each."""
+    cells = {"Total": (200.0, 48.0, 48.0), "x": (50.0, 48.0, 2.0), "y": (50.0, 48.0, 2.0), "z": (100.0, 40.0, 30.0)}
+    rows = [{"area": area, "v": v, "n": 9, "top1": one, "top2": two} for area, (v, one, two) in cells.items()]
+    done = sf.protect(
+        frame(rows),
+        value="v",
+        frequency="n",
+        contributions=["top1", "top2"],
+        dimensions={"area": {"column": "area"}},
+        primary=[{"rule": "dominance", "n": 1, "k": 90}],
+        attackers=attackers,
+    )
+    return set(done.data["area"][done.data["v_published"] == "*"])
+
+
+def test_rules_hold_for_unions_of_cells_that_are_masked_together():
+    # The one who has 48 of x knows that y is at most 52: the other's 48 within 8 %.
+    assert union(respondents=False) == {"x", "y"}
+    assert union() == {"x", "y", "z"}
