@@ -73,9 +73,11 @@ $(CORE): pyproject.toml constraints.txt | $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	@touch $(CORE)
 
-# A compiled loop is kept until its own file changes, though it may hold loops of other files.
-$(KERNELS): $(shell find src -name '*kernels.py') | $(VENV)
+# Loops are built with the compiler at hand, or else compiled by numba, which keeps one until its own file changes,
+# though it may hold loops of other files.
+$(KERNELS): $(shell find src -name '*kernels.py') $(shell find src/sfumato/loops -name '*.py' -o -name '*.h') | $(VENV)
 	@find src -name '*.nb[ic]' -delete
+	@$(BIN)/python -m sfumato.loops.build || true
 	@touch $(KERNELS)
 
 $(VENV):

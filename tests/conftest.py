@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ def pytest_configure() -> None:
     """A run in the background ignores Ctrl-C, and so would the programs that tests interrupt: listen again."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        # Loops of changed sources are built once, before any test; numba compiles them where there is no compiler.
+        subprocess.run([sys.executable, "-m", "sfumato.loops.build"], check=False, capture_output=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

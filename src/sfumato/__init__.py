@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sfumato.microdata.models.t_closeness import TCloseness as TCloseness
     from sfumato.microdata.outcome import Report as Report
     from sfumato.microdata.plan.building import Plan as Plan
+    from sfumato.microdata.plan.files import FilePlan as FilePlan
     from sfumato.microdata.plan.methods import Auto as Auto
     from sfumato.microdata.plan.methods import CellSuppression as CellSuppression
     from sfumato.microdata.plan.methods import Exhaustive as Exhaustive
@@ -71,6 +72,8 @@ if TYPE_CHECKING:
     from sfumato.pipelines.compare import compare as compare
     from sfumato.pipelines.moving.layouts import export as export
     from sfumato.pipelines.policies.check import check as check
+    from sfumato.pipelines.relations.folder import FilesRelease as FilesRelease
+    from sfumato.pipelines.relations.release import anonymize_files as anonymize_files
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
     from sfumato.pipelines.reveal import reveal as reveal
@@ -130,6 +133,7 @@ _HOMES = {
     "microdata.models.population_uniqueness": ("PopulationUniqueness",),
     "microdata.outcome": ("Report",),
     "microdata.plan.building": ("Plan",),
+    "microdata.plan.files": ("FilePlan",),
     "microdata.plan.methods": (
         "Auto",
         "CellSuppression",
@@ -164,6 +168,8 @@ _HOMES = {
         "compare",
     ),
     "pipelines.policies.check": ("check",),
+    "pipelines.relations.folder": ("FilesRelease",),
+    "pipelines.relations.release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
     "pipelines.reveal": ("reveal",),

@@ -5,16 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from threading import RLock
+from time import process_time
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 import sfumato
 from sfumato.engines.opening import open_engine
+from sfumato.loops.compiled import SOURCES
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.incumbent import stray, wander
@@ -27,6 +28,8 @@ from sfumato.tables.suppression.flows import path_kernels
 # The first calls of a kernel in a release are done twice, and then one where their number has doubled: a loop in Python
 # takes its time.
 FIRST_CALLS = 6
+# A kernel whose source took so many seconds is not done twice again.
+MOST_SECONDS = 0.5
 K = {"model": "k-anonymity", "k": 3}
 
 
@@ -37,12 +40,17 @@ def modules() -> Iterator[ModuleType]:
             yield import_module(found.name)
 
 
-def kernels_of(module: ModuleType) -> dict[str, Dispatcher]:
+def is_compiled(value: Any) -> bool:
+    """Whether a value is a compiled function."""
+    return any(value is kernel for kernel in SOURCES)
+
+
+def kernels_of(module: ModuleType) -> dict[str, Callable[..., Any]]:
     """The compiled functions that a module defines itself."""
     return {
         name: value
         for name, value in vars(module).items()
-        if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__
+        if is_compiled(value) and SOURCES[value].__module__ == module.__name__
     }
 
 
@@ -69,46 +77,62 @@ class Checks:
     def __init__(self) -> None:
         self.checked: set[str] = set()
         self.calls: Counter[str] = Counter()
+        self.seconds: Counter[str] = Counter()
         self._stand_ins: dict[int, Callable[..., Any]] = {}
+        self._worlds: dict[int, dict[str, Any]] = {}
         # Threads write into parts of the same arrays, which are compared whole.
         self._alone = RLock()
 
-    def stand_in(self, kernel: Dispatcher) -> Callable[..., Any]:
+    def stand_in(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
         if id(kernel) not in self._stand_ins:
             self._stand_ins[id(kernel)] = self._checking(kernel)
         return self._stand_ins[id(kernel)]
 
-    def _checking(self, kernel: Dispatcher) -> Callable[..., Any]:
-        source = kernel.py_func
+    def _checking(self, kernel: Callable[..., Any]) -> Callable[..., Any]:
+        source = SOURCES[kernel]
+        assert isinstance(source, FunctionType)
         name = f"{source.__module__}.{source.__name__}"
         plain: list[FunctionType] = []
 
         def call(*arguments: Any) -> Any:
             self.calls[name] += 1
-            if self.calls[name] > FIRST_CALLS and self.calls[name].bit_count() > 1:
+            many = self.calls[name] > FIRST_CALLS and self.calls[name].bit_count() > 1
+            if many or self.seconds[name] > MOST_SECONDS:
                 with self._alone:
                     return kernel(*arguments)
             if not plain:
-                plain.append(FunctionType(source.__code__, self.replaced(source.__globals__), source.__name__))
+                plain.append(self._plain(source))
             with self._alone, np.errstate(over="ignore", invalid="ignore"):
                 own = copied(arguments)
                 answer = kernel(*arguments)
+                began = process_time()
                 assert_equal(answer, plain[0](*own))
+                self.seconds[name] += process_time() - began
                 assert_equal(arguments, own)
             self.checked.add(name)
             return answer
 
         return call
 
+    def _plain(self, source: FunctionType) -> FunctionType:
+        """A loop as Python, which calls stand-ins for the loops it calls."""
+        world = source.__globals__
+        if id(world) not in self._worlds:
+            self._worlds[id(world)] = {}
+            self._worlds[id(world)].update(self.replaced(world))
+        return FunctionType(source.__code__, self._worlds[id(world)], source.__name__)
+
     def replaced(self, names: dict[str, Any]) -> dict[str, Any]:
         """Names of a module, with stand-ins for compiled functions and for modules of them."""
         return {name: self._replacement(value) for name, value in names.items()}
 
     def _replacement(self, value: Any) -> Any:
-        if isinstance(value, Dispatcher):
+        if is_compiled(value):
             return self.stand_in(value)
         if isinstance(value, ModuleType) and value.__name__.startswith("sfumato.") and kernels_of(value):
             return SimpleNamespace(**self.replaced(vars(value)))
+        if isinstance(value, FunctionType) and value.__module__.endswith("kernels"):
+            return self._plain(value)
         return value
 
 

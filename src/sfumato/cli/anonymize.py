@@ -58,6 +58,10 @@ def command(
         return
     with progress_shown(quiet, compiled=True) as progress:
         limited = _limited(plan, memory_limit, temp_folder, header, decimal)
+        if limited.files:
+            _release_files(limited, data, engine, out, to_table, json)
+            progress.say(f"Release: {out}   report: {out / 'report.html'}")
+            return
         report = _release(limited, data, engine, out, to_table, progress)
         from sfumato.report.release.report import text
 
@@ -79,6 +83,21 @@ def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> 
         )
     if apply is None and drop_failing:
         raise PlanError("--drop-failing goes with --apply alone.", "Leave it out.", "options")
+
+
+def _release_files(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, json: bool) -> None:
+    """Release several files together."""
+    from sfumato.pipelines.relations.release import anonymize_files
+    from sfumato.report.files import text
+
+    if data is not None or to_table is not None:
+        raise PlanError("--data and --to-table go with one file.", "Name the sources in files.", "options")
+    with (
+        workspace_for(out) as workspace,
+        closing(anonymize_files(None, plan, engine=engine, workspace=workspace)) as release,
+    ):
+        release.save(out)
+        show(text(release.figures), dict(release.figures), json)
 
 
 def _release(

@@ -130,15 +130,15 @@ def _memory() -> Check:
 
 
 def _loops() -> Check:
-    """Whether compiled loops are kept, so that only the first run on a machine waits for them."""
-    folder = Path(
-        os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parents[1] / "microdata" / "counts" / "__pycache__"
-    )
-    kept = len(list(Path(__file__).parents[1].rglob("*.nbi"))) if "NUMBA_CACHE_DIR" not in os.environ else None
-    if _accepts(folder):
-        return Check("loops", "fine", f"kept in {folder}" + ("" if kept is None else f", {kept} so far"))
+    """Whether compiled loops came built, or are kept, so that only the first run on a machine waits for them."""
+    from sfumato.loops.caches import numba_folder
+    from sfumato.loops.compiled import ROOT, way
+
+    if way() == "native":
+        return Check("loops", "fine", "built: every run begins at once")
+    folder = os.environ.get("NUMBA_CACHE_DIR") or numba_folder(ROOT) or "the installation"
     return Check(
-        "loops", "absent", f"{folder} is not writable: every run compiles; set NUMBA_CACHE_DIR to a folder that is"
+        "loops", "fine", f"compiled by numba when first called, kept in {folder}; `sfumato compile` builds them"
     )
 
 

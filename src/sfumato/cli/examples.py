@@ -58,6 +58,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato docs",
         "sfumato docs methods",
     ),
+    "compile": ("sfumato compile",),
     "doctor": (
         "sfumato doctor",
         "sfumato doctor --json",

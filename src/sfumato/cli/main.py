@@ -31,7 +31,8 @@ COMMANDS = (
         "audit",
         "attributes",
     ),
-    *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs", "doctor", "demo"),
+    *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs"),
+    *("doctor", "compile", "demo"),
 )
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"

@@ -75,7 +75,9 @@ def progress_shown(quiet: bool, compiled: bool = False) -> Iterator[Progress]:
     """
     progress = Progress(quiet)
     if compiled and not kernels_are_compiled():
-        progress.say("Compiling the inner loops: this happens once and takes some seconds …")
+        progress.say(
+            "Compiling the inner loops: this happens once and may take a minute; `sfumato compile` does it ahead …"
+        )
     try:
         yield progress
     finally:
@@ -83,12 +85,16 @@ def progress_shown(quiet: bool, compiled: bool = False) -> Iterator[Progress]:
 
 
 def kernels_are_compiled() -> bool:
-    """Whether compiled loops of an earlier run are at hand."""
+    """Whether compiled loops are at hand: built with the package, or of an earlier run."""
+    from sfumato.loops.compiled import way
+
+    if way() != "numba":
+        return True
     from pathlib import Path
 
     from sfumato.microdata.counts import grouping_kernels
 
-    folder = Path(grouping_kernels.group.stats.cache_path)
+    folder = Path(grouping_kernels.group.stats.cache_path)  # type: ignore[attr-defined]
     return any(folder.glob("grouping_kernels.group-*.nbi"))
 
 

@@ -30,8 +30,13 @@ def new_key(path: Path, domain: str) -> PseudonymKey:
 
 def write_key(path: Path, key: PseudonymKey) -> None:
     """Write the file of a key, for its owner alone."""
+    write_private(path, json.dumps(key.to_dict(), indent=1) + "\n")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that its owner alone may read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "w", encoding="utf-8") as file:
-        file.write(json.dumps(key.to_dict(), indent=1) + "\n")
+        file.write(text)
 
 
 def read_key(path: Path) -> PseudonymKey:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
@@ -33,6 +33,7 @@ from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.policies.planning import judge_published, with_policy
 from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -66,7 +67,8 @@ def anonymize(
     """Release microdata as a plan says.
 
     Args:
-        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names.
+        data: A pandas, Polars or Arrow frame, a path, or None for the source that the plan names; where it names
+            several files, a mapping of these, and the answer is a `FilesRelease`.
         plan: A plan, a mapping of the same form, or the path of a YAML or JSON file.
         engine: Which engine to use; by default the one that fits the data.
         workspace: Where a file is written before it is saved; a temporary folder by default.
@@ -76,6 +78,9 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
+    files = read_plan(plan)
+    if files.files:
+        return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
     resolved = _sourced(read_plan(plan), data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)

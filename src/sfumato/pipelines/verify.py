@@ -71,6 +71,10 @@ def _folder(
 ) -> Verdict:
     """The verdict on a release folder."""
     plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
+    if plan_asked.files:
+        from sfumato.pipelines.relations.verify import verify_files
+
+        return verify_files(folder, plan_asked)
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
     quotes = plan_asked.output.quotes_formulas
     with closing(_opened(sealing.data_of(folder), separator, persons or own, quotes)) as engine:

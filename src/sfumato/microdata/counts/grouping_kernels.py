@@ -1,12 +1,13 @@
 """Compiled loops: packing combinations, generalizing and grouping them.
 
 Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
-each word's keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's
-lock.
+each word's keys lie side by side. All release the interpreter's lock.
 """
 
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Halves, Halves2, Ints, Ints3, Shorts, Shorts2, Words, Words2
+from sfumato.loops.compiled import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
@@ -15,24 +16,34 @@ _LOW = 0xFFFFFFFF
 _ALL_ONE_RUN = np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
-def pack(codes, word, shift, out):
+@compiled
+def pack(codes: Halves2, word: Ints, shift: Words, out: Words2):
     """Pack codes (n, m) into keys: out (w, n), zeros; word, shift: (m,) where each column lies."""
     for row in range(len(codes)):
         for column in range(codes.shape[1]):
             out[word[column], row] |= np.uint64(codes[row, column]) << shift[column]
 
 
-@njit(cache=True, nogil=True)
-def unpack(keys, word, shift, mask, out):
+@compiled
+def unpack(keys: Words2, word: Ints, shift: Words, mask: Words, out: Halves2):
     """The codes behind packed keys (w, n): out (n, m); word, shift, mask: (m,) where each column lies."""
     for row in range(keys.shape[1]):
         for column in range(len(word)):
             out[row, column] = (keys[word[column], row] >> shift[column]) & mask[column]
 
 
-@njit(cache=True, nogil=True)
-def relabel(keys, word, shift, mask, low, high, labels, begins, out):
+@compiled
+def relabel(
+    keys: Words2,
+    word: Ints,
+    shift: Words,
+    mask: Words,
+    low: Shorts,
+    high: Shorts,
+    labels: Words,
+    begins: Ints3,
+    out: Words2,
+):
     """Generalize packed combinations from one node to another, column by column.
 
     Args:
@@ -56,7 +67,7 @@ def relabel(keys, word, shift, mask, low, high, labels, begins, out):
             new[row] |= labels[begin + ((old[row] >> by) & bits)]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lift(keys, word, shift, mask, column, labels, begin, out):
     """As `relabel`, in one column alone, whose step begins at `begin`."""
     for at in range(len(keys)):
@@ -69,8 +80,8 @@ def lift(keys, word, shift, mask, column, labels, begin, out):
         new[row] = (old[row] & stay) | labels[first + ((old[row] >> by) & bits)]
 
 
-@njit(cache=True, nogil=True)
-def nearest(nodes, sizes, many, node):
+@compiled
+def nearest(nodes: Shorts2, sizes: Ints, many: int, node: Shorts):
     """The first of the smallest of `many` tables that are nowhere coarser than a node; -1 if there is none.
 
     Args:
@@ -90,8 +101,8 @@ def nearest(nodes, sizes, many, node):
     return best
 
 
-@njit(cache=True, nogil=True)
-def group(keys, counts, table, stamp, out_keys, out_counts, owner):
+@compiled
+def group(keys: Words2, counts: Ints, table: Ints, stamp: int, out_keys: Words2, out_counts: Ints, owner: Halves):
     """Group equal keys.
 
     Args:
@@ -107,8 +118,8 @@ def group(keys, counts, table, stamp, out_keys, out_counts, owner):
     return _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner)
 
 
-@njit(cache=True, nogil=True)
-def runs(keys, apart):
+@compiled
+def runs(keys: Words, apart: np.uint64):
     """How many runs of keys there are that are equal in the bits `apart`, and how long the longest is."""
     many, longest, begin = 0, 0, 0
     for row in range(1, len(keys) + 1):
@@ -119,8 +130,17 @@ def runs(keys, apart):
     return many, longest
 
 
-@njit(cache=True, nogil=True)
-def group_runs(keys, counts, apart, table, stamp, out_keys, out_counts, owner):
+@compiled
+def group_runs(
+    keys: Words,
+    counts: Ints,
+    apart: np.uint64,
+    table: Ints,
+    stamp: int,
+    out_keys: Words,
+    out_counts: Ints,
+    owner: Halves,
+):
     """As `group`, for combinations of one word, the usual case; equal ones stand in one run of equal bits `apart`.
 
     Every run begins with an empty table, which can be as short as the longest run asks for: it stays in the
@@ -153,7 +173,7 @@ def group_runs(keys, counts, apart, table, stamp, out_keys, out_counts, owner):
     return classes
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner):
     """As `group`, for combinations of several words."""
     words = len(keys)
@@ -191,7 +211,7 @@ def _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner):
     return classes
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _down(capacity):
     """How far to shift a mixed key so that its top bits address the table."""
     bits = 0

@@ -1,19 +1,20 @@
 """Compiled loops: counting classes, pricing what is suppressed, and ruling out nodes.
 
 Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
-each word's keys lie side by side. Kernels are compiled once and kept in numba's cache; all release the interpreter's
-lock.
+each word's keys lie side by side. All release the interpreter's lock.
 """
 
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Flags, Halves, Halves2, Ints, Ints2, Reals, Reals2, Words, Words2
+from sfumato.loops.compiled import compiled
 
 # A table of classes and values may have so many times the cells of the histogram that fills it.
 _DENSE = 16
 
 
-@njit(cache=True, nogil=True)
-def tally(sizes, failing):
+@compiled
+def tally(sizes: Ints, failing: Flags):
     """Rows in failing classes; number, smallest and largest of the others; smallest and largest of all."""
     suppressed, kept, smallest, largest = 0, 0, 0, 0
     least, most = sizes[0], sizes[0]
@@ -29,8 +30,19 @@ def tally(sizes, failing):
     return suppressed, kept, smallest, largest, least, most
 
 
-@njit(cache=True, nogil=True)
-def surcharges(keys, sizes, failing, word, shift, mask, node, charges, offsets, constant):
+@compiled
+def surcharges(
+    keys: Words2,
+    sizes: Ints,
+    failing: Flags,
+    word: Ints,
+    shift: Words,
+    mask: Words,
+    node: Ints,
+    charges: Reals,
+    offsets: Ints2,
+    constant: Reals2,
+):
     """What suppression adds for each column: the sum over failing classes of rows times their label's charge.
 
     Args:
@@ -54,16 +66,16 @@ def surcharges(keys, sizes, failing, word, shift, mask, node, charges, offsets, 
     return total
 
 
-@njit(cache=True, nogil=True)
-def rule_out(open_nodes, floors, added, most):
+@compiled
+def rule_out(open_nodes: Flags, floors: Reals, added: Reals, most: float):
     """Close the open nodes whose bound is above the most that is still of interest. All arrays are flat."""
     for place in range(len(open_nodes)):
         if open_nodes[place] and floors[place] + added[place] > most:
             open_nodes[place] = False
 
 
-@njit(cache=True, nogil=True)
-def pick(open_nodes, ranks, where):
+@compiled
+def pick(open_nodes: Flags, ranks: Reals, where: float):
     """The open node whose rank lies nearest to a given part of the way from the lowest to the highest; -1 if none."""
     low, high = np.inf, -np.inf
     for place in range(len(open_nodes)):
@@ -77,8 +89,8 @@ def pick(open_nodes, ranks, where):
     return best
 
 
-@njit(cache=True, nogil=True)
-def marginal(codes, counts, column, size):
+@compiled
+def marginal(codes: Halves2, counts: Ints, column: int, size: int):
     """Rows of each of the `size` values of a column. codes: (n, m) raw combinations; counts: (n,) rows of each."""
     rows = np.zeros(size, np.int64)
     for row in range(len(counts)):
@@ -86,8 +98,8 @@ def marginal(codes, counts, column, size):
     return rows
 
 
-@njit(cache=True, nogil=True)
-def pair_rows(codes, counts, first, second, height, width):
+@compiled
+def pair_rows(codes: Halves2, counts: Ints, first: int, second: int, height: int, width: int):
     """Rows of each pair of codes of two columns, (height, width). codes: (n, m); counts: (n,) rows of each."""
     pairs = np.zeros((height, width), np.int64)
     for row in range(len(counts)):
@@ -95,8 +107,10 @@ def pair_rows(codes, counts, first, second, height, width):
     return pairs
 
 
-@njit(cache=True, nogil=True)
-def rare_rows(codes, counts, first, second, first_levels, second_levels, k):
+@compiled
+def rare_rows(
+    codes: Halves2, counts: Ints, first: int, second: int, first_levels: Halves2, second_levels: Halves2, k: int
+):
     """Rows in pairs of labels rarer than k, for every pair of levels of two columns.
 
     Args:
@@ -123,8 +137,8 @@ def rare_rows(codes, counts, first, second, first_levels, second_levels, k):
     return rare
 
 
-@njit(cache=True, nogil=True)
-def regroup(starts, values, counts, owner, classes, size):
+@compiled
+def regroup(starts: Ints, values: Halves, counts: Ints, owner: Halves | Ints, classes: int, size: int):
     """Roll a histogram up: entries of merged rows are added; values ascend within a class.
 
     Args:
@@ -138,7 +152,7 @@ def regroup(starts, values, counts, owner, classes, size):
     return _regroup_sparse(starts, values, counts, owner, classes, size)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _regroup_dense(starts, values, counts, owner, classes, size):
     """As `regroup`, by a table of all classes and values: the usual case, few values."""
     table = np.zeros(classes * size, np.int64)
@@ -162,7 +176,7 @@ def _regroup_dense(starts, values, counts, owner, classes, size):
     return new_starts, new_values[:at].copy(), new_counts[:at].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _regroup_sparse(starts, values, counts, owner, classes, size):
     """As `regroup`, class by class: for columns of many values."""
     rows = len(starts) - 1

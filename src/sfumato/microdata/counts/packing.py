@@ -33,7 +33,7 @@ class Packing:
     def unpack(self, keys: Words) -> npt.NDArray[np.int32]:
         """The codes behind packed keys, shape (combinations, columns)."""
         codes = np.empty((keys.shape[1], len(self.word)), np.int32)
-        grouping_kernels.unpack(keys, self.word, self.shift, self.mask, codes)
+        grouping_kernels.unpack(np.ascontiguousarray(keys), self.word, self.shift, self.mask, codes)
         return codes
 
     def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

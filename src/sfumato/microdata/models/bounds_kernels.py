@@ -5,15 +5,14 @@ Every kernel writes, for the classes marked in `failing` (n,), how many rows of 
 (n,), which holds their sizes before; it stops once more than `enough` rows are lost.
 """
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Flags, Halves, Ints, Reals
+from sfumato.loops.compiled import compiled
 
 
-@njit(cache=True, nogil=True)
-def capped(starts, values, counts, caps, failing, enough, out):
+@compiled
+def capped(starts: Ints, values: Halves, counts: Ints, caps: Reals, failing: Flags, enough: int, out: Ints):
     """The largest m for which sum_s min(c_s, caps_s m) >= m: no value may have a greater share than its cap.
 
     The sum less m is concave in m and zero at m = 0, so halving finds the last m. caps: (values,).
@@ -38,33 +37,33 @@ def capped(starts, values, counts, caps, failing, enough, out):
         out[one] = low
 
 
-@njit(cache=True, nogil=True)
-def recursive(starts, counts, least, c, failing, enough, out):
+@compiled
+def recursive(starts: Ints, counts: Ints, least: int, c: float, failing: Flags, enough: int, out: Ints):
     """The largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by halving."""
     lost = 0
     for one in np.flatnonzero(failing):
         if lost > enough:
             break
-        sorted_counts = np.sort(counts[starts[one] : starts[one + 1]])[::-1]
-        low, high = 0, sorted_counts[0] if len(sorted_counts) else 0
+        ascending = np.sort(counts[starts[one] : starts[one + 1]])
+        low, high = 0, ascending[-1] if len(ascending) else 0
         while low < high:
             middle = (low + high + 1) // 2
             tail = 0
-            for place in range(least - 1, len(sorted_counts)):
-                tail += min(sorted_counts[place], middle)
+            for place in range(len(ascending) - least + 1):
+                tail += min(ascending[place], middle)
             if middle < c * tail + 1e-9:
                 low = middle
             else:
                 high = middle - 1
         kept = 0
-        for place in range(len(sorted_counts)):
-            kept += min(sorted_counts[place], low)
+        for place in range(len(ascending)):
+            kept += min(ascending[place], low)
         lost += out[one] - kept
         out[one] = kept
 
 
-@njit(cache=True, nogil=True)
-def entropy(starts, counts, least, failing, enough, out):
+@compiled
+def entropy(starts: Ints, counts: Ints, least: float, failing: Flags, enough: int, out: Ints):
     """The largest part whose entropy is at least log(least): counts cut off at some height, found by halving."""
     wanted = np.log(least) - 1e-9
     lost = 0
@@ -92,7 +91,7 @@ def entropy(starts, counts, least, failing, enough, out):
         out[one] = int(kept + 1e-6)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _cut_entropy(counts, begin, end, height):
     total = 0.0
     for entry in range(begin, end):
@@ -104,15 +103,15 @@ def _cut_entropy(counts, begin, end, height):
     return nats
 
 
-@njit(cache=True, nogil=True)
-def entropies(starts, counts, out):
+@compiled
+def entropies(starts: Ints, counts: Ints, out: Reals):
     """The entropy of each class in nats."""
     for one in range(len(starts) - 1):
         out[one] = _cut_entropy(counts, starts[one], starts[one + 1], np.inf)
 
 
-@njit(cache=True, nogil=True)
-def recursive_holds(starts, counts, least, c, out):
+@compiled
+def recursive_holds(starts: Ints, counts: Ints, least: int, c: float, out: Flags):
     """Whether r1 < c (r_l + ... + r_m) in each class, with counts r sorted from the most frequent down."""
     top = np.zeros(max(least - 1, 1), np.int64)
     for one in range(len(starts) - 1):
@@ -128,7 +127,7 @@ def recursive_holds(starts, counts, least, c, out):
         out[one] = first < c * total - 1e-9
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _insert(top, count):
     """Put a count among the largest, which stand from the largest down."""
     place = len(top) - 1
@@ -140,8 +139,8 @@ def _insert(top, count):
     top[place] = count
 
 
-@njit(cache=True, nogil=True)
-def highest_ratio(starts, values, counts, sizes, reference, out):
+@compiled
+def highest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, reference: Reals, out: Reals):
     """For each class, the greatest of share / reference over the values it holds. reference: (values,) positive."""
     for one in range(len(starts) - 1):
         highest = 0.0
@@ -150,8 +149,8 @@ def highest_ratio(starts, values, counts, sizes, reference, out):
         out[one] = highest
 
 
-@njit(cache=True, nogil=True)
-def lowest_ratio(starts, values, counts, sizes, reference, present, out):
+@compiled
+def lowest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, reference: Reals, present: int, out: Reals):
     """For each class, the least of share / reference over all values that stand in the table (0 if one is absent).
 
     present: how many values stand in the whole table.

@@ -5,18 +5,22 @@ tree of values is given by levels: labels (levels, values) is each value's label
 (levels, labels) the share of each label in the whole table.
 """
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Flags, Halves, Halves2, Ints, Reals, Reals2
+from sfumato.loops.compiled import compiled
 
 # A class that holds one in so many values is gone through step by step.
 _DENSE = 8
+# Places and entries share a word.
+_HALF = 32
+_LOW = 0xFFFFFFFF
 
 
-@njit(cache=True, nogil=True)
-def tree_distances(starts, values, counts, sizes, asked, labels, shares, out):
+@compiled
+def tree_distances(
+    starts: Ints, values: Halves, counts: Ints, sizes: Ints, asked: Flags, labels: Halves2, shares: Reals2, out: Reals
+):
     """The mean over levels of the total variation between class and table, for the classes asked for.
 
     Only labels that a class holds are looked at: the total variation is the sum of what exceeds the table's share.
@@ -34,7 +38,7 @@ def tree_distances(starts, values, counts, sizes, asked, labels, shares, out):
         out[one] = distance / max(levels, 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _excess(begin, end, values, counts, size, labels, shares, tally):
     """The sum over labels of (q - p) where it is positive; q is the share among `size` rows. tally stays zero."""
     for entry in range(begin, end):
@@ -47,8 +51,19 @@ def _excess(begin, end, values, counts, size, labels, shares, tally):
     return excess
 
 
-@njit(cache=True, nogil=True)
-def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, enough, out):
+@compiled
+def tree_kept(
+    starts: Ints,
+    values: Halves,
+    counts: Ints,
+    sizes: Ints,
+    labels: Halves2,
+    shares: Reals2,
+    most: float,
+    failing: Flags,
+    enough: int,
+    out: Ints,
+):
     """For failing classes, the largest m for which a part of m rows may be as near as `most`.
 
     A part of m rows has at most the class's own rows of each label, so at each level the total variation is at least
@@ -80,7 +95,7 @@ def tree_kept(starts, values, counts, sizes, labels, shares, most, failing, enou
         out[one] = low
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _gather(begin, end, values, counts, labels, shares, tally, rows, parts, size):
     """Append the rows of each label of a class, and its share in the table; tally stays zero."""
     for entry in range(begin, end):
@@ -94,8 +109,18 @@ def _gather(begin, end, values, counts, labels, shares, tally, rows, parts, size
     return size
 
 
-@njit(cache=True, nogil=True)
-def order_distances(starts, values, counts, sizes, asked, ranks, below, sums, out):
+@compiled
+def order_distances(
+    starts: Ints,
+    values: Halves,
+    counts: Ints,
+    sizes: Ints,
+    asked: Flags,
+    ranks: Ints,
+    below: Reals,
+    sums: Reals,
+    out: Reals,
+):
     """The distance on a line: the mean over steps of |Q - P|, both the shares up to the step; for classes asked for.
 
     Args:
@@ -114,7 +139,7 @@ def order_distances(starts, values, counts, sizes, asked, ranks, below, sums, ou
             out[one] = _sparse_line(begin, end, values, counts, sizes[one], ranks, below, sums)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _dense_line(begin, end, values, counts, size, ranks, below, running):
     """The distance on a line, step by step. running stays zero."""
     steps = len(below) - 1
@@ -129,20 +154,23 @@ def _dense_line(begin, end, values, counts, size, ranks, below, running):
     return distance / max(steps, 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sparse_line(begin, end, values, counts, size, ranks, below, sums):
     """The distance on a line, from value to value: for columns of many values."""
     steps = len(below) - 1
-    places = ranks[values[begin:end]]
+    order = np.empty(end - begin, np.int64)
+    for entry in range(begin, end):
+        order[entry - begin] = (ranks[values[entry]] << _HALF) | (entry - begin)
+    order.sort()
     share, at, distance = 0.0, 0, 0.0
-    for entry in np.argsort(places):
-        distance += _stretch(share, at, places[entry], below, sums)
-        share += counts[begin + entry] / size
-        at = places[entry]
+    for key in order:
+        distance += _stretch(share, at, key >> _HALF, below, sums)
+        share += counts[begin + (key & _LOW)] / size
+        at = key >> _HALF
     return (distance + _stretch(share, at, steps, below, sums)) / max(steps, 1)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _stretch(share, begin, end, below, sums):
     """The sum of |share - below[i]| for i from begin to end, end excluded; `below` rises."""
     if begin >= end:
@@ -153,8 +181,19 @@ def _stretch(share, begin, end, below, sums):
     return under + over
 
 
-@njit(cache=True, nogil=True)
-def order_kept(starts, values, counts, sizes, ranks, below, most, failing, enough, out):
+@compiled
+def order_kept(
+    starts: Ints,
+    values: Halves,
+    counts: Ints,
+    sizes: Ints,
+    ranks: Ints,
+    below: Reals,
+    most: float,
+    failing: Flags,
+    enough: int,
+    out: Ints,
+):
     """For failing classes, the largest m for which a part of m rows may be as near as `most` on a line.
 
     With C rows of n up to a place, a part of m rows has there a share between 1 - (n - C)/m and C/m.

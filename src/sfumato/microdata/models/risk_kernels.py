@@ -1,25 +1,24 @@
 """Compiled loops of the individual risk: the expectation of 1 / persons, given a class of the sample."""
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Ints, Reals
+from sfumato.loops.compiled import compiled
 
 # Up to this size, and below this share, the recurrence is quicker than the series and as exact.
 RECURRING = 40
 SMALL_SHARE = 0.4
 
 
-@njit(cache=True, nogil=True)
-def expectations(rows, persons, out):
+@compiled
+def expectations(rows: Ints, persons: Reals, out: Reals):
     """For each class of `rows` (n,) in the sample that stands for `persons` (n,): the expectation into `out` (n,)."""
     for one in range(len(rows)):
         out[one] = expectation(rows[one], rows[one] / persons[one])
 
 
-@njit(cache=True, nogil=True)
-def expectation(rows, share):
+@compiled
+def expectation(rows: int, share: float):
     """r(f) for f rows and the share p: the integral from 0 to 1 of u^(f-1) p / (p + (1-p) u).
 
     For small p by r(1) = p/q ln(1/p), r(f) = p/q (1/(f-1) - r(f-1)), whose errors shrink. Else by the series

@@ -3,16 +3,15 @@
 points: (records, columns), standardized; groups: (records,) the group of each record.
 """
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Ints, Reals, Reals2
+from sfumato.loops.compiled import compiled
 
 FREE = -1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def distances(points, left, count, center, out):
     """Squared distances of the first `count` records of `left` from a point."""
     width = points.shape[1]
@@ -24,7 +23,7 @@ def distances(points, left, count, center, out):
         out[place] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def farthest(out, count):
     """The first place of the greatest distance."""
     best = 0
@@ -34,7 +33,7 @@ def farthest(out, count):
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def take_nearest(points, left, count, seed, k, number, groups, out):
     """Make a group of a record and the k - 1 nearest to it, lowest first of equals; how many records are left.
 
@@ -63,18 +62,19 @@ def take_nearest(points, left, count, seed, k, number, groups, out):
     return kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def centroid(points, left, count, center):
     """The mean of the first `count` records of `left`."""
     center[:] = 0.0
     for place in range(count):
         for column in range(points.shape[1]):
             center[column] += points[left[place], column]
-    center /= count
+    for column in range(len(center)):
+        center[column] /= count
 
 
-@njit(cache=True, nogil=True)
-def mdav(points, records, k, first, groups):
+@compiled
+def mdav(points: Reals2, records: Ints, k: int, first: int, groups: Ints):
     """Maximum distance to average: groups of `records`, numbered from `first`; the next number.
 
     Args:
@@ -104,7 +104,7 @@ def mdav(points, records, k, first, groups):
     return number + (count > 0)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def enlist(points, records, groups, sums, sizes, members, slots):
     """Sums, sizes and members of all groups; slots: (records of all,) where a record stands among its group's."""
     sums[:], sizes[:] = 0.0, 0
@@ -116,7 +116,7 @@ def enlist(points, records, groups, sums, sizes, members, slots):
             sums[group, column] += points[one, column]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def relocate(points, one, group, sums, sizes, members, slots, groups):
     """Put a record into another group."""
     old = groups[one]
@@ -131,7 +131,7 @@ def relocate(points, one, group, sums, sizes, members, slots, groups):
     groups[one] = group
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gap(points, one, sums, sizes, group):
     """The squared distance of a record from the mean of a group."""
     total = 0.0
@@ -142,7 +142,7 @@ def gap(points, one, sums, sizes, group):
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def exchange_gain(points, one, other, sums, sizes, groups):
     """By how much the squared distances fall when two records change places.
 
@@ -158,7 +158,7 @@ def exchange_gain(points, one, other, sums, sizes, groups):
     return (2 * apart_here + across) / sizes[here] + (across - 2 * apart_there) / sizes[there]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_groups(points, one, sums, sizes, rivals, out):
     """The groups whose means are nearest to a record, into `rivals`."""
     for group in range(len(sizes)):
@@ -171,7 +171,7 @@ def nearest_groups(points, one, sums, sizes, rivals, out):
             found += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def improve(points, one, k, rivals, sums, sizes, members, slots, groups):
     """The best move or exchange of a record with some groups, done where it gains.
 
@@ -203,7 +203,7 @@ def improve(points, one, k, rivals, sums, sizes, members, slots, groups):
     return best, chosen, partner
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def swap_places(points, one, other, sums, members, slots, groups):
     """Two records of different groups change places."""
     here, there = groups[one], groups[other]
@@ -216,7 +216,7 @@ def swap_places(points, one, other, sums, members, slots, groups):
     groups[one], groups[other] = there, here
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settle(points, waiting, count, k, rivals, sums, sizes, members, slots, groups, log):
     """Improve some records, and those of the groups that change by it, until nothing gains or the log is full.
 
@@ -249,12 +249,12 @@ def settle(points, waiting, count, k, rivals, sums, sizes, members, slots, group
     return gained, entries
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def undo(points, log, entries, sums, sizes, members, slots, groups):
     """Put records back where the log says they came from, the last first; exchanges as such."""
     place = entries - 1
     while place >= 0:
-        one, back = log[place]
+        one, back = log[place, 0], log[place, 1]
         if place > 0 and log[place - 1, 1] == groups[one] and groups[log[place - 1, 0]] == back:
             swap_places(points, log[place - 1, 0], one, sums, members, slots, groups)
             place -= 2
@@ -263,8 +263,8 @@ def undo(points, log, entries, sums, sizes, members, slots, groups):
             place -= 1
 
 
-@njit(cache=True, nogil=True)
-def refine(points, records, k, count, near, passes, kicks, groups):
+@compiled
+def refine(points: Reals2, records: Ints, k: int, count: int, near: int, passes: int, kicks: int, groups: Ints):
     """Move and exchange records between groups while that gains; then kick pairs out of place and settle again.
 
     Args:
@@ -288,7 +288,7 @@ def refine(points, records, k, count, near, passes, kicks, groups):
         kick(points, records, k, kicks, rivals, sums, sizes, members, slots, groups)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def kick(points, records, k, kicks, rivals, sums, sizes, members, slots, groups):
     """Exchange pairs at a loss, settle what is around them, and take it all back where that gained nothing.
 
@@ -318,8 +318,8 @@ def kick(points, records, k, kicks, rivals, sums, sizes, members, slots, groups)
             swap_places(points, one, other, sums, members, slots, groups)
 
 
-@njit(cache=True, nogil=True)
-def univariate(values, k, ends):
+@compiled
+def univariate(values: Reals, k: int, ends: Ints):
     """The partition of sorted values into groups of at least k with the least squared distances from their means.
 
     Hansen and Mukherjee: a shortest path over the places where groups end. ends: (n + 1,) where the last group of the

@@ -20,6 +20,7 @@ from sfumato.microdata.perturbation.microaggregation import groups_of, informati
 from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.numbers import Texts, numbers_of, texts_of
 from sfumato.microdata.perturbation.rank_swap import rank_swapped
+from sfumato.microdata.perturbation.shift import shifted
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
 from sfumato.microdata.publishing.perturbation import (
@@ -28,11 +29,14 @@ from sfumato.microdata.publishing.perturbation import (
     Pram,
     Pseudonym,
     RankSwap,
+    ShiftDays,
     SwapHouseholds,
     jobs_of,
 )
 
 STAR = "*"
+# The column of keys of persons beside published rows.
+PERSON_KEY = "sfumato_person"
 Reader = Callable[[str], Texts]
 
 
@@ -67,6 +71,14 @@ class Part:
     after: Floats | None = None
 
 
+def _shifted(plan: Plan, name: str, operation: ShiftDays, read: Reader) -> Part:
+    """Dates shifted by the days of their person."""
+    texts = read(name)
+    persons = [str(key) for key in read(PERSON_KEY)]
+    changed = shifted(texts, persons, operation.days, plan.secret, plan.data.missing, name)
+    return Part(operation.name, {name: changed}, Exact(), {"days": operation.days})
+
+
 def perturb(
     plan: Plan, read: Reader, household_key: str | None, pseudonyms: Mapping[str, Pseudonyms] | None = None
 ) -> tuple[Part, ...]:
@@ -81,6 +93,8 @@ def perturb(
     return tuple(
         _hidden(plan, names[0], operation, read, ciphers[names[0]])
         if isinstance(operation, Pseudonym)
+        else _shifted(plan, names[0], operation, read)
+        if isinstance(operation, ShiftDays)
         else _part(plan, names, operation, read, household_key)
         for names, operation in jobs_of(plan.perturbations)
     )

@@ -1,13 +1,11 @@
 """The compiled loop of rank swapping."""
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
-from numba import njit
+from sfumato.loops.arrays import Ints, Reals
+from sfumato.loops.compiled import compiled
 
 
-@njit(cache=True, nogil=True)
-def swap_ranks(reach, draws, partners):
+@compiled
+def swap_ranks(reach: int, draws: Reals, partners: Ints):
     """Give each rank a partner at most `reach` ranks away, each once: from the lowest on, a free one drawn above it.
 
     Args:

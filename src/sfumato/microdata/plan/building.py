@@ -16,6 +16,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import ClassModel, Model
 from sfumato.microdata.models.registry import MODELS
 from sfumato.microdata.plan import model
+from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, ReleasePlan, Role, UtilityPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
@@ -40,7 +41,7 @@ class Plan(model.Plan):
         other: What columns are that the plan does not mention; without it, data with such columns are refused.
         columns: Columns by name, where they are at hand as values; steps such as `quasi` are easier.
         privacy: Further promises.
-        data, output, utility, release, language, seed, policy, previous: As in a plan file.
+        data, output, utility, release, language, seed, policy, previous, files: As in a plan file.
 
     >>> from sfumato.hierarchies.builders import digits, intervals
     >>> from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -72,6 +73,7 @@ class Plan(model.Plan):
         policy: PolicyPlan | None = None,
         previous: Sequence[str] = (),
         person_secret: str = "",
+        files: Mapping[str, FilePlan] | None = None,
     ) -> None:
         parts = (method, data, output, utility, release)
         promised: tuple[Any, ...] = (*promises, *privacy)
@@ -98,6 +100,7 @@ class Plan(model.Plan):
             policy=policy,
             previous=tuple(previous),
             person_secret=person_secret,
+            files=dict(files or {}),
         )
         _refuse_contradictions(self)
 

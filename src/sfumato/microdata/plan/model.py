@@ -14,9 +14,10 @@ from sfumato.hierarchies.types import ColumnType
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.policy_plan import PolicyPlan
-from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, Pseudonym, SwapHouseholds
+from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, Pseudonym, ShiftDays, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Either, Number
@@ -79,6 +80,11 @@ class ColumnPlan:
     def published(self) -> PublishPlan | None:
         """What is done to the column's values, where something is."""
         return None if isinstance(self.publish, str) else self.publish
+
+    @property
+    def shift_days(self) -> int | None:
+        """Up to how many days the dates of a person are shifted, where they are."""
+        return self.perturbation.days if isinstance(self.perturbation, ShiftDays) else None
 
     @property
     def is_pseudonymous(self) -> bool:
@@ -165,6 +171,7 @@ class Plan:
         reasons: Why columns are what they are, where somebody proposed it.
         policy: What the release is held against; what the plan leaves open is chosen by it.
         previous: Folders of earlier releases of the same persons, the first one first.
+        files: Several files that are joined by keys, in place of one source.
         person_secret: What keys of persons are drawn from, where earlier releases have drawn theirs.
     """
 
@@ -186,6 +193,7 @@ class Plan:
     policy: PolicyPlan | None = None
     previous: tuple[str, ...] = ()
     person_secret: str = field(default="", repr=False)
+    files: Mapping[str, FilePlan] = field(default_factory=dict)
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""

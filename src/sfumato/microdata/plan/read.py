@@ -30,6 +30,7 @@ from sfumato.microdata.plan.methods import (
 )
 from sfumato.microdata.plan.model import Plan as PlanValue
 from sfumato.microdata.plan.model import Role
+from sfumato.microdata.plan.relation_faults import relation_faults
 from sfumato.microdata.plan.salvage import salvaged
 from sfumato.microdata.plan.sampling import sampling_faults
 from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
@@ -144,6 +145,7 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
     faults.extend(_cells_faults(plan))
     faults.extend(_perturbation_faults(plan))
     faults.extend(sampling_faults(plan))
+    faults.extend(relation_faults(plan))
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))

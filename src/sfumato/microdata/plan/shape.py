@@ -4,6 +4,7 @@ from typing import get_args
 
 from sfumato.microdata.data_plan import DATA
 from sfumato.microdata.models.registry import MODEL
+from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import (
     ColumnPlan,
@@ -18,6 +19,7 @@ from sfumato.microdata.plan.policy_plan import POLICY
 from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Text
 
+FILE = record_of(FilePlan, "a file, and how it is joined to others")
 COLUMN = record_of(ColumnPlan, "what a column is")
 OUTPUT = record_of(OutputPlan, "how the release is written")
 UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
@@ -28,6 +30,7 @@ PLAN = Record(
         "data": Key(DATA),
         "policy": Key(POLICY),
         "previous": Key(ListOf(Text(), about="folders of earlier releases of the same persons, relative to the plan")),
+        "files": Key(MapOf(FILE, 1, "several files that are joined by keys, in place of data.source")),
         "columns": Key(MapOf(COLUMN, 1, "every column by its name: what it is, and how it may be published")),
         "other": Key(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
         "privacy": Key(ListOf(MODEL, 1, "what the release promises")),

@@ -117,7 +117,17 @@ class Pseudonym:
     group: ClassVar[None] = None
 
 
-Perturbation = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds | Pseudonym
+@dataclass(frozen=True, slots=True)
+class ShiftDays:
+    """All dates of a person are shifted by one random number of days; the time between them stays."""
+
+    days: Annotated[int, Note("how far at most, either way", minimum=1)]
+    name: ClassVar[str] = "shift_days"
+    numbers: ClassVar[bool] = False
+    group: ClassVar[None] = None
+
+
+Perturbation = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds | Pseudonym | ShiftDays
 
 
 def jobs_of(perturbations: Mapping[str, Perturbation]) -> Iterator[tuple[tuple[str, ...], Perturbation]]:
@@ -150,4 +160,5 @@ PSEUDONYM = Either(
     ),
     "identifiers are replaced by pseudonyms, which the holder of the key turns back",
 )
+SHIFT_DAYS = _short(ShiftDays, Integer(minimum=1), "all dates of a person are shifted by up to so many days", "days")
 SWAP_HOUSEHOLDS = _short(SwapHouseholds, SHARE, "a share of the households change their region", "share")

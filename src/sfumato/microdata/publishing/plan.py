@@ -14,6 +14,7 @@ from sfumato.microdata.publishing.perturbation import (
     NOISE,
     PRAM,
     PSEUDONYM,
+    SHIFT_DAYS,
     SWAP,
     SWAP_HOUSEHOLDS,
     Microaggregate,
@@ -22,6 +23,7 @@ from sfumato.microdata.publishing.perturbation import (
     Pram,
     Pseudonym,
     RankSwap,
+    ShiftDays,
     SwapHouseholds,
 )
 from sfumato.microdata.publishing.round import Round
@@ -31,7 +33,7 @@ from sfumato.shapes.shapes import Either, Number
 
 # Keys of `publish` and the operation of each, in the order in which a number is offered to them.
 OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top": Top, "round": Round, "bin": Bin}
-PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym")
+PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym", "shift_days")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class PublishPlan:
     pram: Annotated[Pram | None, PRAM] = None
     swap_households: Annotated[SwapHouseholds | None, SWAP_HOUSEHOLDS] = None
     pseudonym: Annotated[Pseudonym | None, PSEUDONYM] = None
+    shift_days: Annotated[ShiftDays | None, SHIFT_DAYS] = None
 
     def __post_init__(self) -> None:
         asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]

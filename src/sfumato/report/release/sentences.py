@@ -134,7 +134,9 @@ def limits(words: Words, models: tuple[str, ...]) -> list[str]:
 
 def told(words: Words, operation: Perturbation) -> str:
     """What a perturbation does to a column, in a sentence."""
-    number = next((value for key in ("k", "share", "stay") if (value := getattr(operation, key, None)) is not None), 0)
+    number = next(
+        (value for key in ("k", "share", "stay", "days") if (value := getattr(operation, key, None)) is not None), 0
+    )
     return words[f"perturbed.{operation.name}"].format(number=words.figure(f"{number:g}"))
 
 

@@ -3,15 +3,14 @@
 raw, published: (records, columns), standardized alike; a record's own published one has its place.
 """
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Ints, Reals, Reals2
+from sfumato.loops.compiled import compiled
 
 
-@njit(cache=True, nogil=True)
-def nearest_own(raw, published, chosen, out):
+@compiled
+def nearest_own(raw: Reals2, published: Reals2, chosen: Ints, out: Reals):
     """For each chosen record, the probability that who takes the nearest published record takes its own."""
     for place in range(len(chosen)):
         one = chosen[place]
@@ -30,8 +29,8 @@ def nearest_own(raw, published, chosen, out):
         out[place] = 1.0 / ties if own <= least + 1e-12 else 0.0
 
 
-@njit(cache=True, nogil=True)
-def agreement(raw, published, near, chosen, others, agree):
+@compiled
+def agreement(raw: Reals2, published: Reals2, near: Reals, chosen: Ints, others: Ints, agree: Reals):
     """For each column, how many pairs of chosen records and others agree: lie at most `near` apart."""
     agree[:] = 0
     for place in range(len(chosen)):
@@ -40,13 +39,12 @@ def agreement(raw, published, near, chosen, others, agree):
             agree[column] += gap <= near[column]
 
 
-@njit(cache=True, nogil=True)
-def heaviest_own(raw, published, near, hits, misses, chosen, out):
+@compiled
+def heaviest_own(raw: Reals2, published: Reals2, near: Reals, hits: Reals, misses: Reals, chosen: Ints, out: Reals):
     """For each chosen record, the probability that who takes the record of greatest weight takes its own.
 
     hits, misses: (columns,) the weights of agreement and disagreement.
     """
-    gains = hits - misses
     for place in range(len(chosen)):
         one = chosen[place]
         most, ties, own = -np.inf, 0, -np.inf
@@ -54,7 +52,7 @@ def heaviest_own(raw, published, near, hits, misses, chosen, out):
             weight = 0.0
             for column in range(raw.shape[1]):
                 agrees = abs(raw[one, column] - published[other, column]) <= near[column]
-                weight += misses[column] + agrees * gains[column]
+                weight += misses[column] + agrees * (hits[column] - misses[column])
             if other == one:
                 own = weight
             if weight > most + 1e-12:

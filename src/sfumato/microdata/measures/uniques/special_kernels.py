@@ -5,17 +5,16 @@ in any wider set. So of each set only the rows are looked at that none of its pa
 have it as a minimal unique.
 """
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Flags, Halves2, Ints, Reals, Reals2, Words, Words2
+from sfumato.loops.compiled import compiled
 
 FREE = -1
 
 
-@njit(cache=True, nogil=True)
-def alone(codes, counts, columns, rows, table, singled):
+@compiled
+def alone(codes: Halves2, counts: Ints, columns: Ints, rows: Ints, table: Ints, singled: Flags):
     """Mark in `singled` (n,) which of some rows are alone in some columns among these rows.
 
     Args:
@@ -43,17 +42,17 @@ def alone(codes, counts, columns, rows, table, singled):
             singled[place] = False
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def same(codes, columns, one, other):
     """Whether two combinations agree in some columns."""
-    for column in columns:  # noqa: SIM110  numba knows no generators
+    for column in columns:  # noqa: SIM110  loops know no generators
         if codes[one, column] != codes[other, column]:
             return False
     return True
 
 
-@njit(cache=True, nogil=True)
-def common(parts, rows):
+@compiled
+def common(parts: Words2, rows: Ints):
     """The rows that every part still has: `parts` (parts, words) are sets of bits, `rows` (n,) gets their places.
 
     Returns:
@@ -74,8 +73,10 @@ def common(parts, rows):
     return count
 
 
-@njit(cache=True, nogil=True)
-def score(rows, counts, singled, columns, points, scores, shares, left):
+@compiled
+def score(
+    rows: Ints, counts: Ints, singled: Flags, columns: Ints, points: float, scores: Reals, shares: Reals2, left: Words
+):
     """Add the points of a set to the rows that have it as a minimal unique, and keep the others in `left`.
 
     Args:

@@ -5,17 +5,16 @@ the groups of each pattern begin in one numbering of all of them; costs: (patter
 chosen: (combinations,) the pattern of each combination, -1 for none; filled: (all groups,) rows that are in each group.
 """
 
-# mypy: ignore-errors
-# numba infers the types of compiled loops.
-
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Halves, Halves2, Ints, Reals2
+from sfumato.loops.compiled import compiled
 
 NONE = -1
 
 
-@njit(cache=True, nogil=True)
-def fill(groups, starts, counts, k, chosen, filled):
+@compiled
+def fill(groups: Halves2, starts: Ints, counts: Ints, k: int, chosen: Ints, filled: Ints):
     """From the cheapest pattern on: combinations that are in no group and have k rows together become one."""
     rows = np.zeros(len(filled), np.int64)
     for pattern in range(len(groups)):
@@ -30,7 +29,7 @@ def fill(groups, starts, counts, k, chosen, filled):
                     filled[group] += counts[one]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cheapest(one, groups, starts, costs, filled, avoided):
     """The pattern of least cost at which a combination joins a group that has rows, but for one group; or -1."""
     best, least = NONE, np.inf
@@ -43,8 +42,8 @@ def cheapest(one, groups, starts, costs, filled, avoided):
     return best
 
 
-@njit(cache=True, nogil=True)
-def place(groups, starts, costs, counts, chosen, filled):
+@compiled
+def place(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: Ints, filled: Ints):
     """Put combinations that are in no group into the cheapest that has rows; how many find none."""
     left = 0
     for one in range(len(counts)):
@@ -58,8 +57,8 @@ def place(groups, starts, costs, counts, chosen, filled):
     return left
 
 
-@njit(cache=True, nogil=True)
-def move(groups, starts, costs, counts, k, chosen, filled):
+@compiled
+def move(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, k: int, chosen: Ints, filled: Ints):
     """Move combinations to cheaper groups where those they leave keep k rows or none; how much that saves."""
     saved = 0.0
     for one in range(len(counts)):
@@ -76,8 +75,18 @@ def move(groups, starts, costs, counts, k, chosen, filled):
     return saved
 
 
-@njit(cache=True, nogil=True)
-def gather(pattern, order, groups, starts, costs, counts, k, chosen, filled):
+@compiled
+def gather(
+    pattern: int,
+    order: Halves,
+    groups: Halves2,
+    starts: Ints,
+    costs: Reals2,
+    counts: Ints,
+    k: int,
+    chosen: Ints,
+    filled: Ints,
+):
     """Open groups of a pattern for combinations that pay less there and may leave theirs; how much that saves.
 
     Args:
@@ -95,7 +104,7 @@ def gather(pattern, order, groups, starts, costs, counts, k, chosen, filled):
     return saved
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def open_group(pattern, members, groups, starts, costs, counts, k, chosen, filled):
     """Open one group where k rows gain by it; all that gain join."""
     target = starts[pattern] + groups[pattern, members[0]]
@@ -121,8 +130,8 @@ def open_group(pattern, members, groups, starts, costs, counts, k, chosen, fille
     return saved
 
 
-@njit(cache=True, nogil=True)
-def dissolve(order, groups, starts, costs, counts, chosen, filled):
+@compiled
+def dissolve(order: Halves, groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: Ints, filled: Ints):
     """Dissolve groups all of whose combinations together pay less in other groups; how much that saves.
 
     Args:

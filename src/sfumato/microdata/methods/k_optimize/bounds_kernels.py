@@ -1,4 +1,3 @@
-# mypy: ignore-errors
 """Lower bounds of K-Optimize: what nothing below a node can cost less than, and what that rules out.
 
 A node has a head H and a tail T; below it are all sets S with H ⊆ S ⊆ H ∪ T. Its rows are the atoms: combinations that
@@ -32,11 +31,12 @@ H ∪ T tells apart. N is the number of all rows. Each rule is followed by why n
 Each bound of a node is also one of all nodes below, so that a bound once proved is never given up.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sfumato.loops.arrays import Ints, Ints2, Reals, Reals2, Tinies
+from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.kernels import code_of, minority, penalties, suppressed_cost
 
@@ -55,16 +55,26 @@ class Verdicts(NamedTuple):
     penalty (v,): what each code loses.
     """
 
-    bounds: Any
-    counts: Any
-    sizes: Any
-    small: Any
-    floors: Any
-    penalty: Any
+    bounds: Reals2
+    counts: Ints2
+    sizes: Ints
+    small: Ints
+    floors: Reals
+    penalty: Reals
 
 
-@njit(cache=True, nogil=True)
-def atom_floors(inst, state, keys, counts, label_rows, start, stop, penalty, out):
+@compiled
+def atom_floors(
+    inst: at.Instance,
+    state: Tinies,
+    keys: Ints2,
+    counts: Ints,
+    label_rows: Ints2,
+    start: int,
+    stop: int,
+    penalty: Reals,
+    out: Reals,
+):
     """What each atom pays at least by itself (rule 2); small atoms of discernibility are left to rule 3."""
     if inst.params[at.KIND] == at.LOSS_METRIC:
         penalties(inst, state, at.TAIL, penalty)
@@ -80,7 +90,7 @@ def atom_floors(inst, state, keys, counts, label_rows, start, stop, penalty, out
             out[row] = counts[row] * loss
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def part_floor(inst, size, small, floor, hidden):
     """What rows that share a class pay at least (rules 1 to 3).
 
@@ -102,7 +112,7 @@ def part_floor(inst, size, small, floor, hidden):
     return max(atoms, kept * kept + (size - kept) * rows)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def whole_cost(inst, size, label_rows, start, stop, floor):
     """What a class pays when it stays whole."""
     if inst.params[at.KIND] == at.DISCERNIBILITY:
@@ -112,7 +122,7 @@ def whole_cost(inst, size, label_rows, start, stop, floor):
     return floor
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tail_of(inst, state, features, starts):
     """List the features of the tail column by column; the answer is how many they are."""
     count = 0
@@ -126,7 +136,7 @@ def tail_of(inst, state, features, starts):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tally(inst, keys, counts, floors, start, stop, column, out):
     """Add up the atoms of a class by their codes in a column."""
     size = inst.columns[column, at.SIZE]
@@ -143,7 +153,7 @@ def tally(inst, keys, counts, floors, start, stop, column, out):
             out.small[code] += counts[row]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sum_up(inst, counts, floors, start, stop):
     """The rows of a class, those of them in small atoms, and what its atoms pay at least."""
     size, small, floor = 0, 0, 0.0
@@ -155,7 +165,7 @@ def sum_up(inst, counts, floors, start, stop):
     return size, small, floor
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hidden, out):
     """What a class pays at least when a feature splits it (rule 4); 0 where it does not.
 
@@ -172,7 +182,7 @@ def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hid
     return cost + part_floor(inst, two, small - one_small, max(floor - one_floor, 0.0), hidden)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best_splits(inst, features, starts, keys, counts, floors, start, stop, size, small, floor, whole, hidden, out):
     """The least that a class pays, whole or split by a feature of the tail, the second least, and the feature or -1.
 
@@ -208,8 +218,22 @@ def best_splits(inst, features, starts, keys, counts, floors, start, stop, size,
     return least, second, which
 
 
-@njit(cache=True, nogil=True)
-def judge(inst, state, keys, counts, label_rows, floors, start, ends, first, last, settled, hidden, out):
+@compiled
+def judge(
+    inst: at.Instance,
+    state: Tinies,
+    keys: Ints2,
+    counts: Ints,
+    label_rows: Ints2,
+    floors: Reals,
+    start: int,
+    ends: Ints,
+    first: int,
+    last: int,
+    settled: float,
+    hidden: int,
+    out: Verdicts,
+):
     """Bound a node, and what each feature of its tail would make of it.
 
     Args:

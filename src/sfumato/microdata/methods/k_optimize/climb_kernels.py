@@ -1,12 +1,12 @@
-# mypy: ignore-errors
 """Compiled loops of the local search for K-Optimize: what a set of features costs, and what each further one would."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from sfumato.loops.arrays import Ints, Ints2, Reals, Tinies, Words
+from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.kernels import blocks, penalties, suppressed_cost
 
@@ -27,19 +27,19 @@ class Scratch(NamedTuple):
     costs, hidden (f,): with each feature added. table (2, 2^b), clock (1,): a hash table of classes, its last stamp.
     """
 
-    codes: Any
-    marks: Any
-    block: Any
-    penalty: Any
-    rows: Any
-    tallies: Any
-    costs: Any
-    hidden: Any
-    table: Any
-    clock: Any
+    codes: Ints2
+    marks: Words
+    block: Ints
+    penalty: Reals
+    rows: Ints2
+    tallies: Ints2
+    costs: Reals
+    hidden: Ints
+    table: Ints2
+    clock: Ints
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def group(inst, scratch, state):
     """Find the classes of a head: owners, sizes, and the number of classes."""
     columns = len(inst.weights)
@@ -82,7 +82,7 @@ def group(inst, scratch, state):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def arrange(inst, scratch, count):
     """Order the rows by class."""
     for place in range(count + 1):
@@ -100,7 +100,7 @@ def arrange(inst, scratch, count):
     scratch.rows[START, count] = len(inst.counts)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def labels_of(inst, scratch, place, total):
     """Rows of a class with each label."""
     for label in range(len(total)):
@@ -110,7 +110,7 @@ def labels_of(inst, scratch, place, total):
             total[label] += inst.label_rows[scratch.rows[ORDER, index], label]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def price(inst, size, total, one):
     """What a part of a class costs: `one` are its labels, or what it lacks of `total` when that is given."""
     if size < inst.params[at.K]:
@@ -123,7 +123,7 @@ def price(inst, size, total, one):
     return np.float64(size - most)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cost_of(inst, scratch, state):
     """What a head costs, and how many classes it has; more than `NEVER` when it suppresses too many rows."""
     count = group(inst, scratch, state)
@@ -144,7 +144,7 @@ def cost_of(inst, scratch, state):
     return cost + suppressed_cost(inst, hidden) if hidden <= inst.params[at.LIMIT] else NEVER, count, hidden
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def label_losses(inst, scratch, state):
     """The loss metric of the rows that are kept."""
     penalties(inst, state, at.HEAD, scratch.penalty)
@@ -156,7 +156,7 @@ def label_losses(inst, scratch, state):
     return cost
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def additions(inst, scratch, state, cost, count, hidden):
     """What the head costs with each further feature, from its classes as `cost_of` left them."""
     for feature in range(len(state)):
@@ -177,7 +177,7 @@ def additions(inst, scratch, state, cost, count, hidden):
             scratch.costs[feature] = NEVER
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def tally_codes(inst, scratch, start, stop, column):
     """The lowest and highest code of a class in a column; where they differ, the rows of each go to the tallies."""
     tallies, labels = scratch.tallies, inst.label_rows.shape[1]
@@ -199,7 +199,7 @@ def tally_codes(inst, scratch, start, stop, column):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
     """Add what each further feature of a column makes of a class, from its tallies.
 
@@ -225,7 +225,7 @@ def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
             scratch.hidden[feature] += size - seen
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def additions_one_by_one(inst, scratch, state, choices, stop):
     """As `additions`, for costs that are not sums over classes."""
     costs = np.full(len(state), NEVER)
@@ -238,7 +238,7 @@ def additions_one_by_one(inst, scratch, state, choices, stop):
         scratch.costs[feature] = costs[feature]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def best_addition(inst, scratch, state, choices, stop):
     """What a set costs, the best of the features that may be added to it, and the cost with that one."""
     cost, count, hidden = cost_of(inst, scratch, state)
@@ -255,7 +255,7 @@ def best_addition(inst, scratch, state, choices, stop):
     return cost, best, least
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def shuffle(items, count, random):
     """Shuffle the first items in place."""
     for place in range(count - 1, 0, -1):
@@ -263,7 +263,7 @@ def shuffle(items, count, random):
         items[place], items[other] = items[other], items[place]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def draw(random, below):
     """A number from 0 to below, from a generator of our own: the same on every machine."""
     random[0] ^= random[0] << np.uint64(13)
@@ -272,8 +272,8 @@ def draw(random, below):
     return np.int64((random[0] >> np.uint64(11)) % np.uint64(below))
 
 
-@njit(cache=True, nogil=True)
-def climb(inst, scratch, state, choices, random, stop):
+@compiled
+def climb(inst: at.Instance, scratch: Scratch, state: Tinies, choices: Ints, random: Words, stop: Ints):
     """Improve a set by additions, removals and exchanges until none helps; the answer is its cost.
 
     Args:
@@ -306,15 +306,15 @@ def climb(inst, scratch, state, choices, random, stop):
     return cost
 
 
-@njit(cache=True, nogil=True)
-def relieve(inst, scratch, state, random):
+@compiled
+def relieve(inst: at.Instance, scratch: Scratch, state: Tinies, random: Words):
     """Drop features of a head that suppresses too many rows, until it may be released."""
     while cost_of(inst, scratch, state)[0] >= NEVER:
         state[draw(random, len(state))] = at.OUT
 
 
-@njit(cache=True, nogil=True)
-def shake(inst, state, choices, random, strength):
+@compiled
+def shake(inst: at.Instance, state: Tinies, choices: Ints, random: Words, strength: int):
     """Change a set at random: drop all features of one column, or turn a few features."""
     if draw(random, 3) == 0:
         column = inst.features[choices[draw(random, len(choices))], at.COLUMN]

@@ -1,15 +1,15 @@
-# mypy: ignore-errors
 """Compiled search of K-Optimize: the nodes from the one at which a dive began down to the present one lie on a stack.
 
 A child is made above its parent on the stack, by splitting the parent's classes; when it is done the parent goes on
 where it was, with one feature less and its atoms merged in place. No node is ever grouped anew from the table.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sfumato.loops.arrays import Ints, Ints2, Reals, Reals2, Tinies, Tinies2
+from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.bounds_kernels import (
     HIDES,
@@ -17,6 +17,7 @@ from sfumato.microdata.methods.k_optimize.bounds_kernels import (
     SPLITS,
     WITH,
     WITHOUT,
+    Verdicts,
     atom_floors,
     judge,
     whole_cost,
@@ -39,19 +40,19 @@ class Stack(NamedTuple):
     table (2, 2^b), clock (1,): a hash table for merging, and the last stamp used in it.
     """
 
-    keys: Any
-    counts: Any
-    label_rows: Any
-    floors: Any
-    ends: Any
-    states: Any
-    spans: Any
-    costs: Any
-    table: Any
-    clock: Any
+    keys: Ints2
+    counts: Ints
+    label_rows: Ints2
+    floors: Reals
+    ends: Ints
+    states: Tinies2
+    spans: Ints2
+    costs: Reals2
+    table: Ints2
+    clock: Ints
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def compact(inst, stack, depth, touched):
     """Merge the atoms of a node that its features no longer tell apart.
 
@@ -76,7 +77,7 @@ def compact(inst, stack, depth, touched):
     spans[ROW1, depth], spans[CLASS1, depth] = write, kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def inherit(stack, one, other):
     """Give a node the state, the costs and the suppressed rows of another."""
     for feature in range(stack.states.shape[1]):
@@ -86,7 +87,7 @@ def inherit(stack, one, other):
     stack.costs[BOUND, other] = stack.costs[BOUND, one]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spread(inst, stack, depth, feature):
     """Make the child that has a feature in its head, above its parent on the stack."""
     spans, above = stack.spans, depth + 1
@@ -119,7 +120,7 @@ def spread(inst, stack, depth, feature):
     spans[ROW1, above], spans[CLASS1, above] = write, kept
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lower(stack, depth):
     """Put the child in its parent's place."""
     spans, above = stack.spans, depth + 1
@@ -134,14 +135,14 @@ def lower(stack, depth):
     inherit(stack, above, depth)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def has_room(stack, depth):
     """Whether a child fits above a node."""
     return 2 * stack.spans[ROW1, depth] - stack.spans[ROW0, depth] <= len(stack.counts)
 
 
-@njit(cache=True, nogil=True)
-def head_cost(inst, stack, depth, penalty):
+@compiled
+def head_cost(inst: at.Instance, stack: Stack, depth: int, penalty: Reals):
     """What the head of a node costs."""
     cost, start = stack.costs[SETTLED, depth], stack.spans[ROW0, depth]
     if inst.params[at.KIND] == at.LOSS_METRIC:
@@ -162,8 +163,8 @@ def head_cost(inst, stack, depth, penalty):
     return cost
 
 
-@njit(cache=True, nogil=True)
-def load(inst, stack, state):
+@compiled
+def load(inst: at.Instance, stack: Stack, state: Tinies):
     """Make the node of a state the first on the stack."""
     # Not written as 0, for which every function that takes it would be compiled once more.
     rows, bottom = len(inst.counts), np.int64(0)
@@ -179,7 +180,7 @@ def load(inst, stack, state):
             lower(stack, bottom)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sort_out(inst, state, out, most, touched):
     """Take out of the tail what the bounds rule out (rules 5 to 7).
 
@@ -207,7 +208,7 @@ def sort_out(inst, state, out, most, touched):
     return changed, left, needed
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def settle(inst, stack, depth, out, best, best_state, touched, stop):
     """Prune a node until nothing changes or the flag is up; True when something below it is left to be searched."""
     fresh = True
@@ -248,7 +249,7 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
         fresh = True
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def branch(inst, state, out):
     """The feature to take next: the one that splits most classes and keeps both parts, of those the first in turn.
 
@@ -263,8 +264,19 @@ def branch(inst, state, out):
     return chosen
 
 
-@njit(cache=True, nogil=True)
-def dive(inst, stack, out, state, best, best_state, limit, stop, open_states, open_bounds):
+@compiled
+def dive(
+    inst: at.Instance,
+    stack: Stack,
+    out: Verdicts,
+    state: Tinies,
+    best: Reals,
+    best_state: Tinies,
+    limit: int,
+    stop: Ints,
+    open_states: Tinies2,
+    open_bounds: Reals,
+):
     """Search below a node in depth, until it is done, the limit of nodes is reached or the flag `stop` is up.
 
     Args:

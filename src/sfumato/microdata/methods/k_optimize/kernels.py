@@ -6,20 +6,21 @@ together can tell apart, packed in words, side by side for each class of the hea
 """
 
 import numpy as np
-from numba import njit
 
+from sfumato.loops.arrays import Reals, Tinies
+from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.k_optimize import layout as at
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def code_of(inst, keys, row, column):
     """The code of a column in the key of a row."""
     return (keys[row, inst.columns[column, at.WORD]] >> inst.columns[column, at.SHIFT]) & inst.columns[column, at.MASK]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def blocks(inst, state, least, column, out, base):
     """For each code of a column, from `base` on, the code of its block, when features of at least a state are used.
 
@@ -38,8 +39,8 @@ def blocks(inst, state, least, column, out, base):
     out[base + size] = size
 
 
-@njit(cache=True, nogil=True)
-def penalties(inst, state, least, out):
+@compiled
+def penalties(inst: at.Instance, state: Tinies, least: int, out: Reals):
     """For each column and code the weighted loss (M-1)/(|A|-1) of its block under features of at least a state.
 
     A block of one value of the data is that value; a block of all of them, or of the missing value and others, is `*`
@@ -74,7 +75,7 @@ def penalties(inst, state, least, out):
             out[base + code] = inst.weights[column] * loss
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def relabel(inst, state, keys, start, stop, touched):
     """Give rows the blocks that head and tail still tell apart, in the columns that are touched."""
     block = np.empty(inst.columns[-1, at.BASE], np.int64)
@@ -89,7 +90,7 @@ def relabel(inst, state, keys, start, stop, touched):
             keys[row, word] = (key & stay) | (block[(key >> shift) & mask] << shift)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def merge(keys, counts, label_rows, start, stop, write, table, stamp):
     """Merge the equal rows of one class, writing them from `write` on.
 
@@ -128,7 +129,7 @@ def merge(keys, counts, label_rows, start, stop, write, table, stamp):
     return write
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def move(keys, counts, label_rows, row, to):
     """Copy a row to another place."""
     for word in range(keys.shape[1]):
@@ -138,7 +139,7 @@ def move(keys, counts, label_rows, row, to):
         label_rows[to, label] = label_rows[row, label]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def has(inst, keys, row, feature):
     """Whether a row has a feature; its block lies whole on one side, since the feature is in head or tail."""
     code = code_of(inst, keys, row, inst.features[feature, at.COLUMN])
@@ -149,7 +150,7 @@ def has(inst, keys, row, feature):
     )
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def suppressed_cost(inst, rows):
     """What suppressed rows pay."""
     if inst.params[at.KIND] == at.DISCERNIBILITY:
@@ -162,7 +163,7 @@ def suppressed_cost(inst, rows):
     return rows * weight
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def minority(label_rows, start, stop):
     """Rows of a class that do not have its most frequent label."""
     total, most = 0, 0

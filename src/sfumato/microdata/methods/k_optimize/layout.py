@@ -1,8 +1,10 @@
 """How a problem of K-Optimize lies in arrays: the states of features, and the places in each array by name."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from sfumato.loops.arrays import Ints, Ints2, Reals
 
 # Typed, since functions are compiled anew for each plain number that they are given.
 OUT, TAIL, HEAD = np.int64(0), np.int64(1), np.int64(2)
@@ -30,11 +32,11 @@ class Instance(NamedTuple):
     params (5,): the KIND of cost, whether features are ORDERED, K, all ROWS, and the LIMIT of suppressed rows.
     """
 
-    keys: Any
-    counts: Any
-    label_rows: Any
-    columns: Any
-    features: Any
-    values: Any
-    weights: Any
-    params: Any
+    keys: Ints2
+    counts: Ints
+    label_rows: Ints2
+    columns: Ints2
+    features: Ints2
+    values: Ints2
+    weights: Reals
+    params: Ints

@@ -180,7 +180,7 @@ def _per_column(space: Space, optimum: Optimum, recoding: ClassRecoding) -> dict
     if inst.params[at.KIND] != at.LOSS_METRIC:
         return {}
     penalty = np.zeros(len(inst.values))
-    penalties(inst._replace(weights=np.ones(len(inst.weights))), optimum.best.state, at.HEAD, penalty)
+    penalties(inst._replace(weights=np.ones(len(inst.weights))), optimum.best.state, int(at.HEAD), penalty)
     owners = np.zeros(len(space.codes), np.int64)
     owners[space.owners] = recoding.owners
     hidden = recoding.suppressed[owners]

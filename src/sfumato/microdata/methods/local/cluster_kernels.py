@@ -3,12 +3,14 @@
 Shapes: n combinations of m columns; `prices` as in kernels.py. A block holds combinations near each other.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-decorators
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Halves2, Ints
+from sfumato.loops.compiled import compiled
+from sfumato.microdata.methods.local.kernels import Prices
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def joint_cost(codes, one, other, levels, highest, prices, joint):
     """What a row loses in a class of levels once a combination joins it, into `joint` the levels; -1 where it cannot.
 
@@ -28,8 +30,19 @@ def joint_cost(codes, one, other, levels, highest, prices, joint):
     return cost
 
 
-@njit(cache=True, nogil=True)
-def cluster_block(codes, counts, rows, k, lowest, highest, prices, owners, number, stop):
+@compiled
+def cluster_block(
+    codes: Halves2,
+    counts: Ints,
+    rows: Ints,
+    k: int,
+    lowest: Ints,
+    highest: Ints,
+    prices: Prices,
+    owners: Ints,
+    number: int,
+    stop: Ints,
+):
     """Make classes of at least k rows out of a block: each begins with the first combination left, and the one joins
     that adds least to the loss, until it has k rows; the last few join the class where they add least.
 
@@ -78,7 +91,7 @@ def cluster_block(codes, counts, rows, k, lowest, highest, prices, owners, numbe
     return place_rest(codes, counts, rows, highest, prices, owners, number, seeds, sizes, levels, costs, begin)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def nearest_left(codes, counts, left, seed, rows, levels, cost, highest, prices):
     """Which of the combinations left adds least to the loss of a class; -1 where none may join."""
     joint = np.empty(len(levels), np.int64)
@@ -93,7 +106,7 @@ def nearest_left(codes, counts, left, seed, rows, levels, cost, highest, prices)
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def place_rest(codes, counts, rows, highest, prices, owners, number, seeds, sizes, levels, costs, begin):
     """Put the combinations of a block that are in no class into the one where they add least; all as one if none is."""
     joint = np.empty(len(highest), np.int64)

@@ -4,11 +4,12 @@ Shapes: n combinations of m columns; `labels` and `costs` are (m, levels, values
 its label and what a row with it loses. `left` holds the combinations not yet in a class.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-decorators
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Flags, Halves2, Halves3, Ints, Ints2, Reals, Reals3, Words
+from sfumato.loops.compiled import compiled
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _ONE = np.uint64(1)
@@ -19,26 +20,38 @@ _EXACT = 2.0**62
 class Prices(NamedTuple):
     """labels (m, levels, values) and costs alike; widths: (m, levels) the number of labels of each level."""
 
-    labels: np.ndarray
-    costs: np.ndarray
-    widths: np.ndarray
+    labels: Halves3
+    costs: Reals3
+    widths: Ints2
 
 
 class Cells(NamedTuple):
     """Room for the cells of a node: slots, stamps (2^b,), stamp (1,); owner, first, rows, good (n,)."""
 
-    slots: np.ndarray
-    stamps: np.ndarray
-    stamp: np.ndarray
-    keys: np.ndarray
-    owner: np.ndarray
-    first: np.ndarray
-    rows: np.ndarray
-    good: np.ndarray
+    slots: Ints
+    stamps: Ints
+    stamp: Ints
+    keys: Words
+    owner: Ints
+    first: Ints
+    rows: Ints
+    good: Flags
 
 
-@njit(cache=True, nogil=True)
-def next_node(codes, counts, left, nodes, floors, start, k, limit, prices, cells, stop):
+@compiled
+def next_node(
+    codes: Halves2,
+    counts: Ints,
+    left: Ints,
+    nodes: Halves2,
+    floors: Reals,
+    start: int,
+    k: int,
+    limit: float,
+    prices: Prices,
+    cells: Cells,
+    stop: Ints,
+):
     """The next node at which some cell of the rows left has k rows and costs no more than the limit.
 
     Args:
@@ -67,7 +80,7 @@ def next_node(codes, counts, left, nodes, floors, start, k, limit, prices, cells
     return len(nodes), 0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def cost_of(codes, row, node, prices):
     """What a row of a combination loses at a node."""
     cost = 0.0
@@ -76,7 +89,7 @@ def cost_of(codes, row, node, prices):
     return cost
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def group_cells(codes, counts, left, node, prices, cells):
     """Group combinations by their labels at a node; the answer is the number of cells."""
     size = 1.0
@@ -113,7 +126,7 @@ def group_cells(codes, counts, left, node, prices, cells):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def alike(codes, one, other, node, prices):
     """Whether two combinations have the same labels at a node."""
     for column in range(len(node)):

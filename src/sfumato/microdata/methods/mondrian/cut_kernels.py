@@ -3,11 +3,9 @@
 Shapes as in kernels.py. What a kernel answers for a class depends on that class alone.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-decorators
-
 import numpy as np
-from numba import njit
 
+from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.mondrian.kernels import (
     LOSS,
     NUMBERS,
@@ -23,13 +21,14 @@ from sfumato.microdata.methods.mondrian.kernels import (
 )
 
 _WORD = 64
+_LARGEST = np.iinfo(np.int64).max
 # Cuts of classes below so many times k are spared now and then, where that is asked for.
 _SPARED = 4
 # A loss that is smaller by rounding alone is not smaller.
 _LESS = 1.0 - 1e-9
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ranked(widths, choice, path, order):
     """The columns in which a class may be cut, in the order in which they are tried; the answer is their number."""
     count = 0
@@ -44,7 +43,7 @@ def ranked(widths, choice, path, order):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def insert(keys, order, count, key, column):
     """Put a column among `count` others, which stand by their keys from the greatest down."""
     at = count
@@ -54,7 +53,7 @@ def insert(keys, order, count, key, column):
     keys[at], order[at] = key, column
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def narrowed(axes, column, count, left, right, scratch):
     """How many sides of a cut are narrower than the whole spectrum of `count` values: none, one or both.
 
@@ -71,7 +70,7 @@ def narrowed(axes, column, count, left, right, scratch):
     return sides
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def even_cut(axes, column, count, rows, k, scratch):
     """The cut of a spectrum nearest to its middle that narrows a side: place, rows left, and the sides it narrows.
 
@@ -97,7 +96,7 @@ def even_cut(axes, column, count, rows, k, scratch):
     return place, best_left, best_sides
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def branches(axes, column, low, high):
     """Where the labels begin of the level just below the lowest common ancestor of two places; raw values otherwise."""
     at = axes.steps[column]
@@ -109,7 +108,7 @@ def branches(axes, column, low, high):
     return at
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def loss_cut(axes, column, count, rows, k, scratch):
     """The cut of a spectrum that lowers the column's loss most, both sides having k rows: place, rows left, gain."""
     values, amounts = scratch.values, scratch.amounts
@@ -130,7 +129,7 @@ def loss_cut(axes, column, count, rows, k, scratch):
     return place, best_left, best
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def ones(mask):
     """How many bits of a word are set."""
     bits = 0
@@ -140,7 +139,7 @@ def ones(mask):
     return bits
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, highs, distinct, masks):
     """What both parts of a class lose together when it is cut; lows, highs, distinct, masks are (2, m).
 
@@ -150,7 +149,7 @@ def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, h
     scratch.stamp[0] += 1
     stamp = scratch.stamp[0]
     rows = np.zeros(2, np.int64)
-    lows[:] = np.iinfo(np.int64).max
+    lows[:] = _LARGEST
     highs[:] = -1
     distinct[:] = 0
     masks[:] = 0
@@ -179,7 +178,7 @@ def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, h
     return lost
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spread(mask, missing):
     """The lowest and highest place that `width` needs to know of a set: whether it is one value, or holds the missing.
 
@@ -192,7 +191,7 @@ def spread(mask, missing):
     return -2, missing if holds else -3
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def relaxed_cut(places, counts, begin, end, axes, column, count, rows, k, mode, scratch):
     """The median of a spectrum, how many rows go left so that both sides are as even as can be, and sides narrowed.
 
@@ -222,7 +221,7 @@ def relaxed_cut(places, counts, begin, end, axes, column, count, rows, k, mode, 
     return place, left, sides
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, widths, order, cuts, lefts):
     """The columns in which a cut lowers the loss, most first, with their cuts; the answer is their number."""
     columns = len(widths)
@@ -249,7 +248,7 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, spare, scratch):
     """The next cut of a class, so many columns having been tried in vain: column (or -1), place, rows left, tried.
 

@@ -4,18 +4,17 @@ Shapes as in kernels.py. Dividing a class moves its items, so that the left part
 and each part keeps its order. Classes may be divided in any order and by several threads: the outcome is the same.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-decorators
-
 import numpy as np
-from numba import njit
 
+from sfumato.loops.arrays import Bytes, Flags, Halves, Halves2, Halves3, Ints, Ints2, Words
+from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.mondrian.cut_kernels import choose
-from sfumato.microdata.methods.mondrian.kernels import STRICT, mixed
+from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch, mixed
 
 _DEPTH = 128
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def part(places, counts, ids, begin, end, column, place, scratch):
     """Move the items of a class with a higher place behind the others; the answer is where they begin."""
     at, moved = begin, 0
@@ -42,8 +41,25 @@ def part(places, counts, ids, begin, end, column, place, scratch):
     return at
 
 
-@njit(cache=True, nogil=True)
-def divide(places, counts, ids, begins, ends, paths, k, axes, choice, spare, scratch, least, marks, names, boxes, stop):
+@compiled
+def divide(
+    places: Halves2,
+    counts: Ints,
+    ids: Halves,
+    begins: Ints,
+    ends: Ints,
+    paths: Words,
+    k: int,
+    axes: Axes,
+    choice: int,
+    spare: np.uint64,
+    scratch: Scratch,
+    least: int,
+    marks: Bytes,
+    names: Words,
+    boxes: Halves3,
+    stop: Ints,
+):
     """Divide classes strictly, in place, until no cut leaves k rows on both sides.
 
     Args:
@@ -86,8 +102,23 @@ def divide(places, counts, ids, begins, ends, paths, k, axes, choice, spare, scr
                 open_classes += 1
 
 
-@njit(cache=True, nogil=True)
-def propose(places, counts, begins, ends, paths, tried, k, axes, choice, mode, spare, scratch, cuts, stop):
+@compiled
+def propose(
+    places: Halves2,
+    counts: Ints,
+    begins: Ints,
+    ends: Ints,
+    paths: Words,
+    tried: Ints,
+    k: int,
+    axes: Axes,
+    choice: int,
+    mode: int,
+    spare: np.uint64,
+    scratch: Scratch,
+    cuts: Ints2,
+    stop: Ints,
+):
     """The next cut of each class: cuts (c, 3) receives column (-1 if none), place and rows left; tried is moved on.
 
     Once the flag `stop` is up, there is none.
@@ -103,8 +134,8 @@ def propose(places, counts, begins, ends, paths, tried, k, axes, choice, mode, s
         tried[at] = done
 
 
-@njit(cache=True, nogil=True)
-def sides(places, counts, begins, ends, cuts, lefts):
+@compiled
+def sides(places: Halves2, counts: Ints, begins: Ints, ends: Ints, cuts: Ints2, lefts: Ints):
     """For each item the rows that go left when its class is cut: lefts (n,), all of them where there is no cut."""
     for at in range(len(begins)):
         column, place, left = cuts[at, 0], cuts[at, 1], cuts[at, 2]
@@ -122,8 +153,20 @@ def sides(places, counts, begins, ends, cuts, lefts):
                 left -= lefts[item]
 
 
-@njit(cache=True, nogil=True)
-def divide_level(places, counts, ids, begins, ends, lefts, out_places, out_counts, out_ids, out_middles, out_ends):
+@compiled
+def divide_level(
+    places: Halves2,
+    counts: Ints,
+    ids: Halves,
+    begins: Ints,
+    ends: Ints,
+    lefts: Ints,
+    out_places: Halves2,
+    out_counts: Ints,
+    out_ids: Halves,
+    out_middles: Ints,
+    out_ends: Ints,
+):
     """Write each class as its two parts, left before right; an item that is divided stands in both.
 
     Args:
@@ -146,8 +189,8 @@ def divide_level(places, counts, ids, begins, ends, lefts, out_places, out_count
     return written
 
 
-@njit(cache=True, nogil=True)
-def renamed(paths, right, cut):
+@compiled
+def renamed(paths: Words, right: Flags, cut: Flags):
     """The names of parts: of a class that was cut by its side, of another its own."""
     names = paths.copy()
     for at in range(len(paths)):

@@ -8,7 +8,9 @@ kernel answers for a class depends on that class alone.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Halves, Halves2, Ints, Ints2, Reals
+from sfumato.loops.compiled import compiled
 
 NUMBERS, TREE, SET = 0, 1, 2
 WIDEST, RANDOM, LOSS = 0, 1, 2
@@ -31,16 +33,16 @@ class Axes(NamedTuple):
     column in the loss.
     """
 
-    kinds: np.ndarray
-    sizes: np.ndarray
-    begins: np.ndarray
-    positions: np.ndarray
-    scales: np.ndarray
-    missing: np.ndarray
-    steps: np.ndarray
-    labels: np.ndarray
-    costs: np.ndarray
-    weights: np.ndarray
+    kinds: Ints
+    sizes: Ints
+    begins: Ints
+    positions: Reals
+    scales: Reals
+    missing: Ints
+    steps: Ints
+    labels: Ints
+    costs: Reals
+    weights: Reals
 
 
 class Scratch(NamedTuple):
@@ -50,18 +52,18 @@ class Scratch(NamedTuple):
     items; stamps: (2, all places) and stamp: (1,) mark the values that a side holds.
     """
 
-    hist: np.ndarray
-    keys: np.ndarray
-    values: np.ndarray
-    amounts: np.ndarray
-    places: np.ndarray
-    counts: np.ndarray
-    ids: np.ndarray
-    stamps: np.ndarray
-    stamp: np.ndarray
+    hist: Ints
+    keys: Ints
+    values: Halves
+    amounts: Ints
+    places: Halves2
+    counts: Ints
+    ids: Halves
+    stamps: Ints2
+    stamp: Ints
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def width(axes, column, low, high, distinct):
     """The share of a column that a class covers, from its lowest and highest place and its number of values."""
     if low == high:
@@ -78,7 +80,7 @@ def width(axes, column, low, high, distinct):
     return axes.costs[at + low]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def extremes(places, begin, end, lows, highs):
     """The lowest and highest place of a class in each column."""
     columns = places.shape[1]
@@ -94,7 +96,7 @@ def extremes(places, begin, end, lows, highs):
                 highs[column] = place
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spectrum(places, counts, begin, end, column, low, high, scratch):
     """The values of a class in a column, ascending, and the rows of each, into scratch; the answer is their number."""
     values, amounts = scratch.values, scratch.amounts
@@ -124,7 +126,7 @@ def spectrum(places, counts, begin, end, column, low, high, scratch):
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mixed(path, side):
     """The name of a part of a class: from the name of the class and its side."""
     word = (path ^ np.uint64(side + 1)) * _MIX + np.uint64(side)
@@ -133,7 +135,7 @@ def mixed(path, side):
     return word ^ (word >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def measure(places, counts, begin, end, axes, scratch, lows, highs, widths):
     """The extremes and widths of a class; the answer is its rows."""
     extremes(places, begin, end, lows, highs)

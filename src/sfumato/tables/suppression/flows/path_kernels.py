@@ -1,10 +1,12 @@
 """Compiled loops: cheapest paths in the graph of a table, relations as nodes and cells as edges."""
 
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Flags, Ints, Reals
+from sfumato.loops.compiled import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sift_up(costs, nodes, place):
     while place > 0:
         parent = (place - 1) // 2
@@ -15,7 +17,7 @@ def _sift_up(costs, nodes, place):
         place = parent
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sift_down(costs, nodes, size):
     place = 0
     while True:
@@ -31,8 +33,20 @@ def _sift_down(costs, nodes, size):
         place = child
 
 
-@njit(cache=True, nogil=True)
-def cheapest_path(starts, cells, others, plus, prices, up, down, need, own, start, goal):
+@compiled
+def cheapest_path(
+    starts: Ints,
+    cells: Ints,
+    others: Ints,
+    plus: Flags,
+    prices: Reals,
+    up: Reals,
+    down: Reals,
+    need: float,
+    own: int,
+    start: int,
+    goal: int,
+):
     """The cheapest path from one relation to another whose cells all have room for the need.
 
     Args:
@@ -72,8 +86,9 @@ def cheapest_path(starts, cells, others, plus, prices, up, down, need, own, star
                 continue
             cost[other], via[other], before[other] = reached, edge, node
             if size == len(heap_costs):
-                heap_costs = np.concatenate((heap_costs, np.empty(size)))
-                heap_nodes = np.concatenate((heap_nodes, np.empty(size, np.int64)))
+                more_costs, more_nodes = np.empty(2 * size), np.empty(2 * size, np.int64)
+                more_costs[:size], more_nodes[:size] = heap_costs, heap_nodes
+                heap_costs, heap_nodes = more_costs, more_nodes
             heap_costs[size], heap_nodes[size] = reached, other
             _sift_up(heap_costs, heap_nodes, size)
             size += 1

@@ -4,14 +4,22 @@ Shapes: a height has n nodes of m columns; the classes of its nodes lie one node
 """
 
 import numpy as np
-from numba import njit
 
+from sfumato.loops.arrays import Halves, Ints, Ints2, Reals, Reals2, Words, Words2
+from sfumato.loops.compiled import compiled
 from sfumato.microdata.counts.grouping_kernels import group, lift
 from sfumato.microdata.counts.kernels import surcharges, tally
 
 
-@njit(cache=True, nogil=True)
-def roll_up_nodes(source, step, packing, room, stamp, out):
+@compiled
+def roll_up_nodes(
+    source: tuple[Words2, Ints, Ints, Ints],
+    step: tuple[Ints, Words, Ints],
+    packing: tuple[Ints, Words, Words],
+    room: tuple[Ints, Words2, Halves],
+    stamp: int,
+    out: tuple[Words2, Ints],
+):
     """Roll some nodes of a height up from nodes below them, each by one step of one column.
 
     Args:
@@ -45,8 +53,15 @@ def roll_up_nodes(source, step, packing, room, stamp, out):
     return starts
 
 
-@njit(cache=True, nogil=True)
-def tally_nodes(source, k, nodes, packing, charges, priced):
+@compiled
+def tally_nodes(
+    source: tuple[Words2, Ints, Ints, Ints],
+    k: int,
+    nodes: Ints2,
+    packing: tuple[Ints, Words, Words],
+    charges: tuple[Reals, Ints2, Reals2],
+    priced: bool,
+):
     """What each of some nodes comes to when classes below k are suppressed.
 
     Args:
@@ -66,13 +81,15 @@ def tally_nodes(source, k, nodes, packing, charges, priced):
     added = np.zeros((len(nodes), len(word)))
     for node in range(len(nodes)):
         sizes = counts[begins[node] : ends[node]]
+        failing = np.zeros(len(sizes), np.bool_)
         squares, lost = 0, 0
-        for size in sizes:
+        for place in range(len(sizes)):
+            size = sizes[place]
             pays = size * max(size, k)
             squares += pays
             if size < k:
                 lost += pays
-        failing = sizes < k
+                failing[place] = True
         figures[0, node], figures[1, node], figures[2, node], figures[3, node], least, most = tally(sizes, failing)
         figures[4, node], figures[5, node] = squares, lost
         figures[6, node], figures[7, node] = least, most

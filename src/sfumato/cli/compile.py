@@ -1,0 +1,20 @@
+"""`sfumato compile`: all compiled loops ahead of the first run, for images and machines whose users cannot write."""
+
+import sys
+
+from sfumato.cli.options import Quiet
+from sfumato.cli.progress import progress_shown
+
+
+def command(quiet: Quiet = False) -> None:
+    """Compile the inner loops now, so that no later run waits for them; nothing is done where they came built."""
+    from sfumato.loops.ahead import compile_ahead
+
+    with progress_shown(quiet) as progress:
+        way = compile_ahead(progress.say)
+    endings = {
+        "native": "The loops are built: every run begins at once.",
+        "numba": "The loops are compiled and kept: later runs load them.",
+        "python": "The loops run uncompiled, since SFUMATO_LOOPS says so.",
+    }
+    sys.stdout.write(endings[way] + "\n")

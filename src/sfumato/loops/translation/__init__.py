@@ -1,0 +1,1 @@
+"""From the Python source of a compiled loop to C."""

@@ -1,0 +1,76 @@
+"""What a plan says of several files that are joined by keys: patients, their visits, the laboratory of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from sfumato.errors import Fault, did_you_mean
+from sfumato.shapes.records import Note
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """A file: where it lies, and how it is joined.
+
+    Attributes:
+        key: The column that names its rows; a parent needs one, and its children have a column of that name.
+        parent: The file that its rows belong to; the one file without is that of the persons.
+    """
+
+    source: Annotated[str | None, Note("the file, relative to the plan")] = None
+    key: Annotated[str | None, Note("the column that names its rows; its children have one of the same name")] = None
+    parent: Annotated[str | None, Note("the file that its rows belong to; that of the persons has none")] = None
+
+
+def key_columns(files: Mapping[str, FilePlan], name: str) -> tuple[str, ...]:
+    """The columns of a file that join it to others: its own key, and that of its parent.
+
+    >>> key_columns({"patients": FilePlan(key="pid"), "visits": FilePlan(key="vid", parent="patients")}, "visits")
+    ('vid', 'pid')
+    """
+    own, parent = files[name].key, files[name].parent
+    above = None if parent is None else files[parent].key
+    return tuple(column for column in (own, above) if column is not None)
+
+
+def parents_first(files: Mapping[str, FilePlan]) -> tuple[str, ...]:
+    """The names of all files, each after its parent."""
+    ordered: list[str] = []
+    while len(ordered) < len(files):
+        ordered += [
+            name
+            for name, file in files.items()
+            if name not in ordered and (file.parent is None or file.parent in ordered)
+        ]
+    return tuple(ordered)
+
+
+def file_faults(files: Mapping[str, FilePlan]) -> list[Fault]:
+    """Faults of files that do not make a tree with the persons at its root."""
+    faults = []
+    roots = [name for name, file in files.items() if file.parent is None]
+    if len(roots) != 1:
+        faults.append(
+            Fault("files", "one file, that of the persons, has no parent.", "Name the parents of all others.")
+        )
+    for name, file in files.items():
+        at = f"files.{name}"
+        if file.parent is not None and file.parent not in files:
+            faults.append(Fault(f"{at}.parent", f'there is no file "{file.parent}".', did_you_mean(file.parent, files)))
+        elif file.parent is not None and files[file.parent].key is None:
+            faults.append(Fault(f"files.{file.parent}.key", "is missing: other files belong to its rows.", "Name it."))
+        if file.parent is None and file.key is None:
+            faults.append(Fault(f"{at}.key", "is missing: it names the persons.", "Name the column."))
+        if _in_circle(files, name):
+            faults.append(Fault(f"{at}.parent", "leads back to the file itself.", "Name the file of the persons."))
+    return faults
+
+
+def _in_circle(files: Mapping[str, FilePlan], name: str) -> bool:
+    seen, parent = {name}, files[name].parent
+    while parent is not None and parent in files:
+        if parent in seen:
+            return True
+        seen.add(parent)
+        parent = files[parent].parent
+    return False

@@ -1,0 +1,59 @@
+"""Fingerprints: persons who look alike with all their rows in all files, joined by keys.
+
+A row's fingerprint is made of its labels and of those of its children, whatever their order; a person's is that of the
+row at the root. Two sums of 64 bits stand for it while a recoding is searched; what is published is compared label by
+label afterwards.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.relations.rows import FileRows, Relations
+
+Words = npt.NDArray[np.uint64]
+LANES = 2
+
+
+def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]:
+    """The group of each person at some levels, and the number of groups.
+
+    Args:
+        levels: One for each quasi-identifier of all files, in their order.
+    """
+    sums = {file.name: np.zeros((len(file.codes), LANES), np.uint64) for file in relations.files}
+    ends = np.cumsum([0, *(len(file.columns) for file in relations.files)])
+    for place in reversed(range(len(relations.files))):
+        file = relations.files[place]
+        own = _mixed(_labels(file, levels[ends[place] : ends[place + 1]], place) + sums[file.name])
+        if file.parent is None:
+            unique, groups = np.unique(own, axis=0, return_inverse=True)
+            return groups.reshape(-1).astype(np.int64), len(unique)
+        for lane in range(LANES):
+            np.add.at(sums[file.parent][:, lane], file.above, own[:, lane])
+    raise AssertionError
+
+
+def _labels(file: FileRows, levels: Sequence[int], place: int) -> Words:
+    """The labels of each row as words, with the file that it is of."""
+    words = np.full((len(file.codes), LANES), place + 1, np.uint64)
+    for column, (ladder, level) in enumerate(zip(file.ladders, levels, strict=True)):
+        codes = ladder.codes[level][file.codes[:, column]].astype(np.uint64)
+        words = _mixed(words + codes[:, None] + np.uint64(1))
+    return words
+
+
+def _mixed(words: Words) -> Words:
+    """Words scattered over all 64 bits, each lane in a way of its own (splitmix64)."""
+    steps = np.array([0x9E3779B97F4A7C15, 0xD1B54A32D192ED03], np.uint64)
+    first = np.array([0xBF58476D1CE4E5B9, 0xAEF17502108EF2D9], np.uint64)
+    second = np.array([0x94D049BB133111EB, 0xF135AEA2E62A9C5B], np.uint64)
+    with np.errstate(over="ignore"):
+        mixed: Any = words + steps
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * first
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * second
+        scattered: Words = mixed ^ (mixed >> np.uint64(31))
+    return scattered

@@ -1,0 +1,1 @@
+"""Releases of several files that are joined by keys."""

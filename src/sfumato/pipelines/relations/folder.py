@@ -1,0 +1,77 @@
+"""A release of several files, and its folder: written whole or not at all."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from sfumato.engines.engine import FrameHolder, PublishedRows
+from sfumato.folders import Scratch, link, staged, write_text
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.write import plan_dict, plan_text
+from sfumato.pipelines.pseudonym_keys import write_private
+from sfumato.report.files import html
+
+# What each key is published as: stays in the house.
+KEYS_FILE = "keys.json"
+
+
+@dataclass
+class FilesRelease:
+    """What was released: the published rows of each file, and what is known of them."""
+
+    plan: Plan
+    published: Mapping[str, PublishedRows]
+    figures: Mapping[str, Any]
+    keys: Mapping[str, Mapping[str, str]]
+    workspace: Scratch | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The published rows of each file: the kind of frame that went in, or the path of a file."""
+        return {name: rows.data() for name, rows in self.published.items()}
+
+    def __repr__(self) -> str:
+        return f"FilesRelease({', '.join(self.published)}; {self.figures['persons']:,} persons)"
+
+    def close(self) -> None:
+        """Let go of what the release holds on disk; what was saved stays."""
+        for rows in self.published.values():
+            rows.close()
+        if self.workspace is not None:
+            self.workspace.cleanup()
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the release folder, whole or not at all.
+
+        Raises:
+            PlanError: The folder exists.
+            EngineError: It cannot be written.
+        """
+        place = Path(folder)
+        with staged(place) as stage:
+            seals = {}
+            for name, rows in self.published.items():
+                target = stage / f"{name}.{self.plan.output.format}"
+                _write(rows, target, self.plan)
+                seals[name] = sha256(target.read_bytes()).hexdigest()
+            write_text(stage / "plan.yaml", plan_text(self.plan, place))
+            write_text(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")
+            write_text(stage / "report.html", html(self.plan, self.figures))
+            write_private(stage / "recoding.json", json.dumps(self._recoding(place), indent=1) + "\n")
+            write_private(stage / KEYS_FILE, json.dumps(self.keys, indent=1, ensure_ascii=False) + "\n")
+        return place
+
+    def _recoding(self, folder: Path) -> dict[str, Any]:
+        secret = {"secret": self.plan.secret} if self.plan.seed is None else {}
+        return {"kind": "files", "levels": self.figures["levels"], "plan": plan_dict(self.plan, folder)} | secret
+
+
+def _write(rows: Any, target: Path, plan: Plan) -> None:
+    data = rows.data()
+    if isinstance(data, Path):
+        link(data, target)
+        return
+    cast("FrameHolder", rows).write(target, plan.data.separator or ",").close()

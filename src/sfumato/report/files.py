@@ -1,0 +1,57 @@
+"""The report of a release of several files: what is promised of persons with all their rows, and what it cost."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from sfumato.microdata.plan.model import Plan
+from sfumato.report.page.html_parts import page, paragraph, section, table, tiles
+from sfumato.texts.words import Words, words_in
+
+
+def html(plan: Plan, figures: Mapping[str, Any]) -> str:
+    """The report as a page."""
+    words = words_in(plan.language)
+    persons = figures["persons"] - figures["withheld_persons"]
+    heads = [
+        (f"{persons:,}", words["files.persons"]),
+        (f"{figures['withheld_persons']:,}", words["files.withheld"]),
+        (f"{figures['classes']['smallest']:,}", words["files.smallest"]),
+        (f"{figures['loss']['value']:.3f}", words["files.loss"]),
+    ]
+    promises = [(entry["model"], entry["asked"], entry["reached"]) for entry in figures["models"]]
+    files = [(name, entry["rows"], entry["published_rows"]) for name, entry in figures["files"].items()]
+    lost = figures["loss"]["per_column"]
+    levels = [(name, level, lost[name]) for name, level in figures["levels"].items()]
+    parts = [
+        f"<h1>{escape(words['files.title'])}</h1>",
+        paragraph(words["files.says"]),
+        tiles(heads),
+        _section(words, "promises", ("model", "asked", "reached"), promises),
+        _section(words, "files", ("file", "rows", "published"), files),
+        _section(words, "columns", ("column", "level", "lost"), levels),
+        paragraph(words["files.house"]),
+    ]
+    return page(words["files.title"], parts, plan.language)
+
+
+def _section(words: Words, title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    return section(words[f"files.{title}"], table([words[f"files.{name}"] for name in head], rows, words))
+
+
+def text(figures: Mapping[str, Any]) -> str:
+    """The figures in plain text."""
+    lines = [
+        f"{figures['persons'] - figures['withheld_persons']:,} of {figures['persons']:,} persons published, "
+        f"{figures['classes']['count']:,} groups of at least {figures['classes']['smallest']:,}",
+        *(
+            f"  {entry['model']}: asked {entry['asked']:g}, reached {entry['reached']:g}, with all rows together"
+            for entry in figures["models"]
+        ),
+        *(
+            f"  {name}: {entry['published_rows']:,} of {entry['rows']:,} rows"
+            for name, entry in figures["files"].items()
+        ),
+        *(f"  {name}: level {level}" for name, level in figures["levels"].items()),
+    ]
+    return "\n".join(lines) + "\n"
