@@ -142,7 +142,19 @@ def test_a_series_to_which_each_release_adds_a_year_stays_safe(tmp_path):
         assert done.holds
         done.save(tmp_path / f"release{year}")
         names.append(f"release{year}")
-    unlinked = {"year": {"column": "year"}, "region": {"column": "region"}}
+
+
+def test_a_total_that_grows_is_refused_where_nothing_says_that_it_is_a_series(tmp_path):
+    rows = ["year,n", "Total,9", "y1,9"], ["year,n", "Total,20", "y1,9", "y2,11"]
+    plan = {
+        "version": 1,
+        "table": {"value": "n", "source": "cells.csv"},
+        "dimensions": {"year": {"column": "year"}},
+        "primary": [{"rule": "frequency", "min": 3}],
+    }
+    (tmp_path / "cells.csv").write_text("\n".join(rows[0]))
+    protect(None, read_table_plan(plan, tmp_path)).save(tmp_path / "first")
+    (tmp_path / "cells.csv").write_text("\n".join(rows[1]))
     with pytest.raises(DataError) as error:
-        protect(None, read_table_plan(plan | {"tables": [{"name": "t", "dimensions": unlinked}]}, tmp_path))
+        protect(None, read_table_plan(plan | {"previous": ["first"]}, tmp_path))
     assert error.value.code == "data.tables-differ"
