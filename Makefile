@@ -8,7 +8,7 @@ CORE := $(VENV)/.core
 KERNELS := $(VENV)/.kernels
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-quick check docs bench bench-scale prove fuzz matrix coverage mutants format schema pictures screenshots clean
+.PHONY: demo test test-quick check docs bench bench-scale peers prove fuzz matrix coverage mutants format schema pictures screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -50,6 +50,12 @@ prove: $(READY) $(KERNELS)
 fuzz: $(READY)
 	$(BIN)/python tools/fuzz.py $(or $(SECONDS),300)
 
+# Other packages of the field on the same file, in an environment of their own: DATA=folder of adult.csv, RELEASE=data.csv.
+peers:
+	test -x .peers/bin/python || $(PYTHON) -m venv .peers
+	.peers/bin/pip install --quiet anjana pycanon
+	.peers/bin/python bench/peers.py $(DATA) $(RELEASE) $(or $(ROWS),3000)
+
 # The documentation as a site, in site/; a warning is an error.
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
@@ -57,6 +63,18 @@ docs: $(READY)
 
 pictures: $(READY)
 	$(BIN)/python tools/draw_methods.py docs/images/methods
+
+# The quick tests on every Python that is here, with the oldest and the newest dependencies.
+matrix:
+	$(PYTHON) tools/matrix.py $(VERSIONS)
+
+# Branches of microdata, tables and attributes that the tests run; compiled loops are run as Python, too.
+coverage: $(READY)
+	$(BIN)/python tools/coverage_of.py $(TESTS)
+
+# Planted faults in verification, recoding, prediction and audit: a test must notice each.
+mutants: $(READY)
+	$(BIN)/python tools/mutants.py $(or $(MUTANTS),10) $(FILES)
 
 screenshots: $(READY)
 	$(BIN)/python tools/screenshots.py docs/images
@@ -84,4 +102,4 @@ $(VENV):
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) build dist site demo-release
+	rm -rf $(VENV) .peers build dist site demo-release

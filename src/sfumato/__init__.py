@@ -81,6 +81,10 @@ if TYPE_CHECKING:
     from sfumato.pipelines.risk import risk as risk
     from sfumato.pipelines.suggest import suggest as suggest
     from sfumato.pipelines.tables.audit import audit as audit
+    from sfumato.pipelines.tables.compare_tables import TableComparison as TableComparison
+    from sfumato.pipelines.tables.compare_tables import compare_tables as compare_tables
+    from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable as PerturbedTable
+    from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTables as PerturbedTables
     from sfumato.pipelines.tables.protect import protect as protect
     from sfumato.pipelines.tables.protected_table import ProtectedTable as ProtectedTable
     from sfumato.pipelines.tables.several import ProtectedTables as ProtectedTables
@@ -179,6 +183,8 @@ _HOMES = {
     ),
     "pipelines.suggest": ("suggest",),
     "pipelines.tables.audit": ("audit",),
+    "pipelines.tables.compare_tables": ("TableComparison", "compare_tables"),
+    "pipelines.tables.perturbation.perturbed_table": ("PerturbedTable", "PerturbedTables"),
     "pipelines.tables.protect": ("protect",),
     "pipelines.tables.protected_table": ("ProtectedTable",),
     "pipelines.tables.several": ("ProtectedTables",),

@@ -31,10 +31,17 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato suggest patients.csv --out plan.yaml",
         "sfumato suggest patients.csv --separator ';' --encoding latin-1 > plan.yaml",
     ),
-    "protect": ("sfumato protect table.yaml --out release",),
+    "protect": (
+        "sfumato protect table.yaml --out release",
+        "sfumato protect --arb batch.arb",
+    ),
     "audit": (
         "sfumato audit release/data.csv --plan release/plan.yaml",
         "sfumato audit one.csv two.csv --plan tables.yaml",
+    ),
+    "compare-tables": (
+        "sfumato compare-tables table.yaml --out comparison",
+        "sfumato compare-tables table.yaml --methods optimal,controlled,cell-key",
     ),
     "attributes": ("sfumato attributes records.json --configuration rules.yaml --out anonymized.json",),
     "serve": (

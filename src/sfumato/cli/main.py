@@ -29,6 +29,7 @@ COMMANDS = (
         "suggest",
         "protect",
         "audit",
+        "compare-tables",
         "attributes",
     ),
     *("serve", "keys", "pseudonyms", "dataset", "hierarchy", "import", "export", "schema", "docs"),
@@ -188,7 +189,7 @@ def _options(typer: Any) -> Callable[[bool], None]:
 
 
 def _function(name: str) -> Any:
-    return import_module(f"sfumato.cli.{name}").command
+    return import_module(f"sfumato.cli.{name.replace('-', '_')}").command
 
 
 def _complain(error: SfumatoError) -> None:

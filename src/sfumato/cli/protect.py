@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.progress import show
+from sfumato.errors import PlanError
 from sfumato.tables.suppression.suppression import Progress
 
 # Seconds between two lines in a pipe.
@@ -19,8 +20,14 @@ PAUSE_SECONDS = 2.0
 
 
 def command(
-    plan: Annotated[Path, typer.Argument(help="The table plan (YAML or JSON).")],
-    out: Annotated[Path, typer.Option("--out", help="The release folder; it must not exist yet.")],
+    plan: Annotated[Path | None, typer.Argument(help="The table plan (YAML or JSON).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="The release folder; it must not exist yet. Beside a batch file by default."),
+    ] = None,
+    arb: Annotated[
+        Path | None, typer.Option("--arb", help="A batch file of τ-ARGUS (.arb), instead of a plan.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> int:
@@ -30,6 +37,10 @@ def command(
     from sfumato.report.tables import summary
     from sfumato.tables.plan.plan import read_table_plan
 
+    if arb is not None:
+        return _batch(arb, out, quiet, as_json)
+    if plan is None or out is None:
+        raise PlanError("a plan and --out are needed.", "Or a batch file: sfumato protect --arb FILE.", "usage")
     check_free(out)
     made = read_table_plan(plan)
     with progress(quiet) as tell, interruption() as asked:
@@ -40,6 +51,18 @@ def command(
     if not protected.holds:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
     return 0 if protected.holds else 1
+
+
+def _batch(path: Path, out: Path | None, quiet: bool, as_json: bool) -> int:
+    """Run a batch file."""
+    from sfumato.pipelines.tables.batch.run import run_batch
+
+    done = run_batch(path, out)
+    if as_json or not quiet:
+        written = [str(one) for one in done.written]
+        text = "\n".join([*done.log, *(f"Written: {one}" for one in written)]) + "\n"
+        show(text, {"log": list(done.log), "written": written}, as_json)
+    return 0
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from sfumato.delimited import DecimalMark
 from sfumato.engines import sql
 from sfumato.engines.frames import sources as frames
 from sfumato.engines.names import check_header
+from sfumato.engines.record_keys import RecordKeys
+from sfumato.engines.spark.session import is_spark_frame
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.crosstabs.crosstabs import Crosstab
-from sfumato.tables.tabulate import Base, by_weight
+from sfumato.tables.tabulate import WORD, Base, by_weight
 
 # What is cut off at both ends of a code, from frames and files alike.
 BLANKS = " \t\r\n"
@@ -58,8 +61,8 @@ def with_columns(frame: Any, new: Mapping[str, Sequence[str]]) -> Any:
 
 
 def frame_of(like: Any, columns: Mapping[str, list[Any]]) -> Any:
-    """Columns as the kind of frame that came in, or as one of those installed when a path did."""
-    path = isinstance(like, str | Path)
+    """Columns as the kind of frame that came in, or as one of those installed when a path or a Spark frame did."""
+    path = isinstance(like, str | Path) or is_spark_frame(like)
     return frames.frame_of(columns, frames.installed(*FRAMES) if path else _eager(like).implementation)
 
 
@@ -71,17 +74,21 @@ def base_of(
     holding: str | None,
     top: int,
     decimal: DecimalMark = ".",
+    records: RecordKeys | None = None,
 ) -> Base:
-    """Microdata counted at the finest codes.
+    """Microdata counted at the finest codes; with the sums of the records' keys, where they have some.
 
     Raises:
         PlanError: A column is not there.
-        DataError: A value or weight is no number.
+        DataError: A value or weight is no number, or a record has no key.
     """
     if isinstance(data, str | Path):
-        return _counted(Path(data), names, (value, weight, holding), top, decimal)
+        return _counted(Path(data), names, (value, weight, holding), top, decimal, records)
+    if is_spark_frame(data):
+        return _counted_in_spark(data, names, (value, weight, holding), top, records)
     columns = columns_of(data)
-    asked = [*names, *(name for name in (value, weight, holding) if name)]
+    named = None if records is None else records.column
+    asked = [*names, *(name for name in (value, weight, holding, named) if name)]
     _check_columns(asked, tuple(columns))
     size = len(next(iter(columns.values()), ()))
     values, weights = (_numbers(columns, name, size) for name in (value, weight))
@@ -95,6 +102,8 @@ def base_of(
         owners=owners,
         amounts=amounts,
         holdings=columns[holding] if holding else (),
+        keys=() if records is None else tuple(records.of_texts(columns[records.column])),
+        modulus=WORD if records is None else records.modulus,
     )
 
 
@@ -127,25 +136,70 @@ def _not_a_number(name: str) -> DataError:
 
 
 def _counted(
-    path: Path, names: Sequence[str], special: tuple[str | None, str | None, str | None], top: int, decimal: DecimalMark
+    path: Path,
+    names: Sequence[str],
+    special: tuple[str | None, str | None, str | None],
+    top: int,
+    decimal: DecimalMark,
+    records: RecordKeys | None = None,
 ) -> Base:
     """One group-by in DuckDB: only the largest contributions, or one for each holding, leave the engine."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     value, weight, holding = special
     with closing(DuckDBEngine(path, DataPlan(decimal=decimal))) as engine:
-        _check_columns([*names, *filter(None, special)], engine.columns)
+        own = [] if records is None else [records.column]
+        _check_columns([*names, *filter(None, special), *own], engine.columns)
         keys = names if holding is None else [*names, holding]
-        rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top))
+        rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top, records))
+    return _checked_base(rows, names, special, top, records)
+
+
+def _counted_in_spark(
+    frame: Any,
+    names: Sequence[str],
+    special: tuple[str | None, str | None, str | None],
+    top: int,
+    records: RecordKeys | None,
+) -> Base:
+    from sfumato.engines.spark.tabulation import grouped_rows
+
+    value, weight, holding = special
+    own = [] if records is None else [records.column]
+    _check_columns([*names, *filter(None, special), *own], tuple(frame.columns))
+    keys = names if holding is None else [*names, holding]
+    rows = grouped_rows(frame, keys, (value, weight), 0 if holding else top, records)
+    return _checked_base(rows, names, special, top, records)
+
+
+def _checked_base(
+    rows: Sequence[tuple[Any, ...]],
+    names: Sequence[str],
+    special: tuple[str | None, str | None, str | None],
+    top: int,
+    records: RecordKeys | None,
+) -> Base:
+    value, weight, holding = special
     if any(row[-4] for row in rows):
         raise _not_a_number(value or weight or "")
-    return _base(rows, names, bool(holding), top)
+    base = _base(rows, names, bool(holding), top)
+    if records is None:
+        return base
+    if any(row[-5] is None for row in rows):
+        raise records.fault()
+    return replace(base, keys=tuple(int(row[-5]) for row in rows), modulus=records.modulus)
 
 
-def _grouping(table: str, keys: Sequence[str], factors: Sequence[str | None], top: int) -> str:
-    """Keys, how many amounts are no numbers, rows, sum, and the largest values of each group with their weights."""
+def _grouping(
+    table: str, keys: Sequence[str], factors: Sequence[str | None], top: int, records: RecordKeys | None = None
+) -> str:
+    """Keys, the sum of record keys, broken amounts, rows, sum, and each group's largest values with their weights."""
     blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
-    texts = sql.listed(f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')" for name in keys)
+    trimmed = [f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')" for name in keys]
+    texts = sql.listed(trimmed)
+    if records is not None:
+        own = f"coalesce(trim(cast({sql.name(records.column)} as varchar), {blanks}), '')"
+        texts = f"{texts}, {records.sum_in_sql(own)}"
     value, weight = (f"try_cast({sql.name(name)} as double)" if name else "1.0" for name in factors)
     amount = f"{value} * {weight}"
     places = sql.listed(str(place + 1) for place in range(len(keys)))

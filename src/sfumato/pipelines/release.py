@@ -45,6 +45,7 @@ from sfumato.pipelines.stages.counting import (
 )
 from sfumato.pipelines.stages.disclosure import disclosure
 from sfumato.pipelines.stages.fingerprints import check_fingerprints
+from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
 from sfumato.version import __version__
 
@@ -275,21 +276,6 @@ class _Run:
                 name for name in self.plan.named("identifier") if name in self.plan.withheld_columns
             ),
         )
-
-
-def order_remarks(plan: Plan) -> tuple[str, ...]:
-    """What a reader should know of the order in which the rows stand."""
-    if plan.output.order == "keep":
-        return (
-            "The rows stand in the order of the raw file (order: keep): whoever knows that order knows whose row is "
-            "whose. order: shuffle hides it.",
-        )
-    if plan.seed is not None:
-        return (
-            "The plan names its seed: whoever knows it can put the published rows back into the order of the raw file. "
-            "Leave the seed out unless runs must repeat.",
-        )
-    return ()
 
 
 def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:

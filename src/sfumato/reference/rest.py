@@ -56,7 +56,13 @@ def _parameters(request: Document) -> Iterator[str]:
 
 def _taken(request: Document) -> Iterator[str]:
     for kind, body in request.get("requestBody", {}).get("content", {}).items():
-        yield f"| body | `{kind}` | {_cell(in_words(body.get('schema', {})))} |"
+        yield f"| body | `{kind}` | {_cell(_keys(body.get('schema', {})))} |"
+
+
+def _keys(schema: Document) -> str:
+    """All keys of a body that stands in its request; another's are told under its name."""
+    keys = ", ".join(f"`{key}`" for key in schema.get("properties", {}))
+    return keys or in_words(schema)
 
 
 def _answers(request: Document) -> Iterator[str]:

@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.plan.model import Plan
-from sfumato.report.page.html_parts import page, paragraph, section, table, tiles
+from sfumato.report.page.html_parts import listing, page, paragraph, section, table, tiles
 from sfumato.texts.words import Words, words_in
 
 
@@ -27,6 +27,7 @@ def html(plan: Plan, figures: Mapping[str, Any]) -> str:
         f"<h1>{escape(words['files.title'])}</h1>",
         paragraph(words["files.says"]),
         tiles(heads),
+        listing(figures["remarks"]) if figures["remarks"] else "",
         _section(words, "promises", ("model", "asked", "reached"), promises),
         _section(words, "files", ("file", "rows", "published"), files),
         _section(words, "columns", ("column", "level", "lost"), levels),
@@ -53,5 +54,6 @@ def text(figures: Mapping[str, Any]) -> str:
             for name, entry in figures["files"].items()
         ),
         *(f"  {name}: level {level}" for name, level in figures["levels"].items()),
+        *(f"  Note: {remark}" for remark in figures["remarks"]),
     ]
     return "\n".join(lines) + "\n"

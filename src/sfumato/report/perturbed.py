@@ -66,6 +66,7 @@ def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
     """What a reader computes: cells known exactly, the narrowest range, and unsafe cells below what rules ask for."""
     widths = [part.ranges.high - part.ranges.low for part in parts]
     moving = np.concatenate([width[~part.exact] for width, part in zip(widths, parts, strict=True)] or [np.zeros(0)])
+    moving = moving[np.isfinite(moving)]
     return {
         "exact": sum(int((part.exact & part.shown).sum()) for part in parts),
         "narrowest": _tidy(moving.min()) if len(moving) else None,
@@ -92,6 +93,8 @@ def summary(report: Mapping[str, Any]) -> str:
         additivity_line(sums),
         reader_line(known),
         *_proof(report),
+        *_differences(report),
+        *report.get("remarks", []),
         *report["warnings"],
     ]
     return "\n".join(lines)
@@ -131,6 +134,16 @@ def _proof(report: Mapping[str, Any]) -> list[str]:
     bound = f"; none changes less than {report['bound']:,}" if not report["proved_optimal"] else ""
     return [
         "Proved to be the least change." if report["proved_optimal"] else f"Not proved to be the least change{bound}."
+    ]
+
+
+def _differences(report: Mapping[str, Any]) -> list[str]:
+    found = report.get("differences")
+    if not found or not found["attacks"]:
+        return []
+    return [
+        f"Differences: {found['attacks']:,} attempts to compute a small count from its total and the other parts; "
+        f"{found['right']:,} are right, and {found['right_without']:,} of the published counts themselves."
     ]
 
 

@@ -15,6 +15,11 @@ from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale, step_of
 from sfumato.tables.plan.plan import DIMENSION, Dimension
 
+# Keys of records are added modulo this, unless they are decimal ones.
+WORD = 2**64
+# Decimal keys are added in two parts of so many digits.
+HALF = 10**9
+
 
 @dataclass(frozen=True, slots=True)
 class Base:
@@ -27,6 +32,8 @@ class Base:
         owners: For each contribution, the row that it belongs to.
         amounts: The contributions themselves; a record of weight w stands for w respondents of its value.
         holdings: The holding behind each contribution; empty where each record stands for itself.
+        keys: The sum of the records' keys in each row; empty where they have none.
+        modulus: What keys are counted up to.
     """
 
     codes: Mapping[str, tuple[str, ...]]
@@ -35,6 +42,8 @@ class Base:
     owners: Places
     amounts: Numbers
     holdings: tuple[str, ...] = ()
+    keys: tuple[int, ...] = ()
+    modulus: int = WORD
 
 
 def by_weight(owners: Places, values: Numbers, weights: Numbers, top: int) -> tuple[Places, Numbers]:
@@ -118,6 +127,9 @@ def table_of(
     scale = Scale(step_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
     result["count"] = [row[1] for row in rows]
+    if base.keys:
+        # As text: not every kind of frame has whole numbers of 64 bits without a sign.
+        result["key"] = [str(row[5]) for row in rows]
     if value is None:
         return result
     result[value] = scale.clean([row[2] for row in rows])
@@ -129,7 +141,7 @@ def table_of(
 
 
 _Top = tuple[float, str]
-_Row = tuple[tuple[str, ...], int, float, list[_Top], int]
+_Row = tuple[tuple[str, ...], int, float, list[_Top], int, int]
 
 
 def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Iterator[_Row]:
@@ -143,9 +155,26 @@ def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Ite
     owners, amounts, names = _contributions(base, group)
     holders = np.bincount(owners, minlength=len(places))
     tops = _largest(owners, amounts, names, len(places), top)
+    sums_of_keys = _key_sums(base, group, len(places))
     for key, place in places.items():
         codes = tuple(text for code in key for text in code or ())
-        yield codes, int(counts[place]), float(sums[place]), tops[place], int(holders[place])
+        yield codes, int(counts[place]), float(sums[place]), tops[place], int(holders[place]), sums_of_keys[place]
+
+
+def _key_sums(base: Base, group: Places, size: int) -> list[int]:
+    """The sum of keys in each group, exact."""
+    if not base.keys:
+        return [0] * size
+    used = group >= 0
+    keys = np.array(base.keys, np.uint64)[used]
+    if base.modulus == WORD:
+        total = np.zeros(size, np.uint64)
+        np.add.at(total, group[used], keys)  # whole numbers of 64 bits are added modulo 2^64
+        return [int(entry) for entry in total]
+    high, low = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+    np.add.at(high, group[used], keys // np.uint64(HALF))
+    np.add.at(low, group[used], keys % np.uint64(HALF))
+    return [(int(a) * HALF + int(b)) % base.modulus for a, b in zip(high, low, strict=True)]
 
 
 def _contributions(base: Base, group: Places) -> tuple[Places, Numbers, Sequence[str]]:

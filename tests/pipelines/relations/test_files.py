@@ -156,6 +156,18 @@ def test_diversity_counts_persons(tmp_path: Path) -> None:
     assert sf.verify(folder).holds
 
 
+def test_columns_that_tell_everybody_apart_are_said(tmp_path: Path) -> None:
+    rows = tables(3)
+    for place, row in enumerate(rows["patients"]):
+        row["income"] = str(20_000 + 7 * place)
+    write(tmp_path, rows)
+    columns = plan_of()["columns"] | {"income": {"role": "insensitive"}}
+    release = sf.anonymize_files(None, sf.read_plan(plan_of(columns=columns, output={"order": "keep"}), tmp_path))
+    assert any("patients.income" in remark for remark in release.figures["remarks"])
+    assert any("order: keep" in remark for remark in release.figures["remarks"])
+    assert "patients.income" in (release.save(tmp_path / "out") / "report.html").read_text()
+
+
 def test_verify_sees_what_was_changed(tmp_path: Path) -> None:
     write(tmp_path, tables(4))
     folder = sf.anonymize_files(None, sf.read_plan(plan_of(), tmp_path)).save(tmp_path / "out")

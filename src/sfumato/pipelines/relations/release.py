@@ -29,7 +29,11 @@ from sfumato.microdata.relations.search import Placement, Search
 from sfumato.pipelines.relations.folder import FilesRelease
 from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
+from sfumato.pipelines.stages.order import order_remarks
 from sfumato.version import __version__
+
+# A greater share of rows that a column besides the quasi-identifiers makes unique is warned about.
+MOST_UNIQUE = 0.5
 
 
 def anonymize_files(
@@ -68,7 +72,9 @@ def anonymize_files(
         verdict = judge_joined(resolved, published)
         if not verdict.holds:
             raise InternalError("the published files do not keep the promises together.", code="promise")
-        figures = _figures(resolved, relations, placement, verdict, opened[0].engine.name, perf_counter() - begin)
+        unique = _unique_rows(opened, published)
+        seconds = perf_counter() - begin
+        figures = _figures(resolved, relations, placement, verdict, unique, opened[0].engine.name, seconds)
         stack.pop_all()
     for file in opened:
         if published[file.name] is not file.engine:
@@ -224,7 +230,13 @@ def _compare(rows: PublishedRows, recoding: ClassRecoding) -> None:
 
 
 def _figures(
-    plan: Plan, relations: Relations, placement: Placement, verdict: JoinedVerdict, engine: str, seconds: float
+    plan: Plan,
+    relations: Relations,
+    placement: Placement,
+    verdict: JoinedVerdict,
+    unique: Mapping[str, int],
+    engine: str,
+    seconds: float,
 ) -> dict[str, Any]:
     """What the report tells."""
     names = [f"{file}.{column}" for file, column in relations.columns]
@@ -256,4 +268,26 @@ def _figures(
         "engine": engine,
         "seed": plan.seed,
         "integrity": verdict.integrity,
+        "unique_rows": unique,
+        "remarks": [*order_remarks(plan), *_telling(unique, verdict.rows)],
     }
+
+
+def _unique_rows(opened: Sequence[OpenFile], published: Mapping[str, PublishedRows]) -> dict[str, int]:
+    """For each published column that is no quasi-identifier, how many rows it makes unique by itself."""
+    return {
+        f"{file.name}.{own}": int((published[file.name].count((own,), Reading()).counts == 1).sum())
+        for file in opened
+        for own in file.names
+        if file.plan.columns[own].role in ("sensitive", "insensitive")
+    }
+
+
+def _telling(unique: Mapping[str, int], rows: Mapping[str, int]) -> list[str]:
+    """Warnings on columns that make most rows of their file unique: no promise is about them."""
+    return [
+        f'"{name}" singles out {number:,} of {rows[name.split(".")[0]]:,} published rows; no promise is about that: '
+        "whoever knows this value of a person finds all rows. Withhold it (role: identifier), or generalize it."
+        for name, number in unique.items()
+        if number > MOST_UNIQUE * max(rows[name.split(".")[0]], 1)
+    ]

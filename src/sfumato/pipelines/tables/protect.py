@@ -16,6 +16,7 @@ from sfumato.tables.build.build import build, read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline, never, within
+from sfumato.tables.formats.office_columns import office_columns, with_masks
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import FILE_KEYS, TABLE, TablePlan, read_table_plan
 from sfumato.tables.suppression.installed import check_installed
@@ -165,7 +166,9 @@ def _is_plan_file(table: Any) -> bool:
 def columns_from(table: Any, plan: TablePlan) -> Columns:
     """The columns of a frame, or of a CSV file."""
     if isinstance(table, str | Path):
-        return read_columns(Path(table), plan.table.dialect)
+        described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
+        office = office_columns(Path(table), plan.table.value, described)
+        return with_masks(read_columns(Path(table), plan.table.dialect)) if office is None else office
     from sfumato.engines.tabulation import columns_of
 
     return Columns(columns_of(table))

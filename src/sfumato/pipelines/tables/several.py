@@ -18,6 +18,7 @@ from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.deadline import never, within
 from sfumato.tables.masking import mask_part
+from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
 from sfumato.tables.published.previous import read_releases
 from sfumato.tables.several import joint_part, section_of
@@ -158,9 +159,10 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     value = None if source.value == COUNT else source.value
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
+    records = _records(plan)
 
     def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
-        base = base_of(data, names, value, source.weight, holding, TOP if value else 0, source.decimal)
+        base = base_of(data, names, value, source.weight, holding, TOP if value else 0, source.decimal, records)
         return table_of(base, dimensions, value, TOP, with_holdings=holding is not None)
 
     # The contributions that the rules look at are those of the shadow, where there is one.
@@ -176,6 +178,23 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
 
 def _looks_at_respondents(plan: TablePlan) -> bool:
     return any(getattr(rule, "level", None) == "respondent" for rule in plan.primary)
+
+
+def _records(plan: TablePlan) -> Any:
+    """Where the keys of the microdata's records come from, for a method that needs them."""
+    from sfumato.engines.record_keys import RecordKeys
+
+    method = plan.perturbation
+    if not isinstance(method, CellKey):
+        return None
+    column = method.record or method.key
+    if column is None or (method.record is not None and method.secret is None):
+        raise PlanError(
+            "the cell key method needs keys of the records.",
+            "Name method.record and a secret, kept in the house, or method.key where a column holds them.",
+            "record-key",
+        )
+    return RecordKeys(column, method.secret if method.record else None, method.digits)
 
 
 COUNT = "count"

@@ -16,6 +16,9 @@ def tabulate(
     holding: str | None = None,
     top: int = 2,
     decimal: DecimalMark = ".",
+    record: str | None = None,
+    secret: str | None = None,
+    digits: int | None = None,
 ) -> Any:
     """The table of microdata with every total, ready for `protect`.
 
@@ -26,11 +29,16 @@ def tabulate(
         weight: A column that says how many respondents of its value a record stands for; the count is of records.
         holding: The column that says which holding a record belongs to.
         decimal: The decimal mark of a CSV file.
+        record: For the cell key method: the column that names a record, from which with the secret its key is made; or,
+            without a secret, the column that holds the records' keys.
+        secret: What keys are made of, the same for all tables; it stays in the house.
+        digits: Digits of decimal keys; whole numbers of 64 bits without it.
         top: How many of the contributions that are largest by absolute size are kept beside a sum.
 
     Returns:
         A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
-        value's name, `top1`, … and, with a holding, `top1_id`, … (whose they are) and `holdings`.
+        value's name, `top1`, … and, with a holding, `top1_id`, … (whose they are) and `holdings`. With
+        records' keys, `key` is their sum modulo 2^64, as text.
 
     Raises:
         DataError: A code is missing or unknown, or a value is no number.
@@ -39,9 +47,11 @@ def tabulate(
     >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
     [3, 1, 2]
     """
+    from sfumato.engines.record_keys import RecordKeys
     from sfumato.engines.tabulation import base_of, frame_of
 
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
-    base = base_of(data, names, value, weight, holding, top if value else 0, check_decimal(decimal))
+    records = None if record is None else RecordKeys(record, secret, digits)
+    base = base_of(data, names, value, weight, holding, top if value else 0, check_decimal(decimal), records)
     return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None))

@@ -15,6 +15,7 @@ from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.dimensions import Code, Tree, level_codes
 from sfumato.tables.cells.parts import Part, in_group, in_part
 from sfumato.tables.cells.relations import Key, check, derive, describe
+from sfumato.tables.formats.office_columns import office_columns
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import Dimension, TablePlan
 from sfumato.tables.plan.rules import Judgment
@@ -45,7 +46,9 @@ def read_source(plan: TablePlan) -> Columns:
     name = plan.table.source or plan.table.cells
     if name is None:
         raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
-    return read_columns(plan.folder / name, plan.table.dialect)
+    described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
+    office = office_columns(plan.folder / name, plan.table.value, described)
+    return read_columns(plan.folder / name, plan.table.dialect) if office is None else office
 
 
 def build(plan: TablePlan, columns: Columns) -> list[Part]:

@@ -9,6 +9,7 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, 
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
+from sfumato.tables.formats.solver_file import read_jj
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import AttackerModel, TablePlan
 from sfumato.tables.plan.rules import Judgment, nothing
@@ -139,7 +140,10 @@ def _column(columns: Columns, name: str, default: Numbers) -> Numbers:
 
 
 def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
-    columns = read_columns(plan.folder / (plan.table.relations or ""), plan.table.dialect)
+    path = plan.folder / (plan.table.relations or "")
+    if path.suffix.lower() == ".jj":
+        return read_jj(path).relations()
+    columns = read_columns(path, plan.table.dialect)
     rows: dict[str, dict[int, float]] = {}
     coefs = columns.numbers("coef")
     for name, cell, coef in zip(columns.text("relation"), columns.text("cell_id"), coefs, strict=True):

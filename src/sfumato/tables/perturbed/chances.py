@@ -14,8 +14,7 @@ from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
-
-WORD = 2**64
+from sfumato.tables.tabulate import WORD
 
 
 def key_of(secret: str, *texts: str) -> int:

@@ -1,18 +1,25 @@
 """One table through the method of its plan that changes numbers."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from sfumato.errors import InternalError
+from sfumato.errors import PlanError
+from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.cell_key.noise import Contents, noisy_part
+from sfumato.tables.cell_key.ptable import Ptable, make_ptable
+from sfumato.tables.cell_key.ptable_file import read_ptable
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.chances import cell_keys, chances_of, keys_by_codes
 from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.plan.perturbation import Perturbation, Rounding
+from sfumato.tables.plan.perturbation import Adjustment, CellKey, Perturbation, Rounding
+from sfumato.tables.plan.plan import TableSource
 from sfumato.tables.rounding.rounding import bases_of, round_part
+from sfumato.tables.tabulate import WORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +29,16 @@ class Setting:
     Attributes:
         perturbation: The method, as the plan has it.
         columns: The other columns of the table, row by row.
+        source: What the columns mean.
+        folder: Where files that the plan names lie.
         secret: What is drawn by where there are no keys.
         bases: The base of each cell, where tables have their own.
     """
 
     perturbation: Perturbation
     columns: Columns
+    source: TableSource
+    folder: Path
     secret: str
     bases: Numbers | None = None
 
@@ -39,8 +50,10 @@ def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
         UnattainableError: The method has no answer.
     """
     method = setting.perturbation
-    if not isinstance(method, Rounding):
-        raise InternalError(f"{method.name} changes nothing.", code="method")
+    if isinstance(method, CellKey):
+        return noisy_part(part, method, _ptable(method, setting), _contents(part, method, setting), deadline)
+    if isinstance(method, Adjustment):
+        return adjust_part(part, deadline)
     bases = bases_of(method.base, len(part.table)) if setting.bases is None else setting.bases
     return round_part(part, method, bases, _chances(part, method, setting), deadline)
 
@@ -48,7 +61,39 @@ def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
 def _chances(part: Part, rounding: Rounding, setting: Setting) -> Numbers:
     if rounding.kind != "random":
         return np.zeros(len(part.table))
-    by_column = rounding.key is not None
-    return chances_of(
-        cell_keys(setting.columns, rounding.key or "") if by_column else keys_by_codes(setting.secret, part)
+    if rounding.key is None:
+        return chances_of(keys_by_codes(setting.secret, part))
+    return chances_of(cell_keys(setting.columns, rounding.key))
+
+
+def _ptable(method: CellKey, setting: Setting) -> Ptable:
+    return make_ptable(method) if method.ptable is None else read_ptable(setting.folder / method.ptable)
+
+
+def _contents(part: Part, method: CellKey, setting: Setting) -> Contents:
+    """What noise depends on; cells that were crossed from microdata have their keys in the column `key`."""
+    named = [method.key] if method.record is None and method.key is not None else []
+    name = next((name for name in (*named, "key") if name in setting.columns), None)
+    if method.zeros and method.secret is None:
+        raise PlanError(
+            "zeros needs a secret: the key of an empty cell is made of it and of the cell's codes.",
+            "Name method.secret, the same for all tables.",
+            "no-secret",
+        )
+    if name is None:
+        raise PlanError(
+            "the cell key method needs the cells' keys.",
+            "Name their column in method.key, or cross microdata with record and secret: sf.tabulate, table.microdata.",
+            "no-key",
+        )
+    modulus = WORD if method.digits is None else 10**method.digits
+    source, columns = setting.source, setting.columns
+    marks = columns.text(method.structural) if method.structural else ("",) * len(part.table)
+    return Contents(
+        keys=tuple(cell_keys(columns, name, modulus)),
+        modulus=modulus,
+        counts=None if source.counts else columns.numbers(source.frequency or ""),
+        largest=tuple(columns.optional(column) for column in source.contributions),
+        structural=np.array([bool(mark) for mark in marks], bool),
+        secret=setting.secret,
     )

@@ -7,7 +7,7 @@ from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Record
 
 RoundingKind = Literal["controlled", "small-count", "random", "deterministic"]
-Seconds = Annotated[float, Note("seconds", minimum=0.1)]
+Seconds = Annotated[float, Note("seconds for the search", minimum=0.1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Rounding:
 
     name: ClassVar[str] = "rounding"
     base: Annotated[float, Note("published values are multiples of it", minimum=1e-9)]
-    kind: RoundingKind = "controlled"
+    kind: Annotated[RoundingKind, Note("how values are rounded")] = "controlled"
     steps: Annotated[int, Note("further steps where nothing else adds up", minimum=0, maximum=100)] = 2
     inner: Annotated[bool, Note("whether the finest cells are published")] = True
     key: Annotated[str | None, Note("column with the cells' keys")] = None
@@ -90,4 +90,4 @@ class Adjustment:
 Perturbation = Rounding | CellKey | Adjustment
 # These need no rule that calls cells unsafe; where there are rules, it is said how well they hold.
 UNRULED = (Rounding, CellKey)
-PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding,)}
+PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding, CellKey, Adjustment)}

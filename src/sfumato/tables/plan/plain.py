@@ -20,7 +20,7 @@ def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
     '../n.csv'
     """
     plain = {key: dict(part) if isinstance(part, Mapping) else part for key, part in plan.plain.items()}
-    for key in ("source", "cells", "relations", "microdata"):
+    for key in ("source", "cells", "relations", "microdata", "metadata"):
         if key in plain["table"]:
             plain["table"][key] = _moved(plain["table"][key], plan.folder, folder)
     if "dimensions" in plain:

@@ -61,6 +61,7 @@ class TableSource:
     microdata: Annotated[str | None, Note("file with one row for each record, instead of source")] = None
     weight: Annotated[str | None, Note("column of the microdata: how many respondents a record stands for")] = None
     holding: Annotated[str | None, Note(_HOLDING)] = None
+    metadata: Annotated[str | None, Note("metadata (.rda) of a .tab file; those of its name by default")] = None
     cells: Annotated[str | None, Note("file: id, value, status, cost, lb, ub, lpl, upl")] = None
     relations: Annotated[str | None, Note("file: relation, cell_id, coef")] = None
 
@@ -314,7 +315,7 @@ RULES: dict[str, Record[Any]] = {
 }
 TABLE = record_of(TableSource, "where the cells are")
 # Keys of a table that name files, or columns of the microdata.
-FILE_KEYS = ("source", "microdata", "weight", "holding", "cells", "relations")
+FILE_KEYS = ("source", "metadata", "microdata", "weight", "holding", "cells", "relations")
 CROSSING = record_of(Crossing)
 _OPTIONS = record_of(MethodChoice).keys
 # `funktion` is the original's word for `prefer`, `singletons` the field's for `insiders`.
@@ -337,7 +338,7 @@ METHODS: dict[str, Record[Any]] = {
     **PERTURBATIONS,
 }
 # By its name alone, or with its options.
-_BY_NAME = Conversion(Choice(get_args(Method)), lambda name: METHODS[name].make())
+_BY_NAME = Conversion(Choice((*get_args(Method), "cell-key", "adjustment")), lambda name: METHODS[name].make())
 _METHOD = Either((((str,), _BY_NAME), ((Mapping,), Tagged("name", METHODS))), "how the table is made safe")
 PLAN = Record(
     {

@@ -22,7 +22,7 @@ READERS = 20.0
 def perturb(
     plan: TablePlan, columns: Columns, like: Any = None, asked: Callable[[], bool] | None = None
 ) -> PerturbedTable:
-    """Change the numbers of a table as its plan says.
+    """Change the numbers of a table as its plan says, if its promises hold.
 
     Args:
         plan: A plan with a method that changes numbers.
@@ -35,6 +35,13 @@ def perturb(
         UnattainableError: The method has no answer.
     """
     check_installed()
+    return kept(change(plan, columns, like, asked))
+
+
+def change(
+    plan: TablePlan, columns: Columns, like: Any = None, asked: Callable[[], bool] | None = None
+) -> PerturbedTable:
+    """The table with changed numbers, whether its promises hold or not: to be compared, not to be published."""
     method = method_of(plan)
     start = time.perf_counter()
     deadline = within(seconds_for(method), asked or never)
@@ -45,9 +52,9 @@ def perturb(
     for part in parts:
         share = deadline.share(len(part.table) / max(left, 1))
         left -= len(part.table)
-        done.append(change_part(part, Setting(method, columns.rows(part.rows), secret), share))
+        done.append(change_part(part, Setting(method, columns.rows(part.rows), plan.table, plan.folder, secret), share))
     seconds = {"check": built - start, "perturb": time.perf_counter() - built}
-    return kept(PerturbedTable(plan, columns, tuple(done), seconds, like))
+    return PerturbedTable(plan, columns, tuple(done), seconds, like)
 
 
 def method_of(plan: TablePlan) -> Perturbation:

@@ -1,0 +1,45 @@
+# %% [markdown]
+# # Why k-anonymity alone is not enough
+# Four people of 20 to 39, all with the same illness: who knows that somebody is among them knows what they have.
+
+# %%
+import polars as pl
+
+import sfumato as sf
+
+rows = pl.DataFrame(
+    {
+        "age": ["21", "25", "33", "38", "41", "47", "52", "58", "61", "66", "72", "79"],
+        "illness": [
+            "cancer",
+            "cancer",
+            "cancer",
+            "cancer",
+            "flu",
+            "asthma",
+            "flu",
+            "cancer",
+            "flu",
+            "asthma",
+            "flu",
+            "asthma",
+        ],
+    }
+)
+alone = sf.Plan(sf.KAnonymity(4), method=sf.Optimal(), other="sensitive").quasi(age=sf.intervals(20, 60, 120))
+release = sf.anonymize(rows, alone)
+release.data.sort("age")
+
+# %% [markdown]
+# The report says it, though nobody asked:
+
+# %%
+release.report.disclosure
+
+# %%
+diverse = alone.promise(sf.KAnonymity(4), sf.LDiversity(2, "illness"))
+safer = sf.anonymize(rows, diverse)
+safer.data.sort("age")
+
+# %%
+assert release.report.levels["age"] < safer.report.levels["age"]

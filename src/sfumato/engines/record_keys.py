@@ -1,0 +1,89 @@
+"""Keys of records for the cell key method: whole numbers, the same on every engine, added modulo what they count up to.
+
+A key made from a secret is the first 64 bits of SHA-256 of the secret's own digest, a colon and the record's name:
+every engine has that hash, and who does not know the secret cannot compute it.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.engines import sql
+from sfumato.errors import DataError
+from sfumato.tables.tabulate import WORD
+
+
+@dataclass(frozen=True, slots=True)
+class RecordKeys:
+    """Where the keys of records come from.
+
+    Attributes:
+        column: The column that names a record, or that holds its key.
+        secret: What keys are made of, with the names; None where the column holds the keys.
+        digits: Digits of decimal keys; None for 64-bit whole numbers.
+    """
+
+    column: str
+    secret: str | None = None
+    digits: int | None = None
+
+    @property
+    def modulus(self) -> int:
+        """What keys are counted up to."""
+        return WORD if self.digits is None or self.secret is not None else 10**self.digits
+
+    @property
+    def prefix(self) -> str:
+        """What stands before a record's name when it is hashed."""
+        return hashlib.sha256((self.secret or "").encode()).hexdigest() + ":"
+
+    def of_texts(self, texts: Sequence[str]) -> list[int]:
+        """The keys of records.
+
+        Raises:
+            DataError: A record has no name, or a text is no key.
+        """
+        if self.secret is not None:
+            if "" in texts:
+                raise self.fault()
+            prefix = self.prefix
+            return [int(hashlib.sha256((prefix + text).encode()).hexdigest()[:16], 16) for text in texts]
+        keys = [self._read(text) for text in texts]
+        if any(key is None for key in keys):
+            raise self.fault()
+        return [key for key in keys if key is not None]
+
+    def _read(self, text: str) -> int | None:
+        if text.isascii() and text.isdigit():
+            return int(text) if int(text) < self.modulus else None
+        whole, point, rest = text.partition(".")
+        decimal = self.digits is not None and point and whole in ("", "0") and rest.isascii() and rest.isdigit()
+        return int(rest.ljust(self.digits or 0, "0")) if decimal and len(rest) <= (self.digits or 0) else None
+
+    def sum_in_sql(self, text: str) -> str:
+        """The sum of keys of a group, modulo what they count up to, for a text expression; null where one is none."""
+        if self.secret is not None:
+            digest = f"sha256({sql.text(self.prefix)} || {text})"
+            high, low = (f"cast(('0x' || substr({digest}, {start}, 8)) as ubigint)" for start in (1, 9))
+            key = f"case when {text} = '' then null else cast({high} as hugeint) * 4294967296 + {low} end"
+        else:
+            whole = f"case when regexp_full_match({text}, '[0-9]+') then try_cast({text} as hugeint) end"
+            key = f"coalesce({whole}, {self._fraction_in_sql(text)})" if self.digits else whole
+            key = f"case when {key} < {self.modulus} then {key} end"
+        whole_sum = f"sum({key}) % {self.modulus}"
+        return f"case when count({key}) = count(*) then cast({whole_sum} as varchar) end"
+
+    def _fraction_in_sql(self, text: str) -> str:
+        padded = f"rpad(regexp_extract({text}, '^0?[.]([0-9]+)$', 1), {self.digits}, '0')"
+        fits = f"regexp_full_match({text}, '0?[.][0-9]{{1,{self.digits}}}')"
+        return f"case when {fits} then try_cast({padded} as hugeint) end"
+
+    def fault(self) -> DataError:
+        """The error for a record without a name or key."""
+        what = "name" if self.secret is not None else f"key (a whole number from 0 to below {self.modulus})"
+        return DataError(
+            f'column "{self.column}" has records without a {what}.',
+            "Every record needs one, the same in every table.",
+            "record-key",
+            column=self.column,
+        )

@@ -1,0 +1,63 @@
+"""Microdata counted at the finest codes in Spark: one group-by, and the largest contributions of each group."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sfumato.engines.record_keys import RecordKeys
+
+# White space that is cut off at both ends of a code, as in every engine.
+BLANKS = " \t\r\n"
+
+
+def grouped_rows(
+    frame: Any, keys: Sequence[str], factors: Sequence[str | None], top: int, records: RecordKeys | None
+) -> list[tuple[Any, ...]]:
+    """Codes, the sum of record keys where there are any, amounts that are no numbers, rows, sum, largest values.
+
+    The rows are those that DuckDB hands over for a file; `top` is 0 where a group is one holding.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql.window import Window
+
+    value, weight = (F.expr(f"try_cast(`{name}` as double)") if name else F.lit(1.0) for name in factors)
+    amount = value * weight
+    codes = [F.coalesce(F.trim(F.col(f"`{name}`").cast("string"), F.lit(BLANKS)), F.lit("")) for name in keys]
+    named = [code.alias(f"_code{place}") for place, code in enumerate(codes)]
+    columns = [value.alias("_value"), weight.alias("_weight"), amount.alias("_amount")]
+    if records is not None:
+        columns.append(record_key(records).alias("_key"))
+    base = frame.select(*named, *columns)
+    groups = [f"_code{place}" for place in range(len(keys))]
+    broken = F.sum(F.when(F.col("_amount").isNull() | F.isnan("_amount"), 1).otherwise(0))
+    whole = [broken.alias("_broken"), F.count(F.lit(1)).alias("_rows"), F.sum("_amount").alias("_sum")]
+    if records is not None:
+        total = F.when(F.count("_key") == F.count(F.lit(1)), F.sum(F.col("_key").cast("decimal(38,0)")))
+        whole.insert(0, total.cast("string").alias("_keys"))
+    counts = {tuple(row[: len(groups)]): row for row in base.groupBy(*groups).agg(*whole).collect()}
+    order = [F.abs("_value").desc(), F.col("_value").desc()]
+    ranked = base.withColumn("_rank", F.row_number().over(Window.partitionBy(*groups).orderBy(*order)))
+    tops: dict[tuple[Any, ...], list[list[float]]] = {}
+    for row in ranked.where(F.col("_rank") <= top).orderBy("_rank").collect() if top else []:
+        tops.setdefault(tuple(row[: len(groups)]), []).append([row["_value"], row["_weight"]])
+    rows = []
+    for codes_, row in sorted(counts.items()):
+        own = [] if records is None else [None if row["_keys"] is None else str(int(row["_keys"]) % records.modulus)]
+        largest = tops.get(codes_, []) if top else [[row["_sum"], 1.0]]
+        rows.append((*codes_, *own, row["_broken"], row["_rows"], row["_sum"], largest))
+    return rows
+
+
+def record_key(records: RecordKeys) -> Any:
+    """The key of a record as a decimal number; null where it has none."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    text = F.coalesce(F.trim(F.col(f"`{records.column}`").cast("string"), F.lit(BLANKS)), F.lit(""))
+    if records.secret is not None:
+        digest = F.sha2(F.concat(F.lit(records.prefix), text), 256)
+        key = F.conv(F.substring(digest, 1, 16), 16, 10).cast("decimal(20,0)")
+        return F.when(text != "", key)
+    whole = F.when(text.rlike("^[0-9]+$"), text.cast("decimal(38,0)"))
+    if records.digits is not None:
+        part = F.rpad(F.regexp_extract(text, "^0?[.]([0-9]+)$", 1), records.digits, "0").cast("decimal(38,0)")
+        whole = F.coalesce(whole, F.when(text.rlike(f"^0?[.][0-9]{{1,{records.digits}}}$"), part))
+    return F.when(whole < F.lit(str(records.modulus)).cast("decimal(38,0)"), whole)

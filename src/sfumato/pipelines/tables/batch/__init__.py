@@ -1,0 +1,1 @@
+"""Batch files of τ-ARGUS, run command by command."""

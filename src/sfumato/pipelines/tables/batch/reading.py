@@ -1,0 +1,144 @@
+"""Tables of a batch file read from records or cells, recoded, and judged by their safety rules."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import DataError, PlanError
+from sfumato.pipelines.tables.batch.state import BatchState, TableJob
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.relations import check
+from sfumato.tables.formats.cells_file import read_cells, tree_of
+from sfumato.tables.formats.crossing import FREQUENCY, Crossed, cross, with_totals
+from sfumato.tables.formats.faults import wrong
+from sfumato.tables.formats.metadata import Metadata
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.recoding_file import Recoding, read_recoding
+from sfumato.tables.formats.records_file import read_records
+from sfumato.tables.formats.safety import with_rules
+
+
+def read_micro(state: BatchState, scratch: Path) -> None:
+    """Read the records, and cross every table that is specified."""
+    data, metadata = _opened(state, tabular=False)
+    state.records = read_records(data, metadata)
+    for job in state.jobs:
+        _cross(state, job, metadata, scratch)
+
+
+def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
+    if state.data is None or state.metadata is None or not state.jobs:
+        raise PlanError("data, metadata or tables are missing.", "Open and specify them before.", "order")
+    if state.tabular is not tabular:
+        kind = "READTABLE" if state.tabular else "READMICRODATA"
+        raise PlanError("the data are of the other kind.", f"Use <{kind}>.", "order")
+    return state.data, state.metadata
+
+
+def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path) -> None:
+    if state.records is None:
+        raise PlanError("the records were not read.", "READMICRODATA comes before it.", "order")
+    weighted = any(rule.name == "WGT" and rule.numbers[:1] == (1.0,) for rule in job.rules)
+    own = (scratch / str(len(list(scratch.iterdir())))).resolve()
+    own.mkdir()
+    job.crossed = cross(
+        state.records, metadata, job.wanted, state.folder, own, job.recodings, weighted, _by_holding(job)
+    )
+    cost = job.wanted.cost
+    table = _with_costs(job.crossed.table, cost, job.wanted.exponent)
+    if cost and cost not in ("-1", "-2", "-3") and cost.lower() != job.wanted.response.lower():
+        wanted = replace(job.wanted, response=cost)
+        other = cross(state.records, metadata, wanted, state.folder, own, job.recodings, weighted).table
+        table = table.with_columns(costs=np.abs(other.values) ** job.wanted.exponent)
+    job.table, job.done = judged(table, job, job.crossed), None
+
+
+def _by_holding(job: TableJob) -> bool:
+    """Whether rules stand in the places of those for holdings: the third and fourth of a kind, the second FREQ."""
+    for name, first in (("P", 2), ("NK", 2), ("FREQ", 1), ("REQ", 1)):
+        own = [rule for rule in job.rules if rule.name == name]
+        if any(any(rule.numbers[:1]) for rule in own[first:]):
+            return True
+    return False
+
+
+def judged(table: OfficeTable, job: TableJob, crossed: Crossed | None = None) -> OfficeTable:
+    """The table with the statuses of its rules."""
+    requests = None if crossed is None else crossed.requests
+    missing = None if crossed is None else crossed.missing
+    return with_rules(table, job.rules, requests, missing)
+
+
+def _with_costs(table: OfficeTable, cost: str, exponent: float) -> OfficeTable:
+    """-1: respondents; -2 and -3 (distance, which is not known here): one for each cell; else the value."""
+    if cost == "-1" and table.frequency is not None:
+        return table.with_columns(costs=table.frequency**exponent)
+    if cost in ("-2", "-3"):
+        return table.with_columns(costs=np.ones(len(table)))
+    return table.with_columns(costs=np.abs(table.values) ** exponent) if exponent != 1.0 else table
+
+
+def read_tables(state: BatchState, mode: str) -> None:
+    """Read every table that is specified: 0 checks totals, 1 computes them (T keeps statuses), 2 needs none.
+
+    Raises:
+        DataError: The mode is none, or totals are missing or do not add up.
+    """
+    data, metadata = _opened(state, tabular=True)
+    kind, letter = (mode.strip()[:1] or "0"), mode.strip()[1:].strip().upper()
+    if kind not in "012" or letter not in ("", "T", "F"):
+        raise DataError(f"READTABLE {mode} is unknown.", "Write 0, 1, 1T or 2.", "batch")
+    for job in state.jobs:
+        if job.table is not None:
+            continue
+        value = None if job.wanted.response.lower() == FREQUENCY else job.wanted.response
+        table = read_cells(data, metadata, value, list(job.wanted.spanning))
+        if kind == "1":
+            table = with_totals(table, letter == "T")
+        _check_totals(table, data.name)
+        job.tolerance = (
+            float(np.abs(table.relations().residuals(table.values)).max(initial=0.0)) if kind == "2" else 0.0
+        )
+        check(table.relations(), table.values, job.tolerance, step_of(table.values))
+        costs = table if table.costs is not None else _with_costs(table, job.wanted.cost, job.wanted.exponent)
+        job.table, job.done = judged(costs, job), None
+
+
+def _check_totals(table: OfficeTable, name: str) -> None:
+    """Refuse a table without its totals, with the line of a cell whose total is missing."""
+    try:
+        table.relations()
+    except DataError as error:
+        do = f"{error.do} <READTABLE> 1 computes them."
+        raise wrong(name, error.rows[0], 1, error.what.rstrip("."), do, error.code.partition(".")[2]) from None
+
+
+def recode(state: BatchState, scratch: Path, number: int, variable: str, recoding: str) -> None:
+    """Recode a variable of a table by a file, or close its hierarchy at a level, and cross the table again.
+
+    Raises:
+        PlanError: The table was not crossed from records, or is protected already.
+    """
+    if state.tabular or state.metadata is None or not 1 <= number <= len(state.jobs):
+        raise PlanError("only tables of records are recoded.", "Recode before the cells are computed.", "recode")
+    job = state.jobs[number - 1]
+    if job.done is not None:
+        raise PlanError("a protected table is not recoded.", "Recode before SUPPRESS.", "recode")
+    one = state.metadata.find(variable)
+    if one is None or one.name not in job.wanted.spanning or state.records is None:
+        raise PlanError(f"table {number} has no variable {variable}.", "Name a spanning variable.", "recode")
+    codes = list(state.records.text(one.name))
+    tree = tree_of(one, codes, state.folder)
+    if recoding.isdigit() and len(recoding) == 1:
+        made = Recoding({}, tuple(code[0] for code in tree.parents if tree.height(code) == int(recoding)))
+    else:
+        made = read_recoding(state.folder / recoding, dict.fromkeys([*_codes(tree), *codes]))
+    job.recodings[one.name.lower()] = made
+    _cross(state, job, state.metadata, scratch)
+
+
+def _codes(tree: Tree) -> list[str]:
+    codes: list[Code] = list(tree.parents)
+    return [code[0] for code in codes]

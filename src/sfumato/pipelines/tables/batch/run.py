@@ -1,0 +1,157 @@
+"""Run a batch file of τ-ARGUS: every command in its turn, or the line that is not supported."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.errors import DataError, PlanError, SfumatoError
+from sfumato.folders import write_text
+from sfumato.pipelines.tables.batch.protection import protect_job, protect_linked
+from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
+from sfumato.pipelines.tables.batch.state import BatchState, TableJob
+from sfumato.report.batch import table_page
+from sfumato.tables.formats import batch_file
+from sfumato.tables.formats.apriori_file import apply_apriori
+from sfumato.tables.formats.batch_file import Command
+from sfumato.tables.formats.metadata import read_metadata
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.outputs import Protected, output_text
+from sfumato.tables.suppression.installed import check_installed
+from sfumato.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRun:
+    """What a batch file did: its log, and the files that it wrote."""
+
+    log: tuple[str, ...]
+    written: tuple[Path, ...]
+
+
+def run_batch(path: Path, out: Path | None = None) -> BatchRun:
+    """Run a batch file.
+
+    Args:
+        path: The file; the files that it names lie beside it.
+        out: Where files are written; beside it by default.
+
+    Raises:
+        DataError: A line is wrong or not supported; the text says which, and what to do.
+        UnattainableError: A table cannot be protected.
+    """
+    check_installed()
+    commands = batch_file.read_batch(path)
+    if not commands:
+        raise DataError(f"{path.name} holds no command.", "Write one a line.", "truncated")
+    folder = out or path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    state = BatchState(path.parent, folder)
+    with tempfile.TemporaryDirectory(prefix="sfumato-") as scratch:
+        for command in commands:
+            state.log.append(f"<{command.word}> {command.rest}".strip())
+            if command.word == "GOINTERACTIVE":
+                state.log.append("The batch ends here: there is nothing interactive.")
+                break
+            _run(command, state, path.name, Path(scratch))
+    if state.logbook is not None:
+        _write(state, state.logbook, "".join(line + "\n" for line in state.log))
+    return BatchRun(tuple(state.log), tuple(state.written))
+
+
+def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
+    """One command; what goes wrong in it is said with its line."""
+    steps: dict[str, Callable[[], None]] = {
+        "OPENMICRODATA": lambda: _open(command, state, tabular=False),
+        "OPENTABLEDATA": lambda: _open(command, state, tabular=True),
+        "OPENMETADATA": lambda: _metadata(command, state),
+        "SPECIFYTABLE": lambda: state.jobs.append(TableJob(batch_file.specification_in(command, name))),
+        "SAFETYRULE": lambda: _last(state).rules.extend(batch_file.rules_in(command, name)),
+        "READMICRODATA": lambda: read_micro(state, scratch),
+        "READTABLE": lambda: read_tables(state, command.rest),
+        "APRIORI": lambda: _apriori(command, state, name),
+        "RECODE": lambda: recode(state, scratch, *batch_file.recode_in(command, name)),
+        "SUPPRESS": lambda: _suppress(command, state, name),
+        "WRITETABLE": lambda: _write_table(command, state, name),
+        "SOLVER": lambda: state.log.append("HiGHS solves all programs here."),
+        "CLEAR": state.clear,
+        "LOGBOOK": lambda: setattr(state, "logbook", batch_file.file_in(command)),
+        "VERSIONINFO": lambda: _write(state, batch_file.file_in(command), f"Sfumato {__version__}\n"),
+    }
+    try:
+        steps.get(command.word, lambda: None)()
+    except SfumatoError as error:
+        if f"{name}, line {command.line}" not in error.what:
+            error.what = f"{name}, line {command.line} (<{command.word}>): {error.what}"
+        raise
+
+
+def _open(command: Command, state: BatchState, tabular: bool) -> None:
+    path = state.folder / batch_file.file_in(command)
+    if not path.is_file():
+        raise DataError(f"the file {path.name} is not there.", "Put it beside the batch file.", "unreadable")
+    if tabular is not state.tabular or not tabular:
+        state.clear()
+    state.data, state.tabular, state.metadata = path, tabular, None
+
+
+def _metadata(command: Command, state: BatchState) -> None:
+    if state.data is None:
+        raise PlanError("no data are open.", "OPENMICRODATA or OPENTABLEDATA comes before it.", "order")
+    state.metadata = read_metadata(state.folder / batch_file.file_in(command))
+
+
+def _last(state: BatchState) -> TableJob:
+    if not state.jobs:
+        raise PlanError("no table is specified.", "SPECIFYTABLE comes before it.", "order")
+    return state.jobs[-1]
+
+
+def job_of(state: BatchState, number: int) -> tuple[TableJob, OfficeTable]:
+    """A table that was read, by its number from 1.
+
+    Raises:
+        PlanError: There is no such table, or it was not read.
+    """
+    if not 1 <= number <= len(state.jobs):
+        raise PlanError(f"there is no table {number}.", f"{len(state.jobs)} are specified.", "table")
+    job = state.jobs[number - 1]
+    if job.table is None:
+        raise PlanError(f"table {number} was not read.", "READMICRODATA or READTABLE comes before it.", "order")
+    return job, job.table
+
+
+def _apriori(command: Command, state: BatchState, name: str) -> None:
+    asked = batch_file.apriori_in(command, name)
+    job, table = job_of(state, asked.table)
+    path = state.folder / asked.file
+    applied = apply_apriori(path, table, asked.separator, asked.ignore_errors, asked.expand_trivial)
+    job.table, job.done = applied.table, None
+    state.log += [f"passed over: {what}" for what in applied.passed_over]
+
+
+def _suppress(command: Command, state: BatchState, name: str) -> None:
+    call = batch_file.suppression_in(command, name)
+    if call.numbers[0] == 0:
+        protect_linked(state, call)
+        return
+    job, _ = job_of(state, int(call.numbers[0]))
+    job.done = protect_job(state, job, call)
+    state.log += list(job.done.remarks)
+
+
+def _write_table(command: Command, state: BatchState, name: str) -> None:
+    asked = batch_file.output_in(command, name)
+    job, table = job_of(state, asked.table)
+    done = job.done or Protected(table)
+    _write(state, asked.file, output_text(done, asked.kind, asked.options))
+    _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
+
+
+def _write(state: BatchState, name: str, text: str) -> None:
+    """Write a file that the batch file names, wherever such a path led on another system."""
+    path = state.out / name.replace("\\", "/").rpartition("/")[2]
+    if path.resolve() in {one.resolve() for one in (state.data,) if one is not None}:
+        raise PlanError(f"{path.name} would be written over its own data.", "Name another file.", "output-exists")
+    write_text(path, text)
+    state.written.append(path)

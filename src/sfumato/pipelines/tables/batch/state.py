@@ -1,0 +1,69 @@
+"""What a batch file has opened, specified and read so far."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.formats.batch_file import Call, Specification
+from sfumato.tables.formats.crossing import Crossed
+from sfumato.tables.formats.metadata import Metadata
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.outputs import Protected
+from sfumato.tables.formats.recoding_file import Recoding
+
+
+@dataclass
+class TableJob:
+    """One table that a batch file specifies.
+
+    Attributes:
+        wanted: What it is.
+        rules: Its safety rules.
+        recodings: Recodings of its variables.
+        crossed: The table as it was crossed from records.
+        table: The table as it stands: with statuses of rules and of a priori files.
+        done: What protection made of it.
+        tolerance: How far totals may be off.
+    """
+
+    wanted: Specification
+    rules: list[Call] = field(default_factory=list)
+    recodings: dict[str, Recoding] = field(default_factory=dict)
+    crossed: Crossed | None = None
+    table: OfficeTable | None = None
+    done: Protected | None = None
+    tolerance: float = 0.0
+
+
+@dataclass
+class BatchState:
+    """The state of a run.
+
+    Attributes:
+        folder: Where the batch file lies, and the files that it names.
+        out: Where files are written.
+        data: The file with records or cells.
+        tabular: Whether it holds cells.
+        metadata: What its columns are.
+        records: The records, once they are read.
+        jobs: The tables.
+        log: What was done, line by line.
+        logbook: The file for it.
+        written: The files that were written.
+    """
+
+    folder: Path
+    out: Path
+    data: Path | None = None
+    tabular: bool = False
+    metadata: Metadata | None = None
+    records: Columns | None = None
+    jobs: list[TableJob] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    logbook: str | None = None
+    written: list[Path] = field(default_factory=list)
+
+    def clear(self) -> None:
+        """Forget tables, data and metadata."""
+        self.data = self.metadata = self.records = None
+        self.jobs.clear()

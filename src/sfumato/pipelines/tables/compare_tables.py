@@ -1,0 +1,199 @@
+"""All ways to protect one table, side by side: masks, value lost, noise, risk by attacker, time; and coarser tables."""
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import PlanError, SfumatoError
+from sfumato.folders import staged, write_text
+from sfumato.pipelines.tables.perturbation.perturb import change
+from sfumato.pipelines.tables.protect import columns_from, run
+from sfumato.report.table_comparison import html, text
+from sfumato.tables.build.build import read_source
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.comparison import TableRun, TableRuns
+from sfumato.tables.deadline import within
+from sfumato.tables.perturbed.chances import keys_by_codes
+from sfumato.tables.perturbed.parts import perturbed_parts
+from sfumato.tables.plan.perturbation import Adjustment, CellKey, Rounding
+from sfumato.tables.plan.plan import MethodChoice, TablePlan, read_table_plan
+from sfumato.tables.protected import MaskedTable
+from sfumato.tables.redesign.proposals import redesign, sentence
+from sfumato.tables.suppression.installed import check_installed
+
+# Proposals that are shown.
+MOST = 5
+METHODS = (
+    "optimal",
+    "fast",
+    "ranges",
+    "controlled",
+    "small-count",
+    "random",
+    "deterministic",
+    "cell-key",
+    "adjustment",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableComparison(TableRuns):
+    """A comparison that can be written as a folder."""
+
+    def save(self, folder: str | Path) -> None:
+        """Write compare.html, compare.json and compare.txt, whole or not at all."""
+        with staged(Path(folder)) as stage:
+            write_text(stage / "compare.html", html(self))
+            write_text(stage / "compare.json", json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n")
+            write_text(stage / "compare.txt", text(self))
+
+
+def compare_tables(
+    plan: str | Path | Mapping[str, Any] | TablePlan,
+    table: Any = None,
+    *,
+    methods: Sequence[str] = METHODS,
+    time_limit: float = 20.0,
+    redesign_seconds: float = 20.0,
+    progress: Callable[[str], None] | None = None,
+) -> TableComparison:
+    """Protect one table in several ways and compare them.
+
+    Args:
+        plan: The plan of the table; its method is not used, but its base where it rounds.
+        table: A frame or a file, instead of the plan's source.
+        methods: Which ways: methods that mask, kinds of rounding, `cell-key`, `adjustment`.
+        time_limit: Seconds for each.
+        redesign_seconds: Seconds for proposals of coarser tables; none with 0.
+        progress: Told what is being tried.
+
+    Raises:
+        PlanError: The plan is of several tables, or a method is unknown.
+    """
+    check_installed()
+    made = read_table_plan(plan)
+    if not made.alone:
+        raise PlanError("a comparison is of one table.", "Take one with a source and dimensions.", "compare-tables")
+    unknown = [name for name in methods if name not in METHODS]
+    if unknown:
+        raise PlanError(f"{unknown[0]} is not compared.", "Valid: " + ", ".join(METHODS) + ".", "compare-tables")
+    columns = read_source(made) if table is None else columns_from(table, made)
+    parts = perturbed_parts(replace(made, perturbation=None), columns)
+    base, keyed = _base(made, parts), _with_keys(columns, made, parts)
+    runs = []
+    for name in methods:
+        if progress is not None:
+            progress(name)
+        runs.append(_run(made, keyed, name, base, time_limit))
+    unsafe = sum(int(part.table.unsafe.sum()) for part in parts)
+    return TableComparison(len(columns), unsafe, tuple(runs), _proposals(made, columns, redesign_seconds))
+
+
+def _base(plan: TablePlan, parts: Sequence[Any]) -> float:
+    """The plan's base; else the smallest of 3, 5, 10, 20, 50, … that no rule asks more than."""
+    if isinstance(plan.perturbation, Rounding):
+        return plan.perturbation.base
+    needs = [part.table.reach for part in parts]
+    most = max((float(np.maximum(need.down, need.up).max(initial=0.0)) for need in needs), default=0.0)
+    step = min((part.knowledge.step for part in parts), default=1.0)
+    nice = [3 * step, *(factor * 10.0**power * step for power in range(13) for factor in (5, 10, 20))]
+    return next((one for one in nice if one >= most + step), math.ceil(most))
+
+
+def _with_keys(columns: Columns, plan: TablePlan, parts: Sequence[Any]) -> Columns:
+    """The columns with keys of cells: their own, or some made of codes, which serve for a comparison."""
+    method = plan.perturbation
+    if "key" in columns or (isinstance(method, CellKey) and method.key in columns):
+        return columns
+    keys = [""] * len(columns)
+    for part in parts:
+        for row, key in zip(part.rows, keys_by_codes("comparison", part), strict=True):
+            keys[int(row)] = str(key)
+    return Columns({**columns.texts, "key": tuple(keys)})
+
+
+def _run(plan: TablePlan, columns: Columns, name: str, base: float, seconds: float) -> TableRun:
+    start = time.perf_counter()
+    label = name
+    try:
+        if name in ("optimal", "fast", "ranges"):
+            own = replace(plan, perturbation=None, method=MethodChoice(name=name, time_limit=seconds))  # type: ignore[arg-type]
+            answer = _of_masks(run(own, columns), name)
+        else:
+            method = _method(plan, name, base, seconds)
+            label = f"{name} rounding to {base:g}" if isinstance(method, Rounding) else name
+            answer = _of_changes(change(replace(plan, perturbation=method), columns), label)
+    except SfumatoError as error:
+        answer = TableRun(label, error=error.what)
+    return replace(answer, seconds=round(time.perf_counter() - start, 3))
+
+
+def _method(plan: TablePlan, name: str, base: float, seconds: float) -> Rounding | CellKey | Adjustment:
+    if name == "adjustment":
+        return Adjustment(time_limit=seconds)
+    if name == "cell-key":
+        return plan.perturbation if isinstance(plan.perturbation, CellKey) else CellKey(key="key")
+    own = plan.perturbation if isinstance(plan.perturbation, Rounding) else Rounding(base=base)
+    return replace(own, kind=name, time_limit=seconds)  # type: ignore[arg-type]
+
+
+def _of_masks(protected: MaskedTable, name: str) -> TableRun:
+    masked = sum(int(part.mask.sum()) for part in protected.parts)
+    values = sum(float(np.abs(part.part.table.values).sum()) for part in protected.parts)
+    lost = sum(float(np.abs(part.part.table.values[part.mask]).sum()) for part in protected.parts)
+    widths = [
+        (part.ends.high - part.ends.low)[part.part.table.unsafe]
+        / np.maximum(np.abs(part.part.table.values), 1)[part.part.table.unsafe]
+        for part in protected.parts
+    ]
+    kinds = {str(one.kind) for part in protected.parts for one in part.part.knowledge.attackers}
+    return TableRun(
+        name,
+        masked=masked,
+        value_lost=round(lost / max(values, 1e-300), 6),
+        unsafe_exact=protected.audit.exact,
+        unsafe_too_narrow=len(protected.leaks),
+        median_width=_median(widths),
+        attackers=("outsider", *sorted(kinds)),
+    )
+
+
+def _of_changes(changed: Any, label: str) -> TableRun:
+    report = changed.report
+    widths = [
+        (part.ranges.high - part.ranges.low)[part.part.table.unsafe]
+        / np.maximum(np.abs(part.part.table.values), 1)[part.part.table.unsafe]
+        for part in changed.parts
+    ]
+    return TableRun(
+        label,
+        changed=report["noise"]["changed"],
+        mean_change=report["noise"]["mean_absolute"],
+        largest_change=report["noise"]["largest"],
+        broken=report["additivity"]["broken"],
+        unsafe_exact=report["reader"]["unsafe_exact"],
+        unsafe_too_narrow=report["reader"]["unsafe_too_narrow"],
+        median_width=_median(widths),
+        attackers=("outsider",),
+    )
+
+
+def _median(widths: Sequence[Any]) -> float | None:
+    finite = [width for own in widths for width in own.tolist() if math.isfinite(width)]
+    return round(float(np.median(finite)), 6) if finite else None
+
+
+def _proposals(plan: TablePlan, columns: Columns, seconds: float) -> tuple[str, ...]:
+    if seconds <= 0 or plan.table.cells is not None or not plan.primary:
+        return ()
+    found = redesign(replace(plan, perturbation=None), columns, within(seconds))
+    said = [sentence(found, one) for one in found.proposals[:MOST]]
+    if found.tried < found.possible:
+        said.append(f"{found.tried:,} of {found.possible:,} changes were tried in {seconds:g} seconds.")
+    return tuple(said)

@@ -1,0 +1,41 @@
+"""The page that goes with every table a batch file writes: what was done, and what was lost, status by status."""
+
+import numpy as np
+
+from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.tables.formats.outputs import Protected
+from sfumato.tables.formats.statuses import CellStatus
+
+WORDS = {status: status.name.replace("_", " ").lower() for status in CellStatus}
+
+
+def table_page(done: Protected) -> str:
+    """The page, for the house: it tells how many cells are unsafe, and what they hold together."""
+    office = done.table
+    names = " × ".join(tree.name for tree in office.trees)
+    rows = [
+        (int(status), WORDS[status], int(own.sum()), float(office.values[own].sum()), _costs(done, own))
+        for status in CellStatus
+        if (own := office.statuses == status).any()
+    ]
+    said = [f"{office.value} by {names or 'relations'}: {len(office):,} cells.", *done.remarks]
+    if done.published is not None:
+        change = np.abs(done.published - office.values)
+        said.append(
+            f"Numbers were changed by {done.method}: by {change.mean():,.4g} on average, {change.max():,.6g} at most."
+        )
+    head = ["status", "meaning", "cells", "value", "cost"]
+    return page(
+        "Table",
+        [
+            "<h1>Table</h1>",
+            *(paragraph(text) for text in said),
+            section("Cells by status", table(head, rows)),
+            paragraph("For the house: do not hand this page out.", soft=True),
+        ],
+    )
+
+
+def _costs(done: Protected, own: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> float:
+    costs = np.abs(done.table.values) if done.table.costs is None else done.table.costs
+    return float(costs[own].sum())

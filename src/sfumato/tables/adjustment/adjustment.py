@@ -1,0 +1,119 @@
+"""Controlled tabular adjustment: unsafe cells leave their protection interval, others move as little as needed.
+
+One binary variable for each unsafe cell says whether it goes down or up (Dandekar and Cox 2002; Castro 2006,
+doi:10.1016/j.ejor.2004.08.034); all relations hold afterwards. What is published looks like any other table: it
+protects a reader's guess of an unsafe cell, and only as long as it is not said which cells were moved.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import InternalError, UnattainableError
+from sfumato.tables.cells.cells import Bounds, Numbers
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.precision import Scale
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.integer_programs import Answer, solve
+from sfumato.tables.perturbed.perturbed import Perturbed
+
+
+def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
+    """Move the unsafe cells of a table.
+
+    Raises:
+        UnattainableError: No table adds up, or the time was over before one was found.
+    """
+    table = part.table
+    answer = _whole(part, deadline)
+    if not len(answer.point):
+        proved = answer.outcome == "infeasible"
+        raise UnattainableError(
+            "no table with its unsafe cells moved adds up." if proved else "the time was over before a table added up.",
+            "Ask for less protection, or let more cells move."
+            if proved
+            else "Allow more seconds in method.time_limit.",
+            "adjustment-infeasible" if proved else "time-limit",
+        )
+    size, step = len(table), part.knowledge.step
+    steps = _moves(answer, size)
+    moved = np.array(Scale(step).clean((steps * step).tolist()))
+    published = np.array(Scale(step).clean((table.values + moved).tolist()))
+    if np.abs(table.relations.residuals(steps)).max(initial=0.0) > 0:
+        raise InternalError("an adjusted table does not add up.", code="adjustment")
+    change = float(table.costs @ np.abs(moved))
+    figures = {
+        "moved_unsafe": int(table.unsafe.sum()),
+        "cost": round(change, 6),
+        "bound": round(min(answer.bound * step, change), 6),
+        "proved_optimal": change - answer.bound * step <= 1e-6 * max(1.0, change),
+    }
+    return Perturbed(part, published, np.ones(size, bool), _reader(part), np.zeros(size, bool), figures)
+
+
+def _reader(part: Part) -> Bounds:
+    """What a reader knows who is not told what was moved: nothing but the bounds."""
+    return Bounds(part.table.bounds.low, part.table.bounds.high)
+
+
+def _moves(answer: Answer, size: int) -> Numbers:
+    """The moves of an answer, in whole steps."""
+    return np.round(answer.point[:size]) - np.round(answer.point[size : 2 * size])
+
+
+def _whole(part: Part, deadline: Deadline) -> Answer:
+    """An answer in whole steps: moves are mostly whole by themselves, and are made so where they are not."""
+    free = _solved(part, deadline.share(0.5).left, whole_moves=False)
+    size = len(part.table)
+    off = np.abs(free.point[: 2 * size] - np.round(free.point[: 2 * size])).max(initial=0.0) if len(free.point) else 1.0
+    if free.outcome == "infeasible" or (off < 1e-6 and len(free.point)):
+        return free
+    whole = _solved(part, deadline.left, whole_moves=True)
+    return replace(whole, bound=max(whole.bound, free.bound)) if len(whole.point) else whole
+
+
+def _solved(part: Part, seconds: float, whole_moves: bool) -> Answer:
+    """Variables are moves up, moves down in steps of the table, and for each unsafe cell whether it goes up."""
+    from scipy.sparse import csr_matrix, hstack, vstack
+
+    table = part.table
+    size, cells = len(table), np.flatnonzero(table.unsafe)
+    many = len(cells)
+    up, down = _most(part)
+    relations = table.relations.matrix(size)
+    adding_up = hstack([relations, -relations, csr_matrix((len(table.relations), many))])
+    rows: list[Any] = [adding_up]
+    low, high = [np.zeros(len(table.relations))], [np.zeros(len(table.relations))]
+    step = part.knowledge.step
+    reaches = (np.ceil(reach / step - 1e-6) for reach in (table.reach.up, table.reach.down))
+    for sign, most, reach in zip((1.0, 0.0), (up, down), reaches, strict=True):
+        # Up: reach · b ≤ up ≤ most · b; down: reach · (1 - b) ≤ down ≤ most · (1 - b).
+        start = 0 if sign else size
+        least, greatest = reach[cells], most[cells]
+        factor = -1.0 if sign else 1.0
+        for amount, below in ((least, np.zeros(many)), (greatest, np.full(many, -np.inf))):
+            place = (np.arange(many), start + cells)
+            moves = csr_matrix((np.ones(many), place), shape=(many, 2 * size))
+            choice = csr_matrix((factor * amount, (np.arange(many), np.arange(many))), shape=(many, many))
+            rows.append(hstack([moves, choice]))
+            offset = np.zeros(many) if sign else amount
+            low.append(below + offset if np.isfinite(below).all() else below)
+            high.append(np.full(many, np.inf) if np.isfinite(below).all() else offset)
+    matrix = csr_matrix(vstack(rows))
+    costs = np.concatenate([table.costs, table.costs, np.zeros(many)])
+    bounds = Bounds(np.zeros(2 * size + many), np.concatenate([up, down, np.ones(many)]))
+    whole = (np.arange(2 * size + many) >= 2 * size) | whole_moves
+    sides = Bounds(np.concatenate(low), np.concatenate(high))
+    return solve(matrix, costs, bounds, sides, whole, seconds)
+
+
+def _most(part: Part) -> tuple[Numbers, Numbers]:
+    """How far each cell may move, in steps: within what anyone knows of it, and no further than the table is large."""
+    table, step = part.table, part.knowledge.step
+    far = float(np.abs(table.values).max(initial=0.0) + (table.reach.up + table.reach.down).sum() + step)
+    fixed = table.values == 0
+    up = np.where(fixed & ~table.unsafe, 0.0, np.minimum(table.bounds.high - table.values, far))
+    down = np.minimum(table.values - table.bounds.low, far)
+    most = (np.maximum(up, 0.0), np.maximum(np.where(fixed & ~table.unsafe, 0.0, down), 0.0))
+    return np.floor(most[0] / step + 1e-6), np.floor(most[1] / step + 1e-6)

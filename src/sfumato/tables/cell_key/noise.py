@@ -1,0 +1,122 @@
+"""One table with noise by its cells' keys: counts by a perturbation table, sums by their largest contributions.
+
+The same set of records has the same key, and so the same noise, in whatever table it stands (Fraser and Wooton 2005).
+Zeros stay zeros unless the plan says otherwise. The noise is bounded, but not additive: a reader who adds up learns
+more than from one cell, which `differences` measures.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cell_key.differences import difference_figures
+from sfumato.tables.cell_key.ptable import Ptable, remarks
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.perturbed.chances import chances_of, key_of, keys_by_codes
+from sfumato.tables.perturbed.perturbed import Perturbed
+from sfumato.tables.perturbed.reader_ranges import reader_ranges
+from sfumato.tables.plan.perturbation import CellKey
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What noise depends on besides the plan.
+
+    Attributes:
+        keys: The key of each cell.
+        modulus: What keys are counted up to.
+        counts: The number of records in each cell; None in a table of counts.
+        largest: The largest contributions of each cell, where the table is one of sums.
+        structural: The cells that must be empty.
+        secret: What keys of empty cells are made of.
+    """
+
+    keys: tuple[int, ...]
+    modulus: int
+    counts: Numbers | None
+    largest: tuple[Numbers, ...]
+    structural: Mask
+    secret: str
+
+
+def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline) -> Perturbed:
+    """Publish one table with noise.
+
+    Raises:
+        DataError: A table of counts holds something else.
+    """
+    sums = contents.counts is not None
+    noise = _noise_of_sums(part, method, table, contents) if sums else _noise_of_counts(part, method, table, contents)
+    published = part.table.values + noise
+    spread = _spread(part, method, table, contents) if sums else np.full(len(part.table), float(table.deviation))
+    start = known_ranges(published, spread, part, sums, method.zeros > 0)
+    reader = reader_ranges(
+        start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, part.table.values
+    )
+    figures = {
+        "D": table.deviation,
+        "js": table.js,
+        "V": table.variance,
+        "rows": [
+            {"count": row.count, "variance": round(row.variance, 9), "bias": round(row.mean, 9)} for row in table.rows
+        ],
+        "remarks": remarks(table),
+        "differences": difference_figures(part, published),
+    }
+    return Perturbed(part, published, np.ones(len(part.table), bool), reader.ranges, reader.attained, figures)
+
+
+def _noise_of_counts(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
+    values = part.table.values
+    if (values < 0).any() or (values != np.round(values)).any():
+        raise DataError(
+            "the cell key method for counts needs whole numbers from 0 on.",
+            "For sums name table.frequency and table.contributions.",
+            "counts",
+        )
+    noise = table.noise(values.astype(np.int64), chances_of(contents.keys, contents.modulus)).astype(np.float64)
+    if not method.zeros:
+        return noise
+    empty = (values == 0) & ~contents.structural
+    chances = chances_of(keys_by_codes(contents.secret, part))
+    return np.where(empty & (chances < method.zeros), float(table.js + 1), noise)
+
+
+def _noise_of_sums(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
+    """Noise in proportion to the largest contributions: each has its own chance, made of the cell's key."""
+    last = table.row(len(table.rows))
+    total = np.zeros(len(part.table))
+    counts = np.full(len(part.table), last.count)
+    for place, amounts in enumerate(_largest(method, contents)):
+        keys = contents.keys if place == 0 else [key_of(str(place), str(key)) for key in contents.keys]
+        modulus = contents.modulus if place == 0 else 2**64
+        drawn = table.noise(counts, chances_of(keys, modulus))
+        total += method.share * np.abs(amounts) * drawn / table.deviation
+    steps = np.round(total / part.knowledge.step) * part.knowledge.step
+    return np.where(_empty(part, contents), 0.0, steps)
+
+
+def _largest(method: CellKey, contents: Contents) -> tuple[Numbers, ...]:
+    return tuple(np.nan_to_num(amounts) for amounts in contents.largest[: method.largest])
+
+
+def _empty(part: Part, contents: Contents) -> Mask:
+    return np.asarray(part.table.values == 0 if contents.counts is None else contents.counts == 0)
+
+
+def _spread(part: Part, method: CellKey, _table: Ptable, contents: Contents) -> Numbers:
+    """How far noise may go: the share of the contributions that have a part in it."""
+    total = sum((np.abs(amounts) for amounts in _largest(method, contents)), np.zeros(len(part.table)))
+    return np.asarray(method.share * total + part.knowledge.step / 2)
+
+
+def known_ranges(published: Numbers, spread: Numbers, part: Part, sums: bool, zeros: bool) -> Bounds:
+    """Between which values each cell lies by its published number alone; what is not 0 was not empty."""
+    floor = part.table.bounds.low
+    low = np.maximum(published - spread, floor)
+    if not sums and not zeros:
+        low = np.where(published > 0, np.maximum(low, 1.0), low)
+    return Bounds(low, np.maximum(published + spread, low))

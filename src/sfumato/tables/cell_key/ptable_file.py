@@ -1,0 +1,102 @@
+"""Files with perturbation tables: one line for each count and target, as τ-ARGUS and the ptable package have them.
+
+Columns `i` (count), `j` (target), `p` (probability), `v` (noise), `p_int_lb`, `p_int_ub` (cumulated probabilities) and
+`type`; `i` and `p` with `j` or `v` are enough to read one. A row of the count 0 may stand there; zeros stay zeros.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.delimited import Line, parse_lines, read_lines
+from sfumato.errors import DataError
+from sfumato.tables.cell_key.ptable import Ptable
+from sfumato.tables.cell_key.rows import Row
+
+COLUMNS = ("i", "j", "p", "v", "p_int_lb", "p_int_ub", "type")
+# What probabilities of a row may be off 1 in a file, whose numbers are rounded.
+ROUNDED = 1e-6
+
+
+def ptable_text(table: Ptable) -> str:
+    """A perturbation table as text, fields by semicolons."""
+    lines = [";".join(COLUMNS), "0;0;1;0;0;1;all"]
+    for row in table.rows:
+        end = 0.0
+        for target, chance in zip(row.targets.tolist(), row.chances.tolist(), strict=True):
+            start, end = end, min(end + chance, 1.0)
+            numbers = (row.count, target, repr(chance), target - row.count, repr(start), repr(end))
+            lines.append(";".join(str(number) for number in (*numbers, "all")))
+    return "\n".join(lines) + "\n"
+
+
+def read_ptable(path: Path) -> Ptable:
+    """The perturbation table of a file.
+
+    Raises:
+        DataError: Something is missing or wrong; the text says in which line and column, and what to do.
+    """
+    return _ptable(read_lines(path), path.name)
+
+
+def parse_ptable(text: str) -> Ptable:
+    """The perturbation table of a text."""
+    return _ptable(parse_lines(text), "the text")
+
+
+def _ptable(lines: list[Line], name: str) -> Ptable:
+    if len(lines) < 2:
+        raise _wrong(name, 1, 1, "there is no row", "It needs a header and one line for each count and target.")
+    header = [field.strip().strip('"') for field in lines[0].fields]
+    for needed in ("i", "p"):
+        if needed not in header:
+            raise _wrong(
+                name, lines[0].number, 1, f"column {needed} is missing", f"Name the columns {', '.join(COLUMNS)}."
+            )
+    if "j" not in header and "v" not in header:
+        raise _wrong(name, lines[0].number, 1, "neither j nor v is there", "Name the target j, or the noise v.")
+    rows: dict[int, dict[int, float]] = {}
+    for line in lines[1:]:
+        count, target, chance = _entry(line, header, name)
+        row = rows.setdefault(count, {})
+        if target in row:
+            raise _wrong(name, line.number, header.index("i") + 1, "count and target stand twice", "Leave one out.")
+        row[target] = chance
+    return Ptable(tuple(_row(count, rows, name) for count in range(1, max(rows) + 1)))
+
+
+def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
+    def number(column: str) -> float:
+        place = header.index(column)
+        try:
+            return float(line.fields[place].strip().strip('"').replace(",", "."))
+        except ValueError:
+            raise _wrong(name, line.number, place + 1, f"{column} is no number", "Write one, such as 0.25.") from None
+
+    count, chance = number("i"), number("p")
+    target = number("j") if "j" in header else count + number("v")
+    if not 0 <= chance <= 1 or count < 0 or target < 0 or count != int(count) or target != int(target):
+        raise _wrong(
+            name,
+            line.number,
+            header.index("p") + 1,
+            "count, target or probability is none",
+            "Counts are whole numbers.",
+        )
+    return int(count), int(target), chance
+
+
+def _row(count: int, rows: dict[int, dict[int, float]], name: str) -> Row:
+    if count not in rows:
+        raise DataError(f"{name}: the row of the count {count} is missing.", "Give one for each count.", "ptable")
+    targets = np.array(sorted(rows[count]), np.int64)
+    chances = np.array([rows[count][target] for target in targets.tolist()])
+    if abs(chances.sum() - 1.0) > ROUNDED:
+        raise DataError(
+            f"{name}: the probabilities of the count {count} add up to {chances.sum():g}.", "They must be 1.", "ptable"
+        )
+    return Row(count, targets, chances / chances.sum())
+
+
+def _wrong(name: str, line: int, column: int, what: str, do: str) -> DataError:
+    return DataError(f"{name}, line {line}, column {column}: {what}.", do, "ptable")

@@ -1,0 +1,214 @@
+"""Rows of a perturbation table: what a count may be published as, and with which probabilities, at maximal entropy.
+
+For a count i the targets are max(0, i - D) to i + D without 1 to js. The probabilities have mean i and variance at most
+V, the count itself keeps at least `pstay` (above js), and below the count they do not rise away from it unless that is
+allowed. Of all such the ones of maximal entropy are taken: a small convex program (Marley and Leaver 2011; Giessing
+2016, doi:10.1007/978-3-319-45381-1_17).
+"""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import InternalError, UnattainableError
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.plan.perturbation import CellKey
+
+# Probabilities and slacks below this are none.
+TINY = 1e-12
+# What sums of probabilities may be off.
+EXACT = 1e-11
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a count is published as.
+
+    Attributes:
+        count: The count.
+        targets: What it may become, ascending.
+        chances: The probability of each.
+    """
+
+    count: int
+    targets: Places
+    chances: Numbers
+
+    @property
+    def mean(self) -> float:
+        """The mean of the noise."""
+        return float(self.chances @ (self.targets - self.count))
+
+    @property
+    def variance(self) -> float:
+        """The mean of its square."""
+        return float(self.chances @ (self.targets - self.count) ** 2)
+
+
+def targets_of(count: int, design: CellKey) -> Places:
+    """What a count may become.
+
+    >>> targets_of(2, CellKey(deviation=3, js=1)).tolist()
+    [0, 2, 3, 4, 5]
+    """
+    near = np.arange(max(0, count - design.deviation), count + design.deviation + 1)
+    return np.asarray(near[(near == 0) | (near > design.js)], np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """Linear limits of probabilities: equal · p = sides, and less · p ≤ most."""
+
+    equal: Any
+    sides: Numbers
+    less: Any
+    most: Numbers
+
+
+def row_of(count: int, design: CellKey) -> Row:
+    """The row of a count.
+
+    Raises:
+        UnattainableError: No probabilities keep all of it.
+    """
+    targets = targets_of(count, design)
+    limits = _limits(count, targets, design)
+    start = _inside(limits, len(targets))
+    if start is None:
+        raise UnattainableError(
+            f"the perturbation table has no row for the count {count}: no probabilities over {targets[0]} to "
+            f"{targets[-1]} have mean 0, variance at most {design.variance:g} and the rest of what is asked for.",
+            "Raise V or D, or lower js or pstay.",
+            "ptable",
+        )
+    return Row(count, targets, _entropic(limits, start))
+
+
+def _limits(count: int, targets: Places, design: CellKey) -> _Limits:
+    noise = (targets - count).astype(np.float64)
+    less, most = [noise**2], [design.variance]
+    own = targets == count
+    if design.pstay is not None and count > design.js and own.any():
+        less.append(-own.astype(np.float64))
+        most.append(-design.pstay)
+    if design.monotone:
+        below = np.flatnonzero(targets <= count)
+        for lower, upper in pairwise(below):
+            step = np.zeros(len(targets))
+            step[lower], step[upper] = 1.0, -1.0
+            less.append(step)
+            most.append(0.0)
+    return _Limits(np.stack([np.ones(len(targets)), noise]), np.array([1.0, 0.0]), np.stack(less), np.array(most))
+
+
+def _inside(limits: _Limits, size: int) -> Numbers | None:
+    """Probabilities within the limits, off every limit that can be kept off; None where there are none."""
+    point = _off_all(limits, size)
+    if point is not None and point.min() > TINY and (limits.most - limits.less @ point).min() > TINY:
+        return point
+    # Some limits leave no room: each is kept off by itself as far as it can be.
+    points = [_best(limits, size, slope) for slope in (*np.eye(size), *-limits.less)]
+    there = [one for one in points if one is not None]
+    return np.asarray(np.mean(there, axis=0)) if there else None
+
+
+def _off_all(limits: _Limits, size: int) -> Numbers | None:
+    """Probabilities off all limits at once, as far as can be."""
+    wide = _Limits(
+        np.hstack([limits.equal, np.zeros((len(limits.equal), 1))]),
+        limits.sides,
+        np.vstack(
+            [np.hstack([limits.less, np.ones((len(limits.less), 1))]), np.hstack([-np.eye(size), np.ones((size, 1))])]
+        ),
+        np.append(limits.most, np.zeros(size)),
+    )
+    point = _best(wide, size + 1, np.append(np.zeros(size), 1.0))
+    return None if point is None else point[:-1]
+
+
+def _best(limits: _Limits, size: int, slope: Numbers) -> Numbers | None:
+    """The probabilities at which slope · p is greatest."""
+    from scipy.optimize import linprog
+
+    found = linprog(-slope, limits.less, limits.most, limits.equal, limits.sides, bounds=[(0, 1)] * size)
+    return np.asarray(found.x) if found.status == 0 else None
+
+
+def _entropic(limits: _Limits, inside: Numbers) -> Numbers:
+    """The probabilities of maximal entropy.
+
+    They are exponentials of multipliers of the limits, one each, which are found by a smooth program with bounds; then
+    Newton's method makes those that bind exact. Targets that the limits rule out are left out.
+    """
+    free = inside > TINY
+    tight = limits.most - limits.less @ inside <= TINY
+    matrix = np.vstack([limits.equal[1:], limits.less])[:, free]
+    sides = np.append(limits.sides[1:], limits.most)
+    either = np.append([True], tight)
+    scale = np.abs(matrix).max(axis=1, initial=1e-9)
+    dual = _Dual(matrix / scale[:, None], sides / scale)
+    whole = np.zeros(len(inside))
+    whole[free] = dual.exact(dual.near(either), either)
+    if not _keeps(limits, whole):
+        raise InternalError("a row of the perturbation table was not solved.", code="ptable")
+    return whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Dual:
+    """Multipliers x of matrix · p (= or ≤) sides, by which p is proportional to exp(-x · matrix)."""
+
+    matrix: Any
+    sides: Numbers
+
+    def chances(self, x: Numbers) -> Numbers:
+        powers = -(x @ self.matrix)
+        weights = np.exp(powers - powers.max())
+        return np.asarray(weights / weights.sum())
+
+    def value(self, x: Numbers) -> tuple[float, Numbers]:
+        """What is minimized, and its slope."""
+        powers = -(x @ self.matrix)
+        top = float(powers.max())
+        return top + math.log(np.exp(powers - top).sum()) + float(x @ self.sides), self.missing(x)
+
+    def missing(self, x: Numbers) -> Numbers:
+        """What each limit leaves; 0 where it binds."""
+        return np.asarray(self.sides - self.matrix @ self.chances(x))
+
+    def near(self, either: Mask) -> Numbers:
+        """The multipliers but for the last digits."""
+        from scipy.optimize import minimize
+
+        bounds = [(None if free else 0.0, None) for free in either]
+        options = {"maxiter": 5000, "maxfun": 50000, "ftol": 1e-16, "gtol": 1e-10}
+        start = np.zeros(len(self.sides))
+        return np.asarray(minimize(self.value, start, jac=True, bounds=bounds, method="L-BFGS-B", options=options).x)
+
+    def exact(self, x: Numbers, either: Mask) -> Numbers:
+        """The probabilities, exact on the limits that bind."""
+        for _ in range(60):
+            left = self.missing(x)
+            binding = either | (x > 0) | (left < 0)
+            if np.abs(left[binding]).max(initial=0.0) < 1e-15:
+                break
+            step = np.zeros(len(x))
+            step[binding] = self._step(self.chances(x), left[binding], binding)
+            longer = np.where(~either & (step < 0), -x / np.minimum(step, -1e-300), np.inf)
+            x = x + min(1.0, float(longer.min(initial=np.inf))) * step
+            x = np.where(~either & (x < 1e-14), 0.0, x)
+        return self.chances(x)
+
+    def _step(self, p: Numbers, left: Numbers, binding: Mask) -> Numbers:
+        own = self.matrix[binding]
+        mean = own @ p
+        spread = (own * p) @ own.T - np.outer(mean, mean)
+        return np.asarray(-np.linalg.lstsq(spread, left, rcond=1e-13)[0])
+
+
+def _keeps(limits: _Limits, p: Numbers) -> bool:
+    equal = np.abs(limits.equal @ p - limits.sides).max() <= EXACT
+    return bool(equal and (limits.less @ p - limits.most).max() <= EXACT and (p >= 0).all())

@@ -1,0 +1,158 @@
+"""`.hst` files: what is known of cells before a run: one code for each spanning variable, then an action.
+
+`s` safe (2), `u` unsafe (9), `p` protected (10), `m` secondary by hand (12), `ml` secondary (11), `c x` or `w x` cost,
+`pl lower upper` protection levels. Allowed: s for 1 to 10, u for 1 to 9, p, m and ml for 1 and 2, pl for 3 to 9.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.relations import Key
+from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.solver_file import plain
+from sfumato.tables.formats.statuses import CellStatus, masked_of, secondary_of
+
+# What an action makes of a cell, and from which statuses it may.
+ACTIONS: dict[str, tuple[CellStatus, range]] = {
+    "s": (CellStatus.SAFE_MANUAL, range(1, 11)),
+    "u": (CellStatus.UNSAFE_MANUAL, range(1, 10)),
+    "p": (CellStatus.PROTECTED, range(1, 3)),
+    "m": (CellStatus.SECONDARY_MANUAL, range(1, 3)),
+    "ml": (CellStatus.SECONDARY, range(1, 3)),
+}
+COSTS = ("c", "w")
+LEVELS = "pl"
+REJECTED = "ab"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A table after an a priori file, and the lines that were passed over."""
+
+    table: OfficeTable
+    passed_over: tuple[str, ...]
+
+
+class _Columns:
+    """The columns of a table that an a priori file may change."""
+
+    def __init__(self, table: OfficeTable) -> None:
+        self.statuses = table.statuses.copy()
+        self.costs = (np.abs(table.values) if table.costs is None else table.costs).copy()
+        self.lower = (np.zeros(len(table)) if table.lower is None else table.lower).copy()
+        self.upper = (np.zeros(len(table)) if table.upper is None else table.upper).copy()
+
+
+def apply_apriori(
+    path: Path, table: OfficeTable, separator: str = ",", ignore_errors: bool = False, expand_trivial: bool = False
+) -> Applied:
+    """The table with what an a priori file says.
+
+    Args:
+        path: The file.
+        table: The table.
+        separator: What stands between fields.
+        ignore_errors: Whether lines that are wrong are passed over.
+        expand_trivial: Whether what is said of a cell counts for totals of which it is the only part, and their parts.
+
+    Raises:
+        DataError: A line is wrong, and errors are not ignored.
+    """
+    places = {key: place for place, key in enumerate(table.keys)}
+    columns = _Columns(table)
+    twins = _twins(table) if expand_trivial else {}
+    passed_over = []
+    for number, line in enumerate(lines_of(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            cell, action = _cell(line, number, path.name, table, places, separator)
+            for one in twins.get(cell, (cell,)):
+                _act(columns, one, action, path.name, number)
+        except DataError as error:
+            if not ignore_errors:
+                raise
+            passed_over.append(error.what)
+    changed = table.with_columns(
+        statuses=columns.statuses, costs=columns.costs, lower=columns.lower, upper=columns.upper
+    )
+    return Applied(changed, tuple(passed_over))
+
+
+def _cell(
+    line: str, number: int, name: str, table: OfficeTable, places: dict[Key, int], separator: str
+) -> tuple[int, list[tuple[str, int]]]:
+    fields = fields_in(line, separator)
+    size = len(table.trees)
+    if len(fields) < size + 1:
+        do = f"Write {size} codes and an action, separated by {separator}"
+        raise wrong(name, number, len(line) + 1, "the line ends before its action", do, "length")
+    key = tuple((text,) for text, _ in fields[:size])
+    for (text, column), tree in zip(fields[:size], table.trees, strict=True):
+        if (text,) != tree.root and (text,) not in tree.parents:
+            do = "Correct the code; a total has the code of the total."
+            raise wrong(name, number, column, f"{tree.name} has no such code", do, "unknown-code")
+    if key not in places:
+        raise wrong(name, number, 1, "the table has no such cell", "Leave the line out.", "unknown-code")
+    return places[key], fields[size:]
+
+
+def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: str, number: int) -> None:
+    word, column = action[0][0].lower(), action[0][1]
+    status = int(columns.statuses[cell])
+    if word in ACTIONS:
+        new, allowed = ACTIONS[word]
+        if status not in allowed:
+            raise wrong(
+                name, number, column, f"{word} is not allowed for status {status}", "Leave the line out.", "status"
+            )
+        columns.statuses[cell] = int(new)
+    elif word in COSTS:
+        columns.costs[cell] = _amount(action, 1, name, number) or 1.0
+    elif word == LEVELS:
+        if not CellStatus.UNSAFE <= status <= CellStatus.UNSAFE_MANUAL:
+            what = f"protection levels are for unsafe cells, and this one has status {status}"
+            raise wrong(name, number, column, what, "Make it unsafe before: u.", "status")
+        columns.lower[cell], columns.upper[cell] = (_amount(action, place, name, number) for place in (1, 2))
+    else:
+        why = "bounds a priori are not supported" if word == REJECTED else "the action is unknown"
+        raise wrong(name, number, column, why, "Write s, u, p, m, ml, c, w or pl.", "action")
+
+
+def _amount(action: Sequence[tuple[str, int]], place: int, name: str, number: int) -> float:
+    if len(action) <= place:
+        last = action[-1][1] + len(action[-1][0])
+        raise wrong(name, number, last, "an amount is missing behind the action", "Write it.", "length")
+    amount = number_in(action[place][0], name, number, action[place][1])
+    if amount < 0:
+        raise wrong(name, number, action[place][1], "the amount is negative", "Write one of at least 0.")
+    return amount
+
+
+def _twins(table: OfficeTable) -> dict[int, tuple[int, ...]]:
+    """The cells that are equal to one another because a total has a single part."""
+    relations = table.relations()
+    groups: dict[int, set[int]] = {}
+    for place in range(len(relations)):
+        cells, _ = relations.row(place)
+        if len(cells) == 2:
+            together = set().union(*(groups.get(int(cell), {int(cell)}) for cell in cells))
+            groups |= dict.fromkeys(together, together)
+    return {cell: tuple(sorted(group)) for cell, group in groups.items()}
+
+
+def apriori_text(table: OfficeTable, separator: str = ",") -> str:
+    """The pattern of a table as an a priori file for the next run: unsafe cells and secondary ones."""
+    lines = []
+    for cell in np.flatnonzero(masked_of(table.statuses)):
+        action = "ml" if secondary_of(table.statuses[[cell]])[0] else "u"
+        lines.append(separator.join([*table.codes(int(cell)), action]))
+        if action == "u" and table.lower is not None and table.upper is not None:
+            levels = [plain(table.lower[cell]), plain(table.upper[cell])]
+            lines.append(separator.join([*table.codes(int(cell)), "pl", *levels]))
+    return "".join(line + "\n" for line in lines)

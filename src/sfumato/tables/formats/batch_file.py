@@ -1,0 +1,224 @@
+"""`.arb` files: the batch language of τ-ARGUS, read into commands with their lines."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.errors import DataError
+from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.formats.outputs import OPTIONS
+
+WORDS = (
+    *("OPENMICRODATA", "OPENTABLEDATA", "OPENMETADATA", "SPECIFYTABLE", "SAFETYRULE", "READMICRODATA", "READTABLE"),
+    *("APRIORI", "SUPPRESS", "WRITETABLE", "SOLVER", "RECODE", "CLEAR", "LOGBOOK", "VERSIONINFO", "COMMENT"),
+    *("GOINTERACTIVE", "SILENT", "COVER"),
+)
+ALIASES = {"APRIORY": "APRIORI"}
+METHODS = ("GH", "MOD", "OPT", "NET", "RND", "CTA", "CKM")
+RULES = ("P", "NK", "FREQ", "ZERO", "REQ", "WGT", "MIS", "MAN")
+_COMMAND = re.compile(r"^\s*<([A-Za-z]+)>(.*)$")
+_CALL = re.compile(r"([A-Za-z]+)\s*\(([^()]*)\)")
+_WRITE = re.compile(r'^\(\s*(\d+)\s*,\s*(\d+)\s*,\s*((?:[A-Za-z]{2}\s*[-+]?\s*)*),\s*"?([^")]+?)"?\s*\)?\s*$')
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One line of a batch file: its word, what stands behind it, its number, and where that begins."""
+
+    word: str
+    rest: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """SPECIFYTABLE: the spanning variables, what is tabulated, and what masking costs."""
+
+    spanning: tuple[str, ...]
+    response: str
+    shadow: str = ""
+    cost: str = ""
+    exponent: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A name with numbers in parentheses: a safety rule, or a way to protect."""
+
+    name: str
+    numbers: tuple[float, ...]
+    rest: str = ""
+
+
+def read_batch(path: Path) -> list[Command]:
+    """The commands of a batch file.
+
+    Raises:
+        DataError: A line has no command, or one that is unknown.
+    """
+    return parse_batch(lines_of(path), path.name)
+
+
+def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:
+    """The commands of lines; comments and empty lines are none."""
+    commands = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text or text.startswith(("//", "\\\\")):
+            continue
+        found = _COMMAND.match(line)
+        if not found:
+            raise wrong(
+                name, number, 1, "there is no command", "A line begins with a command such as <SUPPRESS>.", "batch"
+            )
+        word = ALIASES.get(found.group(1).upper(), found.group(1).upper())
+        if word not in WORDS:
+            do = "Supported: " + ", ".join(f"<{one}>" for one in WORDS if one != "COVER") + "."
+            raise wrong(name, number, line.index("<") + 1, f"<{word}> is not supported", do, "batch")
+        if word == "COVER":
+            do = "Leave it out: linked tables are protected together by <SUPPRESS> MOD(0)."
+            raise wrong(name, number, line.index("<") + 1, "<COVER> is refused", do, "batch")
+        commands.append(Command(word, found.group(2).strip(), number, found.start(2) + 1))
+    return commands
+
+
+def file_in(command: Command) -> str:
+    """The name of a file behind a command."""
+    return command.rest.strip().strip('"')
+
+
+def specification_in(command: Command, name: str) -> Specification:
+    """The table that a command specifies.
+
+    Raises:
+        DataError: It has no spanning variable or no response.
+    """
+    parts = command.rest.split("|")
+    spanning = tuple(re.findall(r'"([^"]+)"', parts[0]) or parts[0].split())
+    if not spanning or len(parts) < 2:
+        do = 'Write <SPECIFYTABLE> "Size""Region"|"Var2"||.'
+        raise wrong(name, command.line, command.column, "spanning variables or the response are missing", do, "batch")
+    texts = [part.strip().strip('"') for part in parts[1:]] + ["", ""]
+    cost, _, exponent = texts[2].partition(",")
+    power = number_in(exponent, name, command.line, command.column) if exponent.strip() else 1.0
+    return Specification(spanning, texts[0] or "<freq>", texts[1], cost.strip().strip('"'), power)
+
+
+def rules_in(command: Command, name: str) -> list[Call]:
+    """The safety rules behind a command; none where the statuses of the file stand.
+
+    Raises:
+        DataError: A rule is unknown, or a number in it is none.
+    """
+    rules = []
+    for part in command.rest.split("|"):
+        if not part.strip():
+            continue
+        found = _CALL.fullmatch(part.strip())
+        if not found or found.group(1).upper() not in RULES:
+            do = f"Write one of {', '.join(RULES)} with its numbers, such as P(10,1)."
+            raise wrong(
+                name, command.line, command.column + command.rest.index(part), "this is no safety rule", do, "batch"
+            )
+        rules.append(Call(found.group(1).upper(), _numbers(found.group(2), command, name)))
+    return rules
+
+
+def _numbers(text: str, command: Command, name: str) -> tuple[float, ...]:
+    return tuple(number_in(part, name, command.line, command.column) for part in text.split(",") if part.strip())
+
+
+def suppression_in(command: Command, name: str) -> Call:
+    """How a table is protected; the first number is the table's, 0 for all together.
+
+    Raises:
+        DataError: The way is unknown, or the table is not named.
+    """
+    found = _CALL.match(command.rest)
+    if not found or found.group(1).upper() not in METHODS:
+        do = f"Write one of {', '.join(METHODS)} with the number of a table, such as MOD(1)."
+        raise wrong(name, command.line, command.column, "this is no way to protect", do, "batch")
+    numbers = _numbers(found.group(2), command, name)
+    if not numbers:
+        raise wrong(name, command.line, command.column, "the number of the table is missing", "Write it.", "batch")
+    return Call(found.group(1).upper(), numbers, command.rest[found.end() :].strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """WRITETABLE: which table, which kind of file, its options, its name."""
+
+    table: int
+    kind: int
+    options: dict[str, bool]
+    file: str
+
+
+def output_in(command: Command, name: str) -> Output:
+    """What is written.
+
+    Raises:
+        DataError: The line is none, or an option is unknown.
+    """
+    found = _WRITE.match(command.rest)
+    if not found:
+        do = 'Write <WRITETABLE> (1, 3, AS+FL+, "file.txt").'
+        raise wrong(name, command.line, command.column, "table, kind, options and file are expected", do, "batch")
+    options = {}
+    for letters, sign in re.findall(r"([A-Za-z]{2})\s*([-+]?)", found.group(3)):
+        if letters.upper() not in OPTIONS or not sign:
+            do = f"Options are {', '.join(OPTIONS)}, each with + or -."
+            raise wrong(name, command.line, command.column, f"option {letters}{sign} is unknown", do, "batch")
+        options[letters.upper()] = sign == "+"
+    return Output(int(found.group(1)), int(found.group(2)), options, found.group(4))
+
+
+@dataclass(frozen=True, slots=True)
+class Apriori:
+    """APRIORI: which file for which table, and how it is read."""
+
+    file: str
+    table: int
+    separator: str
+    ignore_errors: bool
+    expand_trivial: bool
+
+
+def apriori_in(command: Command, name: str) -> Apriori:
+    """What an a priori command says.
+
+    Raises:
+        DataError: File, table or separator is missing.
+    """
+    quoted = re.match(
+        r'^"?([^",]+)"?\s*,\s*(\d+)\s*,\s*"([^"]+)"\s*(?:,\s*([01])?)?\s*(?:,\s*([01])?)?\s*$', command.rest
+    )
+    if not quoted:
+        do = 'Write <APRIORI> "file.hst", 1, ",", 0, 0.'
+        raise wrong(name, command.line, command.column, "file, table and separator are expected", do, "batch")
+    file, table, separator, ignore, expand = quoted.groups()
+    sign = {"\\t": "\t"}.get(separator, separator)
+    # τ-ARGUS ignores errors unless it is told otherwise.
+    return Apriori(file.strip(), int(table), sign, ignore != "0", expand == "1")
+
+
+def recode_in(command: Command, name: str) -> tuple[int, str, str]:
+    """The table, the variable and the recoding of a RECODE command.
+
+    Raises:
+        DataError: One of them is missing.
+    """
+    fields = [text for text, _ in fields_in(command.rest, ",")]
+    if len(fields) != 3 or not fields[0].isdigit():
+        do = 'Write <RECODE> 1, Size, "size.grc", or the number of a level instead of the file.'
+        raise wrong(name, command.line, command.column, "table, variable and recoding are expected", do, "batch")
+    return int(fields[0]), fields[1], fields[2]
+
+
+def in_command(error: DataError, command: Command, name: str) -> DataError:
+    """An error with the line of the batch file that led to it."""
+    code = error.code.partition(".")[2]
+    what = f"{name}, line {command.line} (<{command.word}>): {error.what}"
+    return DataError(what, error.do, code, values=error.values, rows=[command.line])

@@ -1,0 +1,203 @@
+"""`.tab` files: tables as lists of cells, read and written with their metadata (`.rda`) and hierarchies (`.hrc`)."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
+from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.relations import Key
+from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
+from sfumato.tables.formats.labels_file import read_labels
+from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text
+from sfumato.tables.formats.office_table import OfficeTable, check_codes
+from sfumato.tables.formats.solver_file import plain
+from sfumato.tables.formats.statuses import LETTERS, CellStatus, status_in
+
+_Line = tuple[int, list[tuple[str, int]]]
+
+
+def read_cells(
+    path: Path, metadata: Metadata, value: str | None = None, spanning: list[str] | None = None
+) -> OfficeTable:
+    """The table of a `.tab` file.
+
+    Args:
+        path: The file.
+        metadata: What its columns are.
+        value: The variable that the cells hold; the only numeric one by default, or the frequency.
+        spanning: The spanning variables; all by default.
+
+    Raises:
+        DataError: A line has another number of fields, an unknown code, no number, or no status.
+    """
+    lines = _lines(path, metadata)
+    response = response_of(metadata, value)
+    chosen = [one for one in metadata.variables if one.spanning and (spanning is None or one.name in spanning)]
+    trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent) for one in chosen)
+    keys = tuple(_key(line, metadata, chosen, trees, path.name) for line in lines)
+
+    def numbers(flag: str) -> Numbers | None:
+        own = metadata.flagged(flag)
+        return _numbers(lines, metadata, own[0], path.name) if own else None
+
+    return OfficeTable(
+        value=response.name,
+        trees=trees,
+        keys=keys,
+        values=_required(_numbers(lines, metadata, response, path.name)),
+        statuses=_statuses(lines, metadata, path.name),
+        frequency=numbers("FREQUENCY"),
+        largest=tuple(_required(_numbers(lines, metadata, one, path.name)) for one in metadata.flagged("MAXSCORE")),
+        lower=numbers("LOWERPL"),
+        upper=numbers("UPPERPL"),
+        costs=numbers("COSTVAR"),
+        labels=labels_of(chosen, path.parent),
+        decimals=int(response.option("DECIMALS", "0")),
+    )
+
+
+def response_of(metadata: Metadata, value: str | None) -> Variable:
+    """The variable that cells hold.
+
+    Raises:
+        DataError: There is no such variable, or none is numeric.
+    """
+    special = ("LOWERPL", "UPPERPL", "SHADOW", "COSTVAR", "FREQUENCY", "MAXSCORE", "WEIGHT")
+    plain_ones = [one for one in metadata.flagged("NUMERIC") if not any(one.has(flag) for flag in special)]
+    candidates = plain_ones or list(metadata.flagged("FREQUENCY"))
+    one = metadata.find(value) if value is not None else next(iter(candidates), None)
+    if one is None:
+        named = "" if value is None else f" {value}"
+        raise wrong(metadata.name, 1, 1, f"there is no numeric variable{named}", "Mark one with <NUMERIC>.", "metadata")
+    return one
+
+
+def _lines(path: Path, metadata: Metadata) -> list[_Line]:
+    separator = metadata.separator or ";"
+    lines = [
+        (number, fields_in(line, separator)) for number, line in enumerate(lines_of(path), start=1) if line.strip()
+    ]
+    if not lines:
+        raise wrong(path.name, 1, 1, "there is no cell", "The file is empty or cut off.", "truncated")
+    for number, fields in lines:
+        if len(fields) != len(metadata.variables):
+            what = f"a cell has {len(metadata.variables)} fields, this line has {len(fields)}"
+            raise wrong(
+                path.name,
+                number,
+                fields[-1][1],
+                what,
+                "The line is cut off, or the metadata are of another file.",
+                "length",
+            )
+    return lines
+
+
+def _texts(lines: list[_Line], metadata: Metadata, one: Variable) -> list[str]:
+    place = metadata.variables.index(one)
+    return [fields[place][0] for _, fields in lines]
+
+
+def tree_of(one: Variable, codes: list[str], folder: Path) -> Tree:
+    """The hierarchy of a variable: of a file, by digits, or flat."""
+    if "HIERCODELIST" in one.options:
+        return read_hrc(folder / one.option("HIERCODELIST"), one.name, one.total, one.option("HIERLEADSTRING", "@"))
+    if "HIERLEVELS" in one.options:
+        return digits_tree(one.name, codes, [int(text) for text in one.options["HIERLEVELS"]], one.total)
+    return flat_tree(one.name, codes, one.total)
+
+
+def labels_of(variables: list[Variable], folder: Path) -> Mapping[str, Mapping[str, str]]:
+    """The labels of codes, by variable."""
+    return {one.name: read_labels(folder / one.option("CODELIST")) for one in variables if "CODELIST" in one.options}
+
+
+def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[Tree, ...], name: str) -> Key:
+    number, fields = line
+    key: list[Code] = []
+    for one, tree in zip(chosen, trees, strict=True):
+        text, column = fields[metadata.variables.index(one)]
+        code = (text or one.total,)
+        check_codes(tree, code, name, number, column)
+        key.append(code)
+    return tuple(key)
+
+
+def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str) -> Numbers:
+    place = metadata.variables.index(one)
+    return np.array(
+        [number_in(fields[place][0] or "0", name, number, fields[place][1], one.name) for number, fields in lines],
+        np.float64,
+    )
+
+
+def _required(numbers: Numbers | None) -> Numbers:
+    return np.zeros(0) if numbers is None else numbers
+
+
+def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    own = metadata.flagged("STATUS")
+    if not own:
+        return np.full(len(lines), int(CellStatus.SAFE), np.int64)
+    kinds = {"SAFE": CellStatus.SAFE, "UNSAFE": CellStatus.UNSAFE, "PROTECT": CellStatus.PROTECTED}
+    letters = LETTERS | {mark: kinds[tag] for tag, mark in metadata.marks.items() if mark}
+    place = metadata.variables.index(own[0])
+    statuses = []
+    for number, fields in lines:
+        status = status_in(fields[place][0], letters)
+        if status is None:
+            do = f"Write 1 to 14, or one of {', '.join(letters)}."
+            raise wrong(name, number, fields[place][1], "this is no status", do, "status")
+        statuses.append(int(status))
+    return np.array(statuses, np.int64)
+
+
+def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[str, str]:
+    """The texts of `.tab`, `.rda` and `.hrc` files, by their names."""
+    variables = [_spanning(tree, stem) for tree in table.trees]
+    decimals: dict[str, tuple[str, ...]] = {"DECIMALS": (str(max(table.decimals, _decimals(table.values))),)}
+    variables.append(Variable(table.value, 0, flags=frozenset({"NUMERIC"}), options=decimals))
+    columns: list[list[str]] = [[plain(number) for number in table.values]]
+    for flag, name, numbers in _further(table):
+        flags = {flag} if flag in ("FREQUENCY", "MAXSCORE") else {"NUMERIC", flag}
+        variables.append(Variable(name, 0, flags=frozenset(flags)))
+        columns.append([plain(number) for number in numbers])
+    variables.append(Variable("Status", 0, flags=frozenset({"STATUS"})))
+    columns.append([str(status) for status in table.statuses])
+    rows = (separator.join([*table.codes(cell), *(column[cell] for column in columns)]) for cell in range(len(table)))
+    files = {f"{stem}.tab": "".join(row + "\n" for row in rows)}
+    files[f"{stem}.rda"] = metadata_text(Metadata(f"{stem}.rda", tuple(variables), separator))
+    return files | {f"{stem}_{tree.name}.hrc": hrc_text(tree) for tree in table.trees if _is_deep(tree)}
+
+
+def _further(table: OfficeTable) -> list[tuple[str, str, Numbers]]:
+    named = [("FREQUENCY", "Freq", table.frequency)]
+    named += [("MAXSCORE", f"Top{place}", one) for place, one in enumerate(table.largest, start=1)]
+    named += [
+        ("COSTVAR", "Cost", table.costs),
+        ("LOWERPL", "LowerPL", table.lower),
+        ("UPPERPL", "UpperPL", table.upper),
+    ]
+    return [(flag, name, numbers) for flag, name, numbers in named if numbers is not None]
+
+
+def _spanning(tree: Tree, stem: str) -> Variable:
+    options: dict[str, tuple[str, ...]] = {"TOTCODE": (tree.root[0],)}
+    flags = {"RECODEABLE"}
+    if _is_deep(tree):
+        flags.add("HIERARCHICAL")
+        options |= {"HIERCODELIST": (f"{stem}_{tree.name}.hrc",), "HIERLEADSTRING": ("@",)}
+    return Variable(tree.name, 0, flags=frozenset(flags), options=options)
+
+
+def _is_deep(tree: Tree) -> bool:
+    return any(parent != tree.root for parent in tree.parents.values())
+
+
+def _decimals(values: Numbers) -> int:
+    return max(0, round(-math.log10(step_of(values))))

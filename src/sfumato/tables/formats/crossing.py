@@ -1,0 +1,260 @@
+"""From records, or the inner cells of a table, to an office's table with all its totals."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.formats.batch_file import Specification
+from sfumato.tables.formats.cells_file import labels_of, tree_of
+from sfumato.tables.formats.faults import wrong
+from sfumato.tables.formats.hrc import hrc_text
+from sfumato.tables.formats.metadata import Metadata, Variable
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.recoding_file import Recoding
+from sfumato.tables.formats.safety import Requests
+from sfumato.tables.formats.statuses import CellStatus
+from sfumato.tables.plan.plan import Dimension
+from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
+
+# How many of the largest contributions are kept.
+TOP = 10
+FREQUENCY = "<freq>"
+
+
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """A table that was crossed, with what rules may ask besides: requests, and cells of a missing code."""
+
+    table: OfficeTable
+    requests: Requests | None
+    missing: Mask
+
+
+def cross(
+    records: Columns,
+    metadata: Metadata,
+    wanted: Specification,
+    folder: Path,
+    scratch: Path,
+    recodings: Mapping[str, Recoding] | None = None,
+    weighted: bool = False,
+    by_holding: bool = False,
+) -> Crossed:
+    """The table of records.
+
+    Args:
+        records: The records, every value as text.
+        metadata: What their columns are.
+        wanted: Spanning variables and response.
+        folder: Where hierarchies lie.
+        scratch: A folder for hierarchies on the way.
+        recodings: Recodings of variables, by their names.
+        weighted: Whether weights are applied.
+        by_holding: Whether the largest contributions are those of holdings.
+
+    Raises:
+        DataError: A variable is unknown, or a record has an unknown code or no number.
+    """
+    variables = [_found(metadata, name) for name in wanted.spanning]
+    codes, trees = {}, []
+    for one in variables:
+        own = list(records.text(one.name))
+        tree = _with_missing(tree_of(one, own, folder), one, own)
+        recoding = (recodings or {}).get(one.name.lower())
+        if recoding is not None:
+            own, tree = _recoded(own, tree, recoding)
+        codes[one.name] = tuple(own)
+        trees.append(tree)
+    response = None if wanted.response.lower() == FREQUENCY else _found(metadata, wanted.response)
+    base = _base(records, metadata, codes, response, weighted, by_holding)
+    cells = table_of(base, _dimensions(trees, scratch), response.name if response else None, TOP, with_holdings=True)
+    table = _table(cells, trees, response, labels_of(variables, folder), base)
+    missing = np.array(
+        [any(code[0] in one.missing for code, one in zip(key, variables, strict=True)) for key in table.keys], bool
+    )
+    return Crossed(table, _requests(cells, records, metadata), missing)
+
+
+def _found(metadata: Metadata, name: str) -> Variable:
+    one = metadata.find(name)
+    if one is None:
+        known = ", ".join(variable.name for variable in metadata.variables)
+        raise wrong(metadata.name, 1, 1, f"there is no variable {name}", f"Variables are {known}.", "unknown-variable")
+    return one
+
+
+def _with_missing(tree: Tree, one: Variable, codes: Sequence[str]) -> Tree:
+    """The tree with the codes of missing values that records have, below the total."""
+    extra: dict[Code, Code] = {
+        (code,): tree.root for code in codes if code in one.missing and (code,) not in tree.parents
+    }
+    return Tree(tree.name, tree.root, {**tree.parents, **extra})
+
+
+def _recoded(codes: list[str], tree: Tree, recoding: Recoding) -> tuple[list[str], Tree]:
+    if not recoding.closed:
+        new = [recoding.codes.get(code, code) for code in codes]
+        return new, Tree(tree.name, tree.root, {(code,): tree.root for code in dict.fromkeys(new)})
+    kept = recoding.of(tree)
+    return [_open_code(code, tree, kept) for code in codes], kept
+
+
+def _open_code(code: str, tree: Tree, kept: Tree) -> str:
+    place = (code,)
+    while place not in kept.parents and place in tree.parents:
+        place = tree.parents[place]  # type: ignore[assignment]
+    return place[0]
+
+
+def _base(
+    records: Columns,
+    metadata: Metadata,
+    codes: dict[str, tuple[str, ...]],
+    response: Variable | None,
+    weighted: bool,
+    by_holding: bool,
+) -> Base:
+    size = len(records)
+    values = np.ones(size) if response is None else _numbers(records, response)
+    weights = np.ones(size)
+    own = metadata.flagged("WEIGHT")
+    if weighted and own:
+        weights = _numbers(records, own[0])
+    holding = metadata.flagged("HOLDING")
+    # Without holdings a record stands for itself: its number tells who contributes most.
+    names = records.text(holding[0].name) if by_holding and holding else tuple(str(place) for place in range(size))
+    owners, amounts = np.arange(size), values
+    if weighted and own and not by_holding:
+        owners, amounts = by_weight(owners, values, weights, TOP)
+        names = tuple(names[place] for place in owners)
+    key = metadata.flagged("RECORDKEY")
+    digits = int(key[0].option("DECIMALS", "0")) if key else 0
+    keys = tuple(_record_key(text, digits) for text in records.text(key[0].name)) if key else ()
+    modulus = 10 ** min(digits, 18) if digits else WORD
+    return Base(codes, weights if weighted else np.ones(size), values * weights, owners, amounts, names, keys, modulus)
+
+
+def _record_key(text: str, digits: int) -> int:
+    if not digits:
+        return int(text)
+    return int(text.partition(".")[2].ljust(digits, "0")[: min(digits, 18)] or "0")
+
+
+def _numbers(records: Columns, one: Variable) -> Numbers:
+    return records.numbers(one.name)
+
+
+def _dimensions(trees: Sequence[Tree], scratch: Path) -> dict[str, Dimension]:
+    dimensions = {}
+    for place, tree in enumerate(trees):
+        path = scratch / f"{place}.hrc"
+        path.write_text(hrc_text(tree), encoding="utf-8")
+        dimensions[tree.name] = Dimension(column=tree.name, hierarchy=str(path), total=tree.root[0])
+    return dimensions
+
+
+def _table(
+    cells: Mapping[str, list[object]],
+    trees: list[Tree],
+    response: Variable | None,
+    labels: Mapping[str, Mapping[str, str]],
+    base: Base,
+) -> OfficeTable:
+    keys = tuple(
+        tuple((str(code),) for code in codes) for codes in zip(*(cells[tree.name] for tree in trees), strict=True)
+    )
+    counts = np.array(cells["count"], np.float64)
+    values = counts if response is None else np.array(cells[response.name], np.float64)
+    largest = [f"top{place + 1}" for place in range(TOP)] if response is not None else []
+    statuses = np.where(counts > 0, int(CellStatus.SAFE), int(CellStatus.EMPTY)).astype(np.int64)
+    return OfficeTable(
+        value="Freq" if response is None else response.name,
+        trees=tuple(trees),
+        keys=keys,
+        values=values,
+        statuses=statuses,
+        frequency=counts,
+        largest=tuple(np.array(cells[name], np.float64) for name in largest),
+        holdings=np.array(cells["holdings"], np.float64) if "holdings" in cells else None,
+        labels=labels,
+        decimals=int(response.option("DECIMALS", "0")) if response else 0,
+        cell_keys=tuple(int(str(key)) for key in cells["key"]) if base.keys else (),
+    )
+
+
+def _requests(cells: Mapping[str, list[object]], records: Columns, metadata: Metadata) -> Requests | None:
+    own = metadata.flagged("REQUEST")
+    if not own or "top1_id" not in cells:
+        return None
+    codes = records.text(own[0].name)
+    marks = [*own[0].options.get("REQUEST", ("1", "2")), ""]
+    of_largest = tuple(codes[int(str(who))] if str(who).isdigit() else "" for who in cells["top1_id"])
+    return Requests(of_largest, marks[0], marks[1])
+
+
+def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
+    """The table with totals computed from its inner cells, in place of those that it has.
+
+    Args:
+        table: The table; cells may be missing, all but inner ones.
+        keep_statuses: Whether totals that are there keep their statuses.
+    """
+    above = {tree.name: set(tree.parents.values()) for tree in table.trees}
+    inner = [
+        place
+        for place, key in enumerate(table.keys)
+        if not any(code in above[tree.name] for code, tree in zip(key, table.trees, strict=True))
+    ]
+    sums: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+    for place in inner:
+        for key in _above(table, place):
+            sums.setdefault(key, []).append(place)
+    old = {key: place for place, key in enumerate(table.keys)}
+    keys = tuple(sums)
+    own = set(inner)
+
+    def added(column: Numbers | None) -> Numbers | None:
+        return None if column is None else np.array([column[sums[key]].sum() for key in keys])
+
+    tops = np.stack(table.largest) if table.largest else np.zeros((0, len(table)))
+    merged: Any = (
+        np.array([np.sort(tops[:, sums[key]].ravel())[::-1][: len(tops)] for key in keys]).T if len(tops) else []
+    )
+
+    def kept(column: Numbers | None) -> Numbers | None:
+        if column is None:
+            return None
+        return np.array([column[old[key]] if key in old else 0.0 for key in keys])
+
+    statuses = [
+        int(table.statuses[old[key]]) if key in old and (keep_statuses or old[key] in own) else int(CellStatus.SAFE)
+        for key in keys
+    ]
+    values = added(table.values)
+    return table.with_columns(
+        keys=keys,
+        values=values,
+        statuses=np.array(statuses, np.int64),
+        frequency=added(table.frequency),
+        largest=tuple(merged),
+        costs=added(table.costs),
+        lower=kept(table.lower),
+        upper=kept(table.upper),
+    )
+
+
+def _above(table: OfficeTable, place: int) -> list[tuple[tuple[str, ...], ...]]:
+    """A cell and all totals in which it is."""
+    keys: list[tuple[tuple[str, ...], ...]] = [()]
+    for tree, code in zip(table.trees, table.keys[place], strict=True):
+        chain = [code]
+        while chain[-1] != tree.root:
+            chain.append(tree.parents[chain[-1]])
+        keys = [(*key, one) for key in keys for one in chain]
+    return keys

@@ -1,0 +1,97 @@
+"""What can be wrong with an office's file: each fault with its line, its column and what to do."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from sfumato.delimited import open_text
+from sfumato.errors import DataError
+
+
+def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:
+    """The error for something in a file.
+
+    >>> str(wrong("a.jj", 3, 1, "there is no number", "Write one."))
+    'a.jj, line 3, column 1: there is no number. Write one.'
+    """
+    return DataError(f"{name}, line {line}, column {column}: {what}.", do, code, rows=[line])
+
+
+def truncated(name: str, line: int, what: str) -> DataError:
+    """The error for a file that ends too early."""
+    return wrong(name, line, 1, f"the file ends before {what}", "The file is cut off: get it whole.", "truncated")
+
+
+def lines_of(path: Path, encoding: str = "utf-8") -> list[str]:
+    """The lines of a file, without their ends.
+
+    Raises:
+        DataError: It is not there, or not in its encoding.
+    """
+    with open_text(path, encoding) as stream:
+        return stream.read().replace("\x1a", "").splitlines()
+
+
+def number_in(text: str, name: str, line: int, column: int, what: str = "a number") -> float:
+    """A number of a file.
+
+    Raises:
+        DataError: It is none.
+    """
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        raise wrong(
+            name, line, column, f"{what} is expected", "Write one with a decimal point, such as 12.5."
+        ) from None
+    if not math.isfinite(value):
+        raise wrong(name, line, column, f"{what} is expected", "Write a finite one.")
+    return value
+
+
+def fields_in(line: str, separator: str | None) -> list[tuple[str, int]]:
+    """The fields of a line with the columns at which they begin; separated by blanks where there is no separator.
+
+    >>> fields_in("a; b", ";")
+    [('a', 1), ('b', 3)]
+    """
+    if separator is None:
+        return _by_blanks(line)
+    fields, start, place, quoted = list[tuple[str, int]](), 0, 0, False
+    for place, sign in enumerate(line):
+        if sign == '"':
+            quoted = not quoted
+        elif sign == separator and not quoted:
+            fields.append((_bare(line[start:place]), start + 1))
+            start = place + 1
+    return [*fields, (_bare(line[start:]), start + 1)]
+
+
+def _by_blanks(line: str) -> list[tuple[str, int]]:
+    fields, place = [], 0
+    while place < len(line):
+        if line[place].isspace():
+            place += 1
+            continue
+        end = line.find('"', place + 1) + 1 if line[place] == '"' else place
+        if end <= place:
+            end = place
+            while end < len(line) and not line[end].isspace():
+                end += 1
+        fields.append((_bare(line[place:end]), place + 1))
+        place = end
+    return fields
+
+
+def _bare(text: str) -> str:
+    bare = text.strip()
+    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] == '"' else bare
+
+
+def quoted(texts: Sequence[str]) -> str:
+    """Texts in quotes, one after the other.
+
+    >>> quoted(["a", "b"])
+    '"a""b"'
+    """
+    return "".join(f'"{text}"' for text in texts)

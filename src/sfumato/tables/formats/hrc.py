@@ -1,0 +1,155 @@
+"""Hierarchies: `.hrc` files, where a lead string tells the depth; digits of codes; tables of levels; JSON.
+
+The total is not written in a `.hrc` file; it stands above all codes of depth 0.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.formats.faults import lines_of, wrong
+
+
+def read_hrc(path: Path, name: str, total: str, lead: str = "@") -> Tree:
+    """The tree of a `.hrc` file.
+
+    Raises:
+        DataError: A line is deeper than the one before it by more than one, has no code, or one that stands twice.
+    """
+    return parse_hrc(lines_of(path), path.name, name, total, lead)
+
+
+def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str = "@") -> Tree:
+    """The tree of the lines of a `.hrc` file."""
+    parents: dict[Code, Code] = {}
+    above: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        depth, rest = 0, line.lstrip() if line.lstrip().startswith(lead) else line
+        while lead and rest.startswith(lead):
+            depth, rest = depth + 1, rest[len(lead) :]
+        code, column = rest.strip(), depth * len(lead) + 1
+        if not code:
+            raise wrong(file, number, column, "there is no code", "Write one after the lead strings.", "hierarchy")
+        if depth > len(above):
+            do = f"A line may have one {lead} more than the one before it; this one has {depth}."
+            raise wrong(file, number, column, "the code lies too deep", do, "hierarchy")
+        if (code,) in parents or code == total:
+            raise wrong(file, number, column, "the code stands twice", "Each code may stand once.", "hierarchy")
+        parents[(code,)] = (above[depth - 1],) if depth else (total,)
+        above = [*above[:depth], code]
+    if not parents:
+        raise wrong(file, 1, 1, "there is no code", "The file is empty or cut off.", "truncated")
+    return Tree(name, (total,), parents)
+
+
+def hrc_text(tree: Tree, lead: str = "@") -> str:
+    """A tree as the lines of a `.hrc` file."""
+    children = tree.children()
+    lines: list[str] = []
+
+    def write(code: Code, depth: int) -> None:
+        for child in children.get(code, []):
+            lines.append(lead * depth + child[0])
+            write(child, depth + 1)
+
+    write(tree.root, 0)
+    return "\n".join(lines) + "\n"
+
+
+def digits_tree(name: str, codes: Iterable[str], widths: Sequence[int], total: str) -> Tree:
+    """The tree of codes whose first digits are codes of a level above: widths of 3, 1, 1 for five digits.
+
+    >>> digits_tree("n", ["011", "012"], [2, 1], "T").parents
+    {('01',): ('T',), ('011',): ('01',), ('012',): ('01',)}
+    """
+    parents: dict[Code, Code] = {}
+    ends = [sum(widths[: place + 1]) for place, width in enumerate(widths) if width > 0]
+    for code in dict.fromkeys(codes):
+        if code == total:
+            continue
+        above = total
+        for end in ends:
+            part = code[:end]
+            if part != above:
+                parents.setdefault((part,), (above,))
+            above = part
+    return Tree(name, (total,), parents)
+
+
+def widths_between(ends: Sequence[int]) -> list[int]:
+    """The widths of levels that end at these digits.
+
+    >>> widths_between([2, 3, 5])
+    [2, 1, 2]
+    """
+    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def frame_rows(tree: Tree) -> list[tuple[str, str]]:
+    """The tree as rows of depth marks and names, the total first: the layout of sdcHierarchies' data frames."""
+    children = tree.children()
+    rows: list[tuple[str, str]] = []
+
+    def add(code: Code, depth: int) -> None:
+        rows.append(("@" * depth, code[0]))
+        for child in children.get(code, []):
+            add(child, depth + 1)
+
+    add(tree.root, 1)
+    return rows
+
+
+def tree_of_rows(rows: Sequence[tuple[str, str]], name: str) -> Tree:
+    """The tree of such rows.
+
+    Raises:
+        DataError: The first row is no total, or a row lies too deep.
+    """
+    if not rows or len(rows[0][0]) != 1:
+        raise DataError("the rows of a hierarchy begin with its total.", "Mark it with one @.", "hierarchy")
+    total = rows[0][1]
+    lines = ["@" * (len(marks) - 2) + code for marks, code in rows[1:]]
+    if any(len(marks) < 2 for marks, _ in rows[1:]):
+        raise DataError("the rows of a hierarchy have two totals.", "Mark one code with one @.", "hierarchy")
+    return parse_hrc(lines, "rows", name, total)
+
+
+def json_text(tree: Tree) -> str:
+    """The tree as nested JSON objects, each with a name and children."""
+    children = tree.children()
+
+    def node(code: Code) -> dict[str, Any]:
+        below = [node(child) for child in children.get(code, [])]
+        return {"name": code[0], **({"children": below} if below else {})}
+
+    return json.dumps(node(tree.root), ensure_ascii=False, indent=2) + "\n"
+
+
+def tree_of_json(text: str, name: str) -> Tree:
+    """The tree of nested JSON objects.
+
+    Raises:
+        DataError: The text is none.
+    """
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise wrong("the hierarchy", error.lineno, error.colno, "this is no JSON", "Correct it.", "hierarchy") from None
+    parents: dict[Code, Code] = {}
+
+    def add(node: Mapping[str, Any], above: Code | None) -> None:
+        if not isinstance(node, Mapping) or "name" not in node:
+            raise DataError("a node of the hierarchy has no name.", "Give each a name and children.", "hierarchy")
+        code = (str(node["name"]),)
+        if above is not None:
+            parents[code] = above
+        for child in node.get("children", []):
+            add(child, code)
+
+    add(whole, None)
+    return Tree(name, (str(whole["name"]),), parents)

@@ -1,0 +1,74 @@
+"""Instances: cells (`id`, codes, `value`, `status`, `cost`, `lb`, `ub`, `lpl`, `upl`) and relations, as office tables.
+
+The hierarchies of spanning variables are found in the relations: where all cells of a relation differ in one variable
+alone, the code of the total lies above those of its parts.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Numbers, Relations, make_relations
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.relations import Key
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.statuses import MARKS
+
+NUMBERS = ("value", "freq", "nhold", "status", "cost", "lb", "ub", "lpl", "upl", "id", "MAX")
+
+
+def read_instance(folder: Path, spanning: tuple[str, ...] = ()) -> OfficeTable:
+    """The table of a folder with `cells.csv` and `relations.csv`.
+
+    Args:
+        folder: The folder.
+        spanning: The columns with the codes; a table of relations alone without them.
+    """
+    columns = read_columns(folder / "cells.csv")
+    relations = _relations(read_columns(folder / "relations.csv"))
+    keys: tuple[Key, ...] = tuple(
+        tuple((code,) for code in codes) for codes in zip(*(columns.text(name) for name in spanning), strict=True)
+    )
+    return OfficeTable(
+        value="value",
+        trees=tuple(_tree(name, place, keys, relations) for place, name in enumerate(spanning)),
+        keys=keys,
+        values=columns.numbers("value"),
+        statuses=np.array([int(MARKS[mark]) for mark in columns.text("status")], np.int64),
+        frequency=_numbers(columns, "freq"),
+        largest=tuple(columns.numbers(name) for name in ("top1", "top2") if name in columns),
+        lower=_numbers(columns, "lpl"),
+        upper=_numbers(columns, "upl"),
+        costs=_numbers(columns, "cost"),
+        low=_numbers(columns, "lb"),
+        high=_numbers(columns, "ub"),
+        given=None if spanning else relations,
+    )
+
+
+def _numbers(columns: Columns, name: str) -> Numbers | None:
+    return columns.numbers(name) if name in columns else None
+
+
+def _relations(columns: Columns) -> Relations:
+    rows: dict[str, tuple[list[int], list[float]]] = {}
+    coefs = columns.numbers("coef")
+    for name, cell, coef in zip(columns.text("relation"), columns.text("cell_id"), coefs, strict=True):
+        own = rows.setdefault(name, ([], []))
+        own[0].append(int(cell))
+        own[1].append(float(coef))
+    return make_relations(rows.values(), [f"relation {name}" for name in rows])
+
+
+def _tree(name: str, place: int, keys: tuple[Key, ...], relations: Relations) -> Tree:
+    parents: dict[Code, Code] = {}
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        above = keys[int(cells[coefs < 0][0])][place]
+        for cell in cells[coefs > 0]:
+            code = keys[int(cell)][place]
+            if code != above:
+                parents[code] = above
+    root = next((key[place] for key in keys if key[place] not in parents), ("Total",))
+    return Tree(name, root, parents)

@@ -1,0 +1,45 @@
+"""`.cdl` files: what codes stand for, one `code,label` a line."""
+
+from pathlib import Path
+
+from sfumato.tables.formats.faults import lines_of, wrong
+
+
+def read_labels(path: Path, known: set[str] | None = None) -> dict[str, str]:
+    """The labels of codes.
+
+    Args:
+        known: The codes that there are; None where any may stand.
+
+    Raises:
+        DataError: A line has no label, or a code that is unknown or stands twice.
+    """
+    labels: dict[str, str] = {}
+    for number, line in enumerate(lines_of(path, _encoding(path)), start=1):
+        if not line.strip():
+            continue
+        code, comma, label = (part.strip().strip('"') for part in line.partition(","))
+        if not comma:
+            raise wrong(path.name, number, len(line) + 1, "the label is missing", "Write code,label.", "labels")
+        if code in labels:
+            raise wrong(path.name, number, 1, "the code stands twice", "Leave one out.", "labels")
+        if known is not None and code not in known:
+            raise wrong(
+                path.name, number, 1, "the code is unknown", "Correct it, or leave the line out.", "unknown-code"
+            )
+        labels[code] = label
+    return labels
+
+
+def _encoding(path: Path) -> str:
+    """UTF-8, or where the file is not, that of western European offices."""
+    try:
+        path.read_bytes().decode("utf-8")
+    except (UnicodeDecodeError, OSError):
+        return "cp1252" if path.exists() else "utf-8"
+    return "utf-8"
+
+
+def labels_text(labels: dict[str, str]) -> str:
+    """Labels as lines."""
+    return "".join(f"{code},{label}\n" for code, label in labels.items())

@@ -1,0 +1,202 @@
+"""`.rda` files in text: what the columns of τ-ARGUS microdata and tables are."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
+
+# Tags that stand by themselves, and those with something behind them.
+FLAGS = (
+    *("RECODEABLE", "HIERARCHICAL", "NUMERIC", "WEIGHT", "HOLDING", "TRUNCABLE", "RECORDKEY"),
+    *("FREQUENCY", "MAXSCORE", "STATUS", "LOWERPL", "UPPERPL", "SHADOW", "COSTVAR"),
+)
+OPTIONS = (
+    *("HIERLEVELS", "HIERCODELIST", "HIERLEADSTRING", "CODELIST", "DECIMALS", "REQUEST", "DISTANCE", "TOTCODE"),
+    *("CKM", "PFILE", "PFILE_FREQ", "PFILE_CONT", "PFILE_SEP", "INCLUDEZEROS", "PARITY", "SCALING", "SEPARATION"),
+)
+ALIASES = {"RECODABLE": "RECODEABLE", "COST": "COSTVAR"}
+GLOBAL = ("SEPARATOR", "SAFE", "UNSAFE", "PROTECT")
+_TAG = re.compile(r"<([A-Za-z_]+)>")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One column.
+
+    Attributes:
+        name: Its name.
+        line: The line of the file that names it.
+        position: Where it begins in a line of fixed format, from 1; 0 in a free one.
+        length: How many signs it has; 0 where that is not said.
+        missing: Codes of a missing value.
+        flags: Its tags without anything behind them.
+        options: The texts behind its other tags.
+    """
+
+    name: str
+    line: int
+    position: int = 0
+    length: int = 0
+    missing: tuple[str, ...] = ()
+    flags: frozenset[str] = frozenset()
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def has(self, flag: str) -> bool:
+        """Whether it has a tag."""
+        return flag in self.flags or flag in self.options
+
+    def option(self, name: str, default: str = "") -> str:
+        """The first text behind a tag."""
+        return next(iter(self.options.get(name, ())), default)
+
+    @property
+    def spanning(self) -> bool:
+        """Whether tables can be crossed by it."""
+        return "RECODEABLE" in self.flags
+
+    @property
+    def total(self) -> str:
+        """The code of its total."""
+        return self.option("TOTCODE", "Total") or "Total"
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a file of microdata or cells is.
+
+    Attributes:
+        name: The name of the metadata file.
+        variables: The columns in their order.
+        separator: What stands between fields; None in fixed format.
+        marks: Codes in the status column: of safe, unsafe and protected cells.
+    """
+
+    name: str
+    variables: tuple[Variable, ...]
+    separator: str | None = None
+    marks: dict[str, str] = field(default_factory=dict)
+
+    def find(self, name: str) -> Variable | None:
+        """A variable by its name, whatever its case."""
+        return next((one for one in self.variables if one.name.lower() == name.lower()), None)
+
+    def flagged(self, flag: str) -> tuple[Variable, ...]:
+        """The variables with a tag."""
+        return tuple(one for one in self.variables if one.has(flag))
+
+
+def read_metadata(path: Path) -> Metadata:
+    """The metadata of a file.
+
+    Raises:
+        DataError: A tag is unknown, stands before any variable, or lacks what belongs behind it.
+    """
+    return parse_metadata(lines_of(path), path.name)
+
+
+def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
+    """The metadata of lines."""
+    variables: list[Variable] = []
+    marks: dict[str, str] = {}
+    separator: str | None = None
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if not text or text.startswith("//"):
+            continue
+        if not text.startswith("<"):
+            variables.append(_variable(line, number))
+            continue
+        for tag, rest, column in _tags(line):
+            if tag == "SEPARATOR":
+                separator = _separator(rest, name, number, column)
+            elif tag in GLOBAL:
+                marks[tag] = next(iter(rest), "")
+            elif not variables:
+                do = f"Before it only {', '.join(f'<{one}>' for one in GLOBAL)} may stand."
+                raise wrong(name, number, column, f"<{tag}> stands before any variable", do, "metadata")
+            else:
+                variables[-1] = _tagged(variables[-1], tag, rest, name, number, column)
+    if not variables:
+        raise wrong(name, 1, 1, "no variable is described", "The file is empty or cut off.", "truncated")
+    return Metadata(name, tuple(variables), separator, marks)
+
+
+def _variable(line: str, number: int) -> Variable:
+    head, *rest = fields_in(line, None)
+    numbers = [text for text, _ in rest]
+    if len(numbers) >= 2 and numbers[0].isdigit() and numbers[1].isdigit() and '"' not in line:
+        # Fixed format has position and length; a free one a length and the code of missing values.
+        return Variable(head[0], number, int(numbers[0]), int(numbers[1]), tuple(numbers[2:]))
+    length = int(numbers[0]) if numbers and numbers[0].isdigit() and '"' not in line else 0
+    return Variable(head[0], number, 0, length, tuple(numbers[1:] if length else numbers))
+
+
+def _tags(line: str) -> list[tuple[str, list[str], int]]:
+    found = list(_TAG.finditer(line))
+    ends = [*(one.start() for one in found[1:]), len(line)]
+    return [
+        (
+            ALIASES.get(one.group(1).upper(), one.group(1).upper()),
+            [text for text, _ in fields_in(line[one.end() : end], None)],
+            one.start() + 1,
+        )
+        for one, end in zip(found, ends, strict=True)
+    ]
+
+
+def _separator(rest: list[str], name: str, number: int, column: int) -> str:
+    text = next(iter(rest), "")
+    if len(text) != 1:
+        raise wrong(name, number, column, "the separator is not one sign", 'Write <SEPARATOR> ";".', "metadata")
+    return text
+
+
+def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: int, column: int) -> Variable:
+    if tag in FLAGS:
+        return replace(variable, flags=variable.flags | {tag})
+    if tag not in OPTIONS:
+        do = "Valid: " + ", ".join(f"<{one}>" for one in (*FLAGS, *OPTIONS)) + "."
+        raise wrong(name, number, column, f"<{tag}> is unknown", do, "metadata")
+    if not rest:
+        raise wrong(name, number, column, f"nothing stands behind <{tag}>", "Write what belongs there.", "metadata")
+    if tag in ("DECIMALS", "HIERLEVELS", "DISTANCE"):
+        for text in rest:
+            number_in(text, name, number, column)
+    return replace(variable, options={**variable.options, tag: tuple(rest)})
+
+
+def as_free(metadata: Metadata) -> Metadata:
+    """The same, where a separator makes the first number of a variable its length, the second a missing value."""
+    if metadata.separator is None:
+        return metadata
+    freed = [
+        replace(one, position=0, length=one.position, missing=(str(one.length), *one.missing)) if one.position else one
+        for one in metadata.variables
+    ]
+    return replace(metadata, variables=tuple(freed))
+
+
+def metadata_text(metadata: Metadata) -> str:
+    """Metadata as the text of a file."""
+    lines = [] if metadata.separator is None else [f'<SEPARATOR> "{metadata.separator}"']
+    lines += [f'<{tag}> "{mark}"' for tag, mark in metadata.marks.items()]
+    for one in metadata.variables:
+        place = [str(one.position)] if one.position else []
+        size = [str(one.length)] if one.length else []
+        lines.append(" ".join([one.name, *place, *size, *one.missing]))
+        lines += [f"  <{flag}>" for flag in FLAGS if flag in one.flags]
+        for tag, texts in one.options.items():
+            bare = tag in (
+                "DECIMALS",
+                "HIERLEVELS",
+                "DISTANCE",
+                "CKM",
+                "INCLUDEZEROS",
+                "PARITY",
+                "SCALING",
+                "SEPARATION",
+            )
+            lines.append(f"  <{tag}> " + " ".join(text if bare else f'"{text}"' for text in texts))
+    return "\n".join(lines) + "\n"

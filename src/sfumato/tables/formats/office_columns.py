@@ -1,0 +1,85 @@
+"""Office files as the columns of a table: what `protect` and `audit` read besides CSV."""
+
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.formats.cells_file import read_cells
+from sfumato.tables.formats.metadata import read_metadata
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.px import read_px
+from sfumato.tables.formats.solver_file import plain, read_jj
+from sfumato.tables.formats.statuses import choices_of, masked_of
+
+SUFFIXES = (".px", ".jj", ".tab")
+_MARKS = ("s", "u", "z")
+
+
+def office_columns(path: Path, value: str, metadata: Path | None = None) -> Columns | None:
+    """The columns of an office file; None where the file is of another kind.
+
+    Args:
+        path: The file.
+        value: What the column with the values is called.
+        metadata: The `.rda` file of a `.tab`; beside it, with its name, by default.
+
+    Raises:
+        PlanError: A `.tab` file has no metadata.
+        DataError: The file is none; the text says in which line and column.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".px":
+        return _by_codes(read_px(path), value)
+    if suffix == ".jj":
+        return _by_ids(read_jj(path), value)
+    if suffix != ".tab":
+        return None
+    described = metadata or path.with_suffix(".rda")
+    if not described.is_file():
+        raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
+    return _by_codes(read_cells(path, read_metadata(described), None), value)
+
+
+def with_masks(columns: Columns) -> Columns:
+    """Columns of an SDMX-CSV file with a star where a value is withheld; any others as they are."""
+    if "OBS_VALUE" not in columns or not ("CONF_STATUS" in columns or "OBS_STATUS" in columns):
+        return columns
+    return Columns({**columns.texts, "OBS_VALUE": tuple(text or "*" for text in columns.text("OBS_VALUE"))})
+
+
+def _by_codes(table: OfficeTable, value: str) -> Columns:
+    """Codes, values with a star for a masked cell, and whatever else is known."""
+    hidden = masked_of(table.statuses)
+    texts: dict[str, tuple[str, ...]] = {
+        tree.name: tuple(key[place][0] for key in table.keys) for place, tree in enumerate(table.trees)
+    }
+    shown = ["*" if hidden[cell] or np.isnan(number) else plain(number) for cell, number in enumerate(table.values)]
+    if hidden.any() and not np.isnan(table.values).any():
+        # True values and statuses stand side by side: what is published is told apart.
+        texts[value] = tuple(plain(number) for number in table.values)
+        texts[f"{value}_published"] = tuple(shown)
+    else:
+        texts[value] = tuple(shown)
+    texts["Status"] = tuple(str(status) for status in table.statuses)
+    if table.frequency is not None:
+        texts["Freq"] = tuple(plain(number) for number in table.frequency)
+    for place, column in enumerate(table.largest, start=1):
+        texts[f"Top{place}"] = tuple(plain(number) for number in column)
+    return Columns(texts)
+
+
+def _by_ids(table: OfficeTable, value: str) -> Columns:
+    """Ids, values, marks, costs, bounds and protection levels, as a table given by cells has them."""
+    named = {
+        value: table.values,
+        "cost": table.costs,
+        "lb": table.low,
+        "ub": table.high,
+        "lpl": table.lower,
+        "upl": table.upper,
+    }
+    texts = {"id": tuple(str(place) for place in range(len(table)))}
+    texts |= {name: tuple(map(plain, column)) for name, column in named.items() if column is not None}
+    return Columns({**texts, "status": tuple(_MARKS[choice] for choice in choices_of(table.statuses))})

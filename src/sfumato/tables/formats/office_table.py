@@ -1,0 +1,128 @@
+"""A table as an office's files hold it: codes, values, respondents, statuses, protection levels, hierarchies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.relations import Key, derive, describe
+from sfumato.tables.formats.statuses import CellStatus
+
+Labels = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class OfficeTable:
+    """One table.
+
+    Attributes:
+        value: The name of what the cells hold.
+        trees: The spanning variables, each with its total at the root; none where relations are given.
+        keys: The codes of each cell.
+        values: What each cell holds.
+        statuses: Its status, 1 to 14.
+        frequency: The number of respondents, where it is told.
+        largest: The largest contributions, largest first.
+        holdings: The number of holdings.
+        lower, upper: How far below and above its value the range of an unsafe cell must reach; 0 where nothing is said.
+        costs: What masking a cell costs.
+        low, high: Between which values anyone knows a cell to lie.
+        given: The relations of a table without spanning variables.
+        labels: What codes stand for, by variable.
+        decimals: How many decimals values are written with.
+        cell_keys: The key of each cell, where records have some.
+    """
+
+    value: str
+    trees: tuple[Tree, ...]
+    keys: tuple[Key, ...]
+    values: Numbers
+    statuses: Places
+    frequency: Numbers | None = None
+    largest: tuple[Numbers, ...] = ()
+    holdings: Numbers | None = None
+    lower: Numbers | None = None
+    upper: Numbers | None = None
+    costs: Numbers | None = None
+    low: Numbers | None = None
+    high: Numbers | None = None
+    given: Relations | None = None
+    labels: Labels = field(default_factory=dict)
+    decimals: int = 0
+    cell_keys: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def relations(self) -> Relations:
+        """The additive relations.
+
+        Raises:
+            DataError: A cell's total is not in the table, or a cell stands twice.
+        """
+        if self.given is not None:
+            return self.given
+        return derive(self.trees, self.keys) if self.trees else make_relations([])
+
+    def names(self) -> tuple[str, ...]:
+        """A name for each cell."""
+        if not self.trees:
+            return tuple(f"cell {place}" for place in range(len(self)))
+        return tuple(describe(self.trees, key) for key in self.keys)
+
+    def codes(self, cell: int) -> list[str]:
+        """The code of a cell in each variable."""
+        return [code[-1] if len(code) == 1 else "/".join(code) for code in self.keys[cell]]
+
+    def with_columns(self, **columns: object) -> "OfficeTable":
+        """The same table with some columns replaced."""
+        return replace(self, **columns)  # type: ignore[arg-type]
+
+    def same_as(self, other: "OfficeTable", tolerance: float = 0.0) -> bool:
+        """Whether both are the same table, whatever the order of their cells: codes, values, statuses."""
+        if len(self) != len(other) or len(self.trees) != len(other.trees):
+            return False
+        if not self.trees:
+            rows = (sorted(map(_sorted_row, _rows(one.relations()))) for one in (self, other))
+            return np.allclose(self.values, other.values, 0, tolerance) and len({str(part) for part in rows}) == 1
+        places = {key: place for place, key in enumerate(other.keys)}
+        if set(places) != set(self.keys):
+            return False
+        order = [places[key] for key in self.keys]
+        trees = all(dict(a.parents) == dict(b.parents) for a, b in zip(self.trees, other.trees, strict=True))
+        near = np.allclose(self.values, other.values[order], 0, tolerance)
+        return trees and near and bool((self.statuses == other.statuses[order]).all())
+
+
+def _rows(relations: Relations) -> list[dict[int, float]]:
+    return [
+        dict(zip(*(part.tolist() for part in relations.row(place)), strict=True)) for place in range(len(relations))
+    ]
+
+
+def _sorted_row(row: dict[int, float]) -> list[tuple[int, float]]:
+    return sorted(row.items())
+
+
+def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> None:
+    """Refuse a code that a hierarchy does not have.
+
+    Raises:
+        DataError: It has not.
+    """
+    if code != tree.root and code not in tree.parents:
+        raise DataError(
+            f"{name}, line {line}, column {column}: the hierarchy of {tree.name} does not have this code.",
+            "Add it to the hierarchy, or correct the line.",
+            "unknown-code",
+            values=[code[0]],
+            rows=[line],
+        )
+
+
+def plain_table(value: str, trees: tuple[Tree, ...], keys: tuple[Key, ...], values: Numbers) -> OfficeTable:
+    """A table of which nothing but the values is known."""
+    return OfficeTable(value, trees, keys, values, np.full(len(values), int(CellStatus.SAFE), np.int64))

@@ -1,0 +1,176 @@
+"""The files that τ-ARGUS writes of a table: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.solver_file import jj_text, plain
+from sfumato.tables.formats.statuses import CellStatus, flag_of, masked_of
+
+# What each option of WRITETABLE is, and whether it is on by itself.
+OPTIONS = {
+    **{"AS": False, "FL": False, "QU": True, "SE": False, "HL": False, "SO": False},
+    **{"AR": False, "HI": False, "TR": False, "AO": False, "AD": False, "AC": False},
+}
+NAMES = {1: "CSV", 2: "pivot CSV", 3: "code-value", 4: "SBS", 5: "intermediate", 6: "JJ", 7: "cell key"}
+MASK = "x"
+
+
+@dataclass(frozen=True)
+class Protected:
+    """A table with what a method made of it.
+
+    Attributes:
+        table: The table, with the statuses that the method gave.
+        method: Which kind of method it was: masks, rounding, adjustment, cell key, or none.
+        published: The numbers that are published, where they were changed.
+        ranges: What an attacker computes of masked cells, lower and upper ends, where it was computed.
+    """
+
+    table: OfficeTable
+    method: str = ""
+    published: Numbers | None = None
+    ranges: tuple[Numbers, Numbers] | None = None
+    remarks: tuple[str, ...] = field(default=())
+
+
+def check_output(kind: int, method: str) -> None:
+    """Refuse a kind of file that does not go with a method.
+
+    Raises:
+        PlanError: It does not.
+    """
+    if kind not in NAMES:
+        raise PlanError(f"there is no output {kind}.", "Choose 1 to 7.", "output")
+    changed = method in ("adjustment", "cell-key")
+    if (kind in (4, 5) and changed) or (kind == 6 and method == "rounding") or (kind == 7 and method != "cell-key"):
+        what = f"output {kind} ({NAMES[kind]}) does not go with {method or 'a table without protection'}."
+        raise PlanError(what, "Choose another: 1, 2 and 3 always do.", "output")
+
+
+def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
+    """The text of a file.
+
+    Args:
+        done: The table.
+        kind: 1 to 7.
+        options: Which options are on, by their two letters.
+
+    Raises:
+        PlanError: The kind does not go with the method.
+    """
+    check_output(kind, done.method)
+    chosen = {**OPTIONS, "FL": kind == 2, **options}
+    writers = {1: _crosstab, 2: _records, 3: _records, 4: _sbs, 5: _intermediate, 7: _cell_key}
+    if kind == 6:
+        return jj_text(done.table)
+    return "".join(line + "\n" for line in writers[kind](done, chosen))
+
+
+def _cells(done: Protected, options: dict[str, bool]) -> list[int]:
+    """The cells that are written: all, or without empty ones."""
+    empty = done.table.statuses == CellStatus.EMPTY
+    return [cell for cell in range(len(done.table)) if not (options["SE"] and empty[cell])]
+
+
+def _quote(text: str, options: dict[str, bool]) -> str:
+    return f'"{text}"' if options["QU"] else text
+
+
+def shown(done: Protected, cell: int) -> str:
+    """What is published of a cell: its number, or the mark of a masked one."""
+    if done.published is not None:
+        return plain(done.published[cell])
+    return MASK if masked_of(done.table.statuses[[cell]])[0] else plain(done.table.values[cell])
+
+
+def _records(done: Protected, options: dict[str, bool]) -> list[str]:
+    table = done.table
+    status = options["AS"]
+    lines = []
+    if options["FL"]:
+        suffix = {"rounding": "_Round", "adjustment": "_CTA", "cell-key": "_CKM"}.get(done.method, "")
+        extra = ["Status"] if not suffix else [f"{table.value}_Orig"]
+        names = [*(tree.name for tree in table.trees), table.value + suffix, *(extra if status else [])]
+        lines.append(",".join(_quote(name, options) for name in names))
+    for cell in _cells(done, options):
+        codes = [_quote(code, options) for code in table.codes(cell)]
+        more = str(int(table.statuses[cell])) if done.published is None else plain(table.values[cell])
+        lines.append(",".join([*codes, shown(done, cell), *([more] if status else [])]))
+    return lines
+
+
+def _crosstab(done: Protected, options: dict[str, bool]) -> list[str]:
+    """The last variable across, the one before it down; one block for each combination of the others."""
+    table = done.table
+    places = {key: place for place, key in enumerate(table.keys)}
+    *rest, across = table.trees
+    columns = [across.root, *across.parents]
+    down = rest[-1] if rest else None
+    rows = [down.root, *down.parents] if down else [None]
+    others = list(dict.fromkeys(key[: len(rest) - 1] for key in table.keys)) if len(rest) > 1 else [()]
+    lines = []
+    for other in others:
+        if other:
+            lines.append(
+                ",".join(_quote(f"{tree.name}: {code[0]}", options) for tree, code in zip(rest, other, strict=False))
+            )
+        corner = f"{down.name if down else ''} {across.name}".strip()
+        lines.append(",".join(_quote(text, options) for text in [corner, *(code[0] for code in columns)]))
+        for row in rows:
+            keys = [(*other, *([row] if row is not None else []), column) for column in columns]
+            texts = [shown(done, places[key]) if key in places else "-" for key in keys]
+            lines.append(",".join([_quote(row[0] if row else table.value, options), *texts]))
+    return lines
+
+
+def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
+    """Codes, value, frequency, flag and dominance, by semicolons; levels of the hierarchy with HL."""
+    table = done.table
+    lines = []
+    for cell in _cells(done, {**options, "SE": True}):
+        levels = [str(tree.height(code)) for tree, code in zip(table.trees, table.keys[cell], strict=True)]
+        frequency = "" if table.frequency is None else plain(table.frequency[cell])
+        flag = flag_of(int(table.statuses[cell]))
+        value = plain(table.values[cell]) if flag == "V" else ""
+        lines.append(";".join([*(levels if options["HL"] else []), *table.codes(cell), value, frequency, flag]))
+    return lines
+
+
+def _intermediate(done: Protected, options: dict[str, bool]) -> list[str]:
+    """Everything that is known of a cell, to go on from; with SO codes and statuses alone."""
+    table = done.table
+    lines = []
+    for cell in _cells(done, options):
+        fields = [_quote(code, options) for code in table.codes(cell)]
+        if not options["SO"]:
+            fields.append(plain(table.values[cell]))
+            fields.append("" if table.frequency is None else plain(table.frequency[cell]))
+            fields += [plain(one[cell]) for one in table.largest]
+            if options["HI"] and table.holdings is not None:
+                fields.append(plain(table.holdings[cell]))
+        fields.append(str(int(table.statuses[cell])))
+        if not options["SO"]:
+            fields += [
+                plain((np.zeros(len(table)) if one is None else one)[cell]) for one in (table.lower, table.upper)
+            ]
+        if options["AR"] and done.ranges is not None:
+            fields += ["" if np.isnan(end[cell]) else plain(end[cell]) for end in done.ranges]
+        lines.append(";".join(fields))
+    return lines
+
+
+def _cell_key(done: Protected, options: dict[str, bool]) -> list[str]:
+    """Codes and published counts; with AO the original, with AD the difference, with AC the key of the cell."""
+    table, published = done.table, done.published if done.published is not None else done.table.values
+    lines = []
+    for cell in _cells(done, options):
+        fields = [_quote(code, options) for code in table.codes(cell)] + [plain(published[cell])]
+        fields += [plain(table.values[cell])] if options["AO"] else []
+        fields += [plain(published[cell] - table.values[cell])] if options["AD"] else []
+        fields += [str(table.cell_keys[cell])] if options["AC"] and table.cell_keys else []
+        lines.append(";".join(fields))
+    return lines

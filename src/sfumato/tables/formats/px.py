@@ -1,0 +1,185 @@
+"""PC-Axis `.px` files: every combination of codes in order, masked cells as dots, statuses as cell notes."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.relations import Key
+from sfumato.tables.formats.faults import lines_of, truncated, wrong
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.solver_file import plain
+from sfumato.tables.formats.statuses import CellStatus, masked_of
+
+DOTS = '".."'
+# What stands for a combination that the table does not have.
+NOTHING = '"-"'
+_KEYWORD = re.compile(r'^([A-Z0-9-]+)(?:\[[a-z]+\])?(?:\(((?:"[^"]*",?\s*)+)\))?$')
+_TEXT = re.compile(r'"([^"]*)"')
+Entries = dict[tuple[str, ...], tuple[str, int]]
+
+
+def px_text(table: OfficeTable, masked: bool = True, statuses: bool = False) -> str:
+    """A table as the text of a `.px` file.
+
+    Args:
+        masked: Whether masked cells are dots.
+        statuses: Whether statuses other than 1 are written as notes; for the house.
+    """
+    codes = [_codes(tree) for tree in table.trees]
+    names = [tree.name for tree in table.trees]
+    lines = ['CHARSET="ANSI";', 'AXIS-VERSION="2010";', 'CODEPAGE="utf-8";', f'MATRIX="{table.value}";']
+    lines += [f"DECIMALS={table.decimals};", f'TITLE="{table.value}";', f'CONTENTS="{table.value}";', 'UNITS="";']
+    stub, heading = names[:-1], names[-1:]
+    lines += ([f"STUB={_listed(stub)};"] if stub else []) + [f"HEADING={_listed(heading)};"]
+    for tree, own in zip(table.trees, codes, strict=True):
+        labels = table.labels.get(tree.name, {})
+        lines.append(f'VALUES("{tree.name}")={_listed([labels.get(code[0], code[0]) for code in own])};')
+        lines.append(f'CODES("{tree.name}")={_listed([code[0] for code in own])};')
+        pairs = ",".join(f'"{parent[0]}":"{code[0]}"' for code, parent in tree.parents.items())
+        lines.append(f'HIERARCHIES("{tree.name}")="{tree.root[0]}"{"," + pairs if pairs else ""};')
+    if statuses:
+        lines += [
+            f'CELLNOTE({_listed(table.codes(int(cell)))})="status {table.statuses[cell]}";'
+            for cell in np.flatnonzero(table.statuses != CellStatus.SAFE)
+        ]
+    places = {key: place for place, key in enumerate(table.keys)}
+    hidden = masked_of(table.statuses) & masked
+    shown = [_shown(table, places.get(key), hidden) for key in product(*codes)]
+    width = len(codes[-1])
+    rows = (" ".join(shown[start : start + width]) for start in range(0, len(shown), width))
+    return "\n".join([*lines, "DATA=", *rows]) + ";\n"
+
+
+def _codes(tree: Tree) -> list[Code]:
+    return [tree.root, *tree.parents]
+
+
+def _listed(texts: list[str]) -> str:
+    return ",".join(f'"{text}"' for text in texts)
+
+
+def _shown(table: OfficeTable, cell: int | None, hidden: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
+    if cell is None:
+        return NOTHING
+    return DOTS if hidden[cell] else plain(table.values[cell])
+
+
+def read_px(path: Path) -> OfficeTable:
+    """The table of a `.px` file; masked cells are not a number, with status 3 where nothing else is said.
+
+    Raises:
+        DataError: The file is cut off, lacks a keyword, or has too few or too many data.
+    """
+    return parse_px("\n".join(lines_of(path)), path.name)
+
+
+def parse_px(text: str, name: str = "the text") -> OfficeTable:
+    """The table of a text."""
+    entries, data, line = _parsed(text, name)
+    variables = [*_texts(entries, ("STUB",)), *_texts(entries, ("HEADING",))]
+    if not variables:
+        raise wrong(name, 1, 1, "neither STUB nor HEADING is there", "Name the variables there.", "px")
+    trees, codes = [], []
+    for variable in variables:
+        own = _texts(entries, ("CODES", variable)) or _texts(entries, ("VALUES", variable))
+        if not own:
+            raise wrong(name, 1, 1, f"VALUES of {variable} are missing", 'Write VALUES("…")="…","…";', "px")
+        trees.append(_tree(variable, own, entries, name))
+        codes.append([(code,) for code in own])
+    size = int(np.prod([len(own) for own in codes]))
+    if len(data) != size:
+        what = f"{size} data are expected, and {len(data)} are there"
+        if len(data) < size:
+            raise truncated(name, line, f"all data are there ({what})")
+        raise wrong(name, line, 1, what, "Correct the data, or the VALUES.", "length")
+    return _table(entries, variables, tuple(trees), list(product(*codes)), data, name, line)
+
+
+def _table(
+    entries: Entries,
+    variables: list[str],
+    trees: tuple[Tree, ...],
+    keys: list[Key],
+    data: list[str],
+    name: str,
+    line: int,
+) -> OfficeTable:
+    notes: dict[Key, int] = {
+        tuple((code,) for code in key[1:]): int(text.split()[-1].strip('"'))
+        for key, (text, _) in entries.items()
+        if key[0] == "CELLNOTE" and text.strip('"').startswith("status ")
+    }
+    there = [place for place, text in enumerate(data) if text.strip('"') != "-"]
+    values, statuses = [], []
+    for place in there:
+        dots = set(data[place].strip('"')) == {"."}
+        if not dots and not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", data[place]):
+            raise wrong(name, line, 1, f"datum {place + 1} is no number", "Write a number, or dots in quotes.", "px")
+        values.append(np.nan if dots else float(data[place]))
+        statuses.append(notes.get(keys[place], int(CellStatus.UNSAFE if dots else CellStatus.SAFE)))
+    labels = {
+        variable: dict(zip(_texts(entries, ("CODES", variable)), _texts(entries, ("VALUES", variable)), strict=False))
+        for variable in variables
+    }
+    value = (_texts(entries, ("CONTENTS",)) or _texts(entries, ("MATRIX",)) or ["value"])[0]
+    decimals = entries.get(("DECIMALS",), ("0", 1))[0]
+    kept = tuple(keys[place] for place in there)
+    return OfficeTable(
+        value, trees, kept, np.array(values), np.array(statuses, np.int64), labels=labels, decimals=int(decimals or 0)
+    )
+
+
+def _parsed(text: str, name: str) -> tuple[Entries, list[str], int]:
+    """The keywords with their texts and lines, the data, and the line at which these begin."""
+    head, mark, tail = text.partition("DATA=")
+    line = head.count("\n") + 1
+    if not mark:
+        raise truncated(name, line, "DATA=")
+    end = tail.rfind(";")
+    if end < 0:
+        raise truncated(name, text.count("\n") + 1, "the semicolon that ends the data")
+    entries: Entries = {}
+    for number, statement in _statements(head):
+        left, equals, right = statement.partition("=")
+        found = _KEYWORD.match(left.strip())
+        if not equals or not found:
+            raise wrong(name, number, 1, "this is no keyword", 'Write KEYWORD="text";', "px")
+        entries[(found.group(1), *_TEXT.findall(found.group(2) or ""))] = (right.strip(), number)
+    return entries, re.findall(r'"[^"]*"|[^\s,]+', tail[:end]), line
+
+
+def _statements(head: str) -> list[tuple[int, str]]:
+    statements, start, line, quoted = list[tuple[int, str]](), 0, 1, False
+    first = 1
+    for place, sign in enumerate(head):
+        quoted ^= sign == '"'
+        if sign == ";" and not quoted:
+            statements.append((first, head[start:place].strip().replace("\n", "")))
+            start = place + 1
+            first = line
+        elif sign == "\n":
+            line += 1
+            if not head[start:place].strip():
+                first = line
+    return [(number, text) for number, text in statements if text]
+
+
+def _texts(entries: Entries, key: tuple[str, ...]) -> list[str]:
+    return _TEXT.findall(entries.get(key, ("", 0))[0])
+
+
+def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
+    """The hierarchy that the file tells; else the first code is the total of all others."""
+    text, line = entries.get(("HIERARCHIES", variable), ("", 1))
+    pairs = re.findall(r'"([^"]*)":"([^"]*)"', text)
+    if not text:
+        return Tree(variable, (codes[0],), {(code,): (codes[0],) for code in codes[1:]})
+    unknown = [code for pair in pairs for code in pair if code not in codes]
+    if unknown:
+        raise wrong(
+            name, line, 1, f"HIERARCHIES of {variable} name a code that CODES do not", "Add it.", "unknown-code"
+        )
+    return Tree(variable, (_TEXT.findall(text)[0],), {(child,): (parent,) for parent, child in pairs})

@@ -1,0 +1,105 @@
+"""`.grc` files: which codes become one (global recoding), or whose parts are no longer shown (TREERECODE).
+
+A line `new: old, old, from-to` makes one code of several; an open end (`-12`, `40-`) takes all before or after it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.formats.faults import lines_of, wrong
+
+TREE = "<TREERECODE>"
+
+
+@dataclass(frozen=True, slots=True)
+class Recoding:
+    """A global recoding.
+
+    Attributes:
+        codes: The new code of each old one.
+        closed: Codes of a hierarchy whose parts are no longer shown.
+    """
+
+    codes: dict[str, str]
+    closed: tuple[str, ...] = ()
+
+    def of(self, tree: Tree) -> Tree:
+        """A hierarchy without the parts of closed codes."""
+        shut: set[Code] = {(code,) for code in self.closed}
+        kept = {code: parent for code, parent in tree.parents.items() if not _below(code, tree, shut)}
+        return Tree(tree.name, tree.root, kept)
+
+
+def _below(code: Code, tree: Tree, shut: set[Code]) -> bool:
+    while code != tree.root:
+        code = tree.parents[code]
+        if code in shut:
+            return True
+    return False
+
+
+def read_recoding(path: Path, codes: Iterable[str]) -> Recoding:
+    """The recoding of a file, for the codes that there are.
+
+    Raises:
+        DataError: A line is none, names an unknown code, or one that stands in another line.
+    """
+    known = list(dict.fromkeys(codes))
+    lines = [(number, line.strip()) for number, line in enumerate(lines_of(path), start=1) if line.strip()]
+    if not lines:
+        raise wrong(path.name, 1, 1, "there is nothing to recode", "Write new: old, old, from-to.", "recoding")
+    if lines[0][1].upper() == TREE:
+        return Recoding({}, tuple(_closed(path.name, number, text, known) for number, text in lines[1:]))
+    recoded: dict[str, str] = {}
+    for number, text in lines:
+        if text.startswith("<"):
+            continue
+        new, colon, olds = text.partition(":")
+        if not colon:
+            raise wrong(path.name, number, 1, "there is no colon", "Write new: old, old, from-to.", "recoding")
+        for old in _chosen(path.name, number, olds, known, len(new) + 2):
+            if recoded.get(old, new.strip()) != new.strip():
+                raise wrong(path.name, number, 1, "a code is recoded twice", "Name it in one line only.", "recoding")
+            recoded[old] = new.strip()
+    return Recoding(recoded)
+
+
+def _closed(name: str, number: int, text: str, known: list[str]) -> str:
+    if text not in known:
+        raise wrong(name, number, 1, "the code is unknown", "Name a code of the hierarchy.", "unknown-code")
+    return text
+
+
+def _chosen(name: str, number: int, text: str, known: list[str], column: int) -> list[str]:
+    """The codes that a list of codes and ranges names."""
+    chosen: list[str] = []
+    for part in text.split(","):
+        entry = part.strip()
+        if entry in known:
+            chosen.append(entry)
+        elif "-" in entry:
+            first, last = (end.strip() for end in entry.split("-", 1))
+            chosen += [
+                code for code in known if (not first or _at_least(code, first)) and (not last or _at_least(last, code))
+            ]
+        elif entry:
+            raise wrong(name, number, column, "the code is unknown", "Name codes that there are.", "unknown-code")
+        column += len(part) + 1
+    return chosen
+
+
+def _at_least(one: str, other: str) -> bool:
+    numbers = one.strip().isdigit() and other.strip().isdigit()
+    return int(one) >= int(other) if numbers else one >= other
+
+
+def recoding_text(recoding: Recoding) -> str:
+    """A recoding as lines."""
+    if recoding.closed:
+        return "\n".join([TREE, *recoding.closed]) + "\n"
+    groups: dict[str, list[str]] = {}
+    for old, new in recoding.codes.items():
+        groups.setdefault(new, []).append(old)
+    return "".join(f"{new}: {','.join(olds)}\n" for new, olds in groups.items())

@@ -1,0 +1,107 @@
+"""Safety rules of a batch file on an office's table: statuses 3 to 9 and protection levels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.formats.batch_file import Call
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.statuses import CellStatus, unsafe_of
+from sfumato.tables.plan.rules import Dominance, Facts, Judgment, PriorPosterior, ZeroUnsafe
+
+# The margin of cells that are unsafe by hand, in percent, where MAN says nothing.
+MANUAL_PERCENT = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Which code of the request variable the largest contributor of each cell has."""
+
+    codes: tuple[str, ...]
+    first: str
+    second: str
+
+
+def with_rules(
+    table: OfficeTable, rules: Sequence[Call], requests: Requests | None = None, missing: Mask | None = None
+) -> OfficeTable:
+    """The table with the statuses and protection levels that rules give.
+
+    Where only MAN stands, or nothing, the statuses of the file stay.
+
+    Raises:
+        PlanError: A rule needs what the table does not have.
+    """
+    active = [rule for rule in rules if rule.name in ("P", "NK", "FREQ", "ZERO", "REQ") and any(rule.numbers[:1])]
+    manual = next((rule.numbers[0] for rule in rules if rule.name == "MAN" and rule.numbers), MANUAL_PERCENT)
+    statuses = table.statuses.copy()
+    lower = np.zeros(len(table)) if table.lower is None else table.lower.copy()
+    upper = np.zeros(len(table)) if table.upper is None else table.upper.copy()
+    for order, rule in enumerate(reversed(active)):
+        del order
+        unsafe, down, up, status = _judged(table, rule, requests)
+        free = ~np.isin(statuses, (CellStatus.PROTECTED, CellStatus.SAFE_MANUAL))
+        hit = unsafe & free
+        statuses[hit] = int(status)
+        lower[hit], upper[hit] = np.maximum(lower, down)[hit], np.maximum(upper, up)[hit]
+    if missing is not None and any(rule.name == "MIS" and rule.numbers[:1] == (1.0,) for rule in rules):
+        statuses[missing & unsafe_of(statuses)] = int(CellStatus.SAFE)
+    bare = unsafe_of(statuses) & (lower == 0) & (upper == 0)
+    margin = np.abs(table.values) * manual / 100.0
+    lower, upper = np.where(bare, margin, lower), np.where(bare, margin, upper)
+    return table.with_columns(statuses=statuses, lower=lower, upper=upper)
+
+
+def _judged(table: OfficeTable, rule: Call, requests: Requests | None) -> tuple[Mask, Numbers, Numbers, CellStatus]:
+    facts, numbers = _facts(table), rule.numbers
+    if rule.name == "FREQ":
+        unsafe = (_respondents(table) > 0) & (_respondents(table) < numbers[0])
+        margin = np.abs(table.values) * (numbers[1] if len(numbers) > 1 else 0.0) / 100.0
+        return unsafe, margin, margin, CellStatus.UNSAFE_FREQUENCY
+    if rule.name == "REQ":
+        return _requested(table, numbers, requests)
+    judgment, status = _by_values(rule, facts)
+    return judgment.unsafe, judgment.reach.down, judgment.reach.up, status
+
+
+def _by_values(rule: Call, facts: Facts) -> tuple[Judgment, CellStatus]:
+    numbers = rule.numbers
+    if rule.name == "ZERO":
+        return ZeroUnsafe(numbers[0]).apply(facts), CellStatus.UNSAFE_ZERO
+    if rule.name == "NK":
+        return Dominance(int(numbers[0]), numbers[1]).apply(facts), CellStatus.UNSAFE
+    many = int(numbers[-1]) if len(numbers) > 1 else 1
+    q = numbers[1] if len(numbers) == 3 else 100.0
+    return PriorPosterior(numbers[0], q, max(many, 1)).apply(facts), CellStatus.UNSAFE
+
+
+def _requested(
+    table: OfficeTable, numbers: tuple[float, ...], requests: Requests | None
+) -> tuple[Mask, Numbers, Numbers, CellStatus]:
+    """REQ(percent of the first request code, of the second, least respondents, margin in percent)."""
+    if requests is None or not table.largest:
+        raise PlanError(
+            "rule REQ needs the requests of contributors.", "Mark their variable with <REQUEST> in the .rda.", "rule"
+        )
+    share = 100.0 * np.abs(table.largest[0]) / np.maximum(np.abs(table.values), 1e-300)
+    limits = {requests.first: numbers[0], requests.second: numbers[1] if len(numbers) > 1 else numbers[0]}
+    limit = np.array([limits.get(code, np.inf) if code else np.inf for code in requests.codes])
+    least = numbers[2] if len(numbers) > 2 else 0.0
+    unsafe = (share >= limit) & (_respondents(table) > 0) & (_respondents(table) >= min(least, 1.0))
+    margin = np.abs(table.values) * (numbers[3] if len(numbers) > 3 else 10.0) / 100.0
+    return unsafe, margin, margin, CellStatus.UNSAFE_REQUEST
+
+
+def _respondents(table: OfficeTable) -> Numbers:
+    if table.frequency is None:
+        raise PlanError("the rule needs the number of respondents.", "Mark it with <FREQUENCY> in the .rda.", "rule")
+    return table.frequency
+
+
+def _facts(table: OfficeTable) -> Facts:
+    finest = np.ones(len(table), bool)
+    return Facts(table.values, table.frequency, table.holdings, table.largest, finest, False, Columns({}))

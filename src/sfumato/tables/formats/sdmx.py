@@ -1,0 +1,108 @@
+"""SDMX-CSV: one row for each cell, with `OBS_VALUE`, `OBS_STATUS` and `CONF_STATUS`.
+
+`CONF_STATUS` is F for a free cell, A for few respondents, G for dominance, M for other primary reasons, D for secondary
+ones; `OBS_STATUS` is A for a value and Q for one that is withheld. Hierarchies lie beside, as `.hrc` or code lists.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.delimited import Dialect, Line, delimited_text, read_lines
+from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.formats.faults import number_in, wrong
+from sfumato.tables.formats.office_table import OfficeTable, check_codes
+from sfumato.tables.formats.solver_file import plain
+from sfumato.tables.formats.statuses import CellStatus, masked_of
+
+VALUE, STATUS, CONFIDENTIAL, HOUSE = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "STATUS"
+FLOW = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
+OF_STATUS = {
+    CellStatus.UNSAFE: "G",
+    CellStatus.UNSAFE_REQUEST: "M",
+    CellStatus.UNSAFE_FREQUENCY: "A",
+    CellStatus.UNSAFE_ZERO: "M",
+    CellStatus.UNSAFE_SINGLETON: "A",
+    CellStatus.UNSAFE_SINGLETON_MANUAL: "A",
+    CellStatus.UNSAFE_MANUAL: "M",
+    CellStatus.SECONDARY: "D",
+    CellStatus.SECONDARY_MANUAL: "D",
+}
+OF_FLAG = {
+    **{"F": CellStatus.SAFE, "": CellStatus.SAFE, "A": CellStatus.UNSAFE_FREQUENCY, "G": CellStatus.UNSAFE},
+    **{"O": CellStatus.UNSAFE, "T": CellStatus.UNSAFE, "E": CellStatus.UNSAFE, "M": CellStatus.UNSAFE_MANUAL},
+    **{"C": CellStatus.UNSAFE_MANUAL, "N": CellStatus.UNSAFE_MANUAL, "P": CellStatus.UNSAFE_MANUAL},
+    **{"D": CellStatus.SECONDARY, "S": CellStatus.SECONDARY},
+}
+
+
+def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool = False) -> str:
+    """A table as SDMX-CSV.
+
+    Args:
+        house: Whether withheld values and statuses from 1 to 14 are written, too.
+    """
+    hidden = masked_of(table.statuses)
+    names = [tree.name for tree in table.trees]
+    rows: list[list[str]] = [["DATAFLOW", *names, VALUE, STATUS, CONFIDENTIAL, *([HOUSE] if house else [])]]
+    for cell in range(len(table)):
+        withheld = bool(hidden[cell])
+        status = CellStatus(int(table.statuses[cell]))
+        value = "" if withheld and not house else plain(table.values[cell])
+        flags = ["Q" if withheld else "A", OF_STATUS.get(status, "F")]
+        rows.append([flow, *table.codes(cell), value, *flags, *([str(int(status))] if house else [])])
+    return delimited_text(rows)
+
+
+def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
+    """The table of an SDMX-CSV file; a withheld value is not a number.
+
+    Args:
+        path: The file.
+        trees: The hierarchies of its dimensions; the dimensions are the columns of their names.
+
+    Raises:
+        DataError: A column is missing, a code or flag unknown, a value no number.
+    """
+    lines = read_lines(path, Dialect(","))
+    if len(lines) < 2:
+        raise wrong(path.name, 1, 1, "there is no observation", "The file is empty or cut off.", "truncated")
+    header = lines[0].fields
+    for name in (*(tree.name for tree in trees), VALUE):
+        if name not in header:
+            raise wrong(path.name, 1, 1, f"column {name} is missing", "Name it in the header.", "length")
+    cells = [_cell(line, header, trees, path.name) for line in lines[1:]]
+    return OfficeTable(
+        value=VALUE,
+        trees=trees,
+        keys=tuple(key for key, _, _ in cells),
+        values=np.array([value for _, value, _ in cells]),
+        statuses=np.array([status for _, _, status in cells], np.int64),
+    )
+
+
+def _cell(
+    line: Line, header: list[str], trees: tuple[Tree, ...], name: str
+) -> tuple[tuple[tuple[str], ...], float, int]:
+    key = []
+    for tree in trees:
+        place = header.index(tree.name)
+        check_codes(tree, (line.fields[place],), name, line.number, place + 1)
+        key.append((line.fields[place],))
+    place = header.index(VALUE)
+    text = line.fields[place].strip()
+    value = number_in(text, name, line.number, place + 1, VALUE) if text else np.nan
+    return tuple(key), value, int(_status(line, header, name, not text))
+
+
+def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellStatus:
+    if HOUSE in header and line.fields[header.index(HOUSE)].isdigit():
+        return CellStatus(int(line.fields[header.index(HOUSE)]))
+    if CONFIDENTIAL not in header:
+        return CellStatus.UNSAFE if withheld else CellStatus.SAFE
+    place = header.index(CONFIDENTIAL)
+    flag = line.fields[place].strip().upper()
+    if flag not in OF_FLAG:
+        do = f"Write one of {', '.join(one for one in OF_FLAG if one)}."
+        raise wrong(name, line.number, place + 1, "this is no flag of confidentiality", do, "status")
+    return CellStatus.UNSAFE if withheld and flag in ("F", "") else OF_FLAG[flag]

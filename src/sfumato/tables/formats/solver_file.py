@@ -1,0 +1,136 @@
+"""`.jj` files: cells and relations as solvers read them.
+
+Line `0`; the number of cells; for each cell `id value cost status lb ub lpl upl spl` (ids from 0; status s, u or z);
+the number of relations; for each `rhs k : id (coef) …`, with k terms, total -1, parts 1, rhs 0.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Relations, make_relations
+from sfumato.tables.formats.faults import fields_in, lines_of, number_in, truncated, wrong
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.statuses import MARKS, CellStatus, choices_of
+
+WIDTH = 9
+_TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")
+_LETTERS = ("s", "u", "z")
+
+
+def read_jj(path: Path) -> OfficeTable:
+    """The table of a `.jj` file.
+
+    Raises:
+        DataError: The file is cut off, a line has another length, or something in it is wrong.
+    """
+    return parse_jj(lines_of(path), path.name)
+
+
+def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
+    """The table of the lines of a `.jj` file."""
+    if not lines or lines[0].strip() != "0":
+        raise wrong(name, 1, 1, "the first line is not 0", "A file of this format begins with a line 0.")
+    many = _count(lines, 2, name, "the number of cells")
+    if len(lines) < 2 + many + 1:
+        raise truncated(name, len(lines) + 1, f"cell {len(lines) - 2} of {many}")
+    cells = [_cell(lines[2 + place], 3 + place, place, name) for place in range(many)]
+    relations = _relations(lines, 3 + many, many, name)
+    columns = np.array([numbers for numbers, _ in cells], np.float64).reshape(many, 7).T
+    return OfficeTable(
+        value="value",
+        trees=(),
+        keys=(),
+        values=columns[0],
+        statuses=np.array([int(status) for _, status in cells], np.int64),
+        costs=columns[1],
+        low=columns[2],
+        high=columns[3],
+        lower=columns[4],
+        upper=columns[5],
+        given=relations,
+    )
+
+
+def _count(lines: Sequence[str], number: int, name: str, what: str) -> int:
+    if len(lines) < number:
+        raise truncated(name, number, what)
+    text = lines[number - 1].strip()
+    if not text.isdigit():
+        raise wrong(name, number, 1, f"{what} is expected", "Write it as a whole number.")
+    return int(text)
+
+
+def _cell(line: str, number: int, place: int, name: str) -> tuple[list[float], CellStatus]:
+    fields = fields_in(line, None)
+    if len(fields) != WIDTH:
+        do = "A cell is id value cost status lb ub lpl upl spl."
+        raise wrong(name, number, 1, f"a cell has {WIDTH} fields, this line has {len(fields)}", do, "length")
+    if fields[0][0] != str(place):
+        raise wrong(name, number, 1, f"the id is not {place}", "Ids count from 0 in the order of the lines.")
+    mark, column = fields[3]
+    if mark.lower() not in MARKS:
+        raise wrong(name, number, column, "the status is none of s, u, z", "Write one of these.", "status")
+    numbers = [number_in(text, name, number, start) for text, start in (fields[1:3] + fields[4:])]
+    return numbers, MARKS[mark.lower()]
+
+
+def _relations(lines: Sequence[str], number: int, many: int, name: str) -> Relations:
+    count = _count(lines, number, name, "the number of relations")
+    if len(lines) < number + count:
+        raise truncated(name, len(lines) + 1, f"relation {len(lines) - number + 1} of {count}")
+    rows = [_relation(lines[number + place], number + place + 1, many, name) for place in range(count)]
+    return make_relations(rows, [f"relation {place}" for place in range(count)])
+
+
+def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], list[float]]:
+    head, colon, tail = line.partition(":")
+    start = head.split()
+    if not colon or len(start) != 2 or not start[1].isdigit():
+        raise wrong(name, number, 1, "this is no relation", "A relation is rhs k : id (coef) id (coef) …")
+    if number_in(start[0], name, number, 1) != 0:
+        raise wrong(name, number, 1, "the right side is not 0", "Parts minus their total must be 0.")
+    terms = _TERM.findall(tail)
+    if len(terms) != int(start[1]):
+        what = f"{start[1]} terms are announced, and {len(terms)} are there"
+        raise wrong(name, number, len(head) + 2, what, "Correct the number, or the terms.", "length")
+    for cell, _ in terms:
+        if int(cell) >= many:
+            raise wrong(name, number, len(head) + 2, f"there is no cell {cell}", "Ids lie below the number of cells.")
+    return [int(cell) for cell, _ in terms], [float(coef) for _, coef in terms]
+
+
+def jj_text(table: OfficeTable) -> str:
+    """A table as the text of a `.jj` file."""
+    none = np.zeros(len(table))
+    relations = table.relations()
+    low = none if table.low is None else table.low
+    most = np.abs(table.values).max(initial=0.0) * 1.5
+    high = np.full(len(table), most) if table.high is None else table.high
+    costs = np.abs(table.values) if table.costs is None else table.costs
+    levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
+    choices = choices_of(table.statuses)
+    lines = ["0", str(len(table))]
+    for cell in range(len(table)):
+        numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], 0.0)
+        tail = " ".join(plain(number) for number in numbers)
+        head = f"{cell} {plain(table.values[cell])} {plain(costs[cell])} {_LETTERS[choices[cell]]}"
+        lines.append(f"{head} {tail}")
+    lines.append(str(len(relations)))
+    for place in range(len(relations)):
+        cells, coefs = relations.row(place)
+        terms = " ".join(f"{cell} ({plain(coef)})" for cell, coef in zip(cells, coefs, strict=True))
+        lines.append(f"0 {len(cells)} : {terms}")
+    return "\n".join(lines) + "\n"
+
+
+def plain(number: float) -> str:
+    """A number that is read back as it is, whole ones without a point.
+
+    >>> plain(3.0), plain(0.1 + 0.2)
+    ('3', '0.30000000000000004')
+    """
+    value = float(number)
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)

@@ -1,0 +1,81 @@
+"""Statuses of cells as τ-ARGUS numbers them, and what they mean here."""
+
+from enum import IntEnum
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask, Places, Status, Statuses
+
+
+class CellStatus(IntEnum):
+    """The status of a cell, 1 to 14."""
+
+    SAFE = 1
+    SAFE_MANUAL = 2
+    UNSAFE = 3
+    UNSAFE_REQUEST = 4
+    UNSAFE_FREQUENCY = 5
+    UNSAFE_ZERO = 6
+    UNSAFE_SINGLETON = 7
+    UNSAFE_SINGLETON_MANUAL = 8
+    UNSAFE_MANUAL = 9
+    PROTECTED = 10
+    SECONDARY = 11
+    SECONDARY_MANUAL = 12
+    EMPTY_NON_STRUCTURAL = 13
+    EMPTY = 14
+
+
+# Letters that files write instead of numbers, unless they name others.
+LETTERS = {"s": CellStatus.SAFE, "u": CellStatus.UNSAFE, "p": CellStatus.PROTECTED}
+# What sdcTable and the solvers' files call a status.
+MARKS = {"s": CellStatus.SAFE, "u": CellStatus.UNSAFE, "x": CellStatus.SECONDARY, "z": CellStatus.PROTECTED}
+
+
+def unsafe_of(statuses: Places) -> Mask:
+    """Cells that are unsafe by themselves: 3 to 9."""
+    return np.asarray((statuses >= CellStatus.UNSAFE) & (statuses <= CellStatus.UNSAFE_MANUAL))
+
+
+def secondary_of(statuses: Places) -> Mask:
+    """Cells that are masked to protect others: 11 and 12."""
+    return np.isin(statuses, (CellStatus.SECONDARY, CellStatus.SECONDARY_MANUAL))
+
+
+def masked_of(statuses: Places) -> Mask:
+    """Cells that are not published.
+
+    >>> masked_of(np.array([1, 3, 10, 11, 14])).tolist()
+    [False, True, False, True, False]
+    """
+    return unsafe_of(statuses) | secondary_of(statuses)
+
+
+def choices_of(statuses: Places) -> Statuses:
+    """What may happen to each cell: 10 and 14 must be published, 3 to 9 masked, the rest is free."""
+    fixed = np.isin(statuses, (CellStatus.PROTECTED, CellStatus.EMPTY))
+    free = np.where(fixed, Status.PUBLISH, Status.SAFE)
+    return np.where(unsafe_of(statuses), Status.UNSAFE, free).astype(np.int8)
+
+
+def status_in(text: str, letters: dict[str, CellStatus]) -> CellStatus | None:
+    """The status that a text stands for: a number from 1 to 14, or a letter; None where it is none."""
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= 14:
+        return CellStatus(int(text))
+    return letters.get(text) or letters.get(text.lower())
+
+
+def flag_of(status: int, dominance: bool = False) -> str:
+    """The flag of a cell in the structural business statistics: V published, A few respondents, B dominance, C other
+    reasons, D secondary.
+
+    >>> [flag_of(status) for status in (1, 5, 11)]
+    ['V', 'A', 'D']
+    """
+    if status in (CellStatus.SECONDARY, CellStatus.SECONDARY_MANUAL):
+        return "D"
+    if not CellStatus.UNSAFE <= status <= CellStatus.UNSAFE_MANUAL:
+        return "V"
+    if status in (CellStatus.UNSAFE_FREQUENCY, CellStatus.UNSAFE_SINGLETON, CellStatus.UNSAFE_SINGLETON_MANUAL):
+        return "A"
+    return "B" if status == CellStatus.UNSAFE or dominance else "C"

@@ -1,0 +1,153 @@
+"""An office's table, with its statuses and protection levels, through the methods that mask or change cells."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.errors import PromiseError
+from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Table, make_relations
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.knowledge import Knowledge
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.relations import check
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.outputs import Protected
+from sfumato.tables.formats.statuses import CellStatus, choices_of, secondary_of, unsafe_of
+from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
+from sfumato.tables.plan.rules import Facts
+from sfumato.tables.promises.resolution import with_attackers
+from sfumato.tables.promises.widths import attainable
+
+
+def office_part(table: OfficeTable, tolerance: float = 0.0, singletons: bool = True) -> Part:
+    """The table as the methods take it: what is known of each cell, and what must stay open.
+
+    Raises:
+        DataError: Totals are missing or do not add up.
+        UnattainableError: Known bounds leave an unsafe cell a single value.
+    """
+    relations, values = table.relations(), table.values
+    step = step_of(values)
+    check(relations, values, tolerance, step)
+    low = -np.inf if (values < 0).any() else 0.0
+    bounds = Bounds(
+        np.full(len(table), low) if table.low is None else table.low,
+        np.full(len(table), np.inf) if table.high is None else table.high,
+    )
+    none, unsafe = np.zeros(len(table)), unsafe_of(table.statuses)
+    wished = Reach(none if table.lower is None else table.lower, none if table.upper is None else table.upper)
+    made = Table(
+        values=values,
+        status=choices_of(table.statuses),
+        costs=np.abs(values) if table.costs is None else table.costs,
+        bounds=bounds,
+        reach=attainable(values, unsafe, bounds, wished, step).at(unsafe),
+        relations=relations,
+        names=table.names(),
+    )
+    knowledge = Knowledge(rounding=tolerance, step=step)
+    before = secondary_of(table.statuses)
+    part = Part(np.arange(len(table)), made, bounds, table.trees, table.keys, knowledge=knowledge, masked_before=before)
+    return _with_attackers(part, table) if singletons else part
+
+
+def _with_attackers(part: Part, table: OfficeTable) -> Part:
+    """The part with single respondents who attack with their own value, where respondents are told."""
+    if table.frequency is None:
+        return part
+    names = tuple(f"top{place}" for place in range(len(table.largest)))
+    source = TableSource(value="value", frequency="freq", contributions=names, cells="-", relations="-")
+    finest = part.finest
+    facts = Facts(table.values, table.frequency, table.holdings, table.largest, finest, not names, Columns({}))
+    return with_attackers(TablePlan(table=source), part, facts)
+
+
+def mask_office(table: OfficeTable, method: str, deadline: Deadline, tolerance: float = 0.0) -> Protected:
+    """The table with further masks: cells that protect others have status 11.
+
+    Raises:
+        UnattainableError: An unsafe cell cannot be protected.
+        PromiseError: The attacker still gets through.
+    """
+    masked = mask_part(office_part(table, tolerance), _choice(method), "en", deadline)
+    return _protected(table, masked)
+
+
+def _choice(method: str) -> MethodChoice:
+    return MethodChoice(name="fast" if method == "fast" else "optimal")
+
+
+def _protected(table: OfficeTable, masked: Masked) -> Protected:
+    if not masked.audit.passed:
+        raise PromiseError(
+            f"the attacker still narrows {len(masked.audit.leaks)} masked cells below what is promised.",
+            "Lower the protection levels, or let more cells be masked.",
+            "audit",
+        )
+    new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
+    statuses = np.where(new, int(CellStatus.SECONDARY), table.statuses)
+    return Protected(
+        table.with_columns(statuses=statuses), "masks", ranges=(masked.ends.low.copy(), masked.ends.high.copy())
+    )
+
+
+def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
+    """Several tables masked together: a cell that stands in several of them is one cell."""
+    whole, places = joined(tables)
+    done = mask_office(whole, method, deadline)
+    answers = []
+    for table, own in zip(tables, places, strict=True):
+        statuses = np.where(secondary_of(done.table.statuses[own]), done.table.statuses[own], table.statuses)
+        ranges = None if done.ranges is None else (done.ranges[0][own], done.ranges[1][own])
+        answers.append(Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges))
+    return answers
+
+
+def joined(tables: Sequence[OfficeTable]) -> tuple[OfficeTable, list[Places]]:
+    """Several tables as one, and where each one's cells are in it."""
+    numbers: dict[frozenset[tuple[str, str]], int] = {}
+    places, rows = [], list[tuple[list[int], list[float]]]()
+    for table in tables:
+        own = np.array([numbers.setdefault(_identity(table, cell), len(numbers)) for cell in range(len(table))])
+        relations = table.relations()
+        for place in range(len(relations)):
+            cells, coefs = relations.row(place)
+            rows.append((own[cells].tolist(), coefs.tolist()))
+        places.append(own)
+    size = len(numbers)
+    unique = {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in rows}
+
+    def gathered(name: str, most: bool) -> Numbers:
+        column = np.zeros(size)
+        for table, own in zip(tables, places, strict=True):
+            numbers_ = getattr(table, name)
+            numbers_ = np.zeros(len(table)) if numbers_ is None else numbers_
+            column[own] = np.maximum(column[own], numbers_) if most else numbers_
+        return column
+
+    statuses = np.full(size, int(CellStatus.SAFE), np.int64)
+    for table, own in zip(tables, places, strict=True):
+        stronger = unsafe_of(table.statuses) | ~unsafe_of(statuses[own])
+        statuses[own] = np.where(stronger, table.statuses, statuses[own])
+    return (
+        OfficeTable(
+            tables[0].value,
+            (),
+            (),
+            gathered("values", False),
+            statuses,
+            lower=gathered("lower", True),
+            upper=gathered("upper", True),
+            costs=gathered("costs", True) if any(table.costs is not None for table in tables) else None,
+            given=make_relations(unique.values(), [f"relation {place}" for place in range(len(unique))]),
+        ),
+        places,
+    )
+
+
+def _identity(table: OfficeTable, cell: int) -> frozenset[tuple[str, str]]:
+    pairs = zip(table.trees, table.keys[cell], strict=True)
+    return frozenset((tree.name.lower(), code[0]) for tree, code in pairs if code != tree.root)

@@ -1,0 +1,111 @@
+"""Keys of records: the same on frames, DuckDB and Spark, added as 64-bit whole numbers, the same in every table."""
+
+import itertools
+
+import narwhals as nw
+import numpy as np
+import pandas
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+
+COLUMNS = ("sex", "area", "age", "job")
+SECRET = "stays in the house"
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng, many = np.random.default_rng(8), 400
+    return pandas.DataFrame(
+        {
+            "id": [f"récord {place}" for place in range(many)],
+            "sex": rng.choice(["m", "w"], many),
+            "area": rng.choice(["a", "b", "c", "ü"], many),
+            "age": rng.choice(["1", "2", "3"], many),
+            "job": rng.choice(["x", "y", ""], many, p=[0.5, 0.4, 0.1]),
+            "income": rng.integers(0, 90, many),
+            "own_key": rng.integers(0, 2**64, many, np.uint64).astype(str),
+            "decimal_key": [f"0.{number:09d}" for number in rng.integers(0, 10**9, many)],
+        }
+    ).assign(job=lambda frame: frame["job"].replace("", "none"))
+
+
+def columns_of(frame):
+    return {name: frame[name].to_list() for name in nw.from_native(frame, eager_only=True).columns}
+
+
+def rows_of(frame, names):
+    whole = columns_of(frame)
+    return {
+        tuple(codes): (count, key)
+        for *codes, count, key in zip(*(whole[name] for name in names), whole["count"], whole["key"], strict=True)
+    }
+
+
+KEYS = {
+    "secret": {"record": "id", "secret": SECRET},
+    "own": {"record": "own_key"},
+    "decimal": {"record": "decimal_key", "digits": 9},
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_frames_and_files_add_the_same_keys(people, kind, tmp_path):
+    names, keys = ["sex", "area", "job"], KEYS[kind]
+    by_frame = columns_of(sf.tabulate(people, names, **keys))
+    people.to_csv(tmp_path / "people.csv", index=False)
+    assert columns_of(sf.tabulate(tmp_path / "people.csv", names, **keys)) == by_frame
+    modulus = 10**9 if "digits" in keys else 2**64
+    assert all(0 <= int(key) < modulus for key in by_frame["key"])
+    if kind == "own":
+        assert int(by_frame["key"][0]) == sum(int(key) for key in people["own_key"]) % 2**64
+
+
+def test_spark_adds_the_same_keys_and_sums(people, tmp_path, spark):
+    rows = [tuple(row) for row in people.astype(object).itertuples(index=False)]
+    frame = spark.createDataFrame(rows, list(people.columns)).cache()
+    for keys in KEYS.values():
+        by_frame = columns_of(sf.tabulate(people, ["sex", "area"], **keys))
+        assert columns_of(sf.tabulate(frame, ["sex", "area"], **keys)) == by_frame
+    people.to_csv(tmp_path / "people.csv", index=False)
+    arguments = {"dimensions": ["sex", "age"], "value": "income", "top": 2, "record": "id", "secret": SECRET}
+    by_duckdb = columns_of(sf.tabulate(tmp_path / "people.csv", **arguments))
+    assert columns_of(sf.tabulate(frame, **arguments)) == by_duckdb
+
+
+def test_the_same_records_have_the_same_noise_in_ten_tables(people):
+    """Men are the same records in every table that has the column, whatever it is crossed with."""
+    choices = [chosen for size in (1, 2, 3) for chosen in itertools.combinations(COLUMNS, size)][:10]
+    assert len(choices) == 10
+    seen: dict[frozenset, set] = {}
+    for chosen in choices:
+        table = sf.tabulate(people, list(chosen), record="id", secret=SECRET)
+        done = sf.protect(
+            table,
+            value="count",
+            dimensions={name: {"column": name} for name in chosen},
+            method={"name": "cell-key", "key": "key", "D": 3, "V": 2},
+        ).data
+        for row in done.to_dict("records"):
+            cell = frozenset((name, row[name]) for name in chosen if row[name] != "Total")
+            seen.setdefault(cell, set()).add((row["key"], row["count_published"]))
+    assert all(len(answers) == 1 for answers in seen.values())
+    assert len(seen) > 60
+
+
+def test_the_order_of_records_does_not_matter_and_another_secret_does(people):
+    mixed = people.sample(frac=1, random_state=3)
+    one, two = (sf.tabulate(frame, ["sex"], record="id", secret=SECRET)["key"].tolist() for frame in (people, mixed))
+    assert one == two
+    assert one != sf.tabulate(people, ["sex"], record="id", secret="another")["key"].tolist()
+
+
+def test_a_record_without_a_name_is_refused(people, tmp_path):
+    broken = people.assign(id=["", *people["id"][1:]])
+    broken.to_csv(tmp_path / "broken.csv", index=False)
+    for data in (broken, tmp_path / "broken.csv"):
+        with pytest.raises(DataError, match="without a name"):
+            sf.tabulate(data, ["sex"], record="id", secret=SECRET)
+    with pytest.raises(DataError, match="without a key"):
+        sf.tabulate(people.assign(own_key="x"), ["sex"], record="own_key")

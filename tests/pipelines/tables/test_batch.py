@@ -1,0 +1,205 @@
+"""Batch files: every command runs; what is not supported, or wrong, is said with its line."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from sfumato.errors import DataError, PlanError, SfumatoError
+from sfumato.pipelines.tables.batch.run import run_batch
+from sfumato.tables.cell_key.ptable import make_ptable
+from sfumato.tables.cell_key.ptable_file import ptable_text
+from sfumato.tables.formats.solver_file import read_jj
+from sfumato.tables.plan.perturbation import CellKey
+
+REGIONS = {"N": ["n1", "n2"], "S": ["s1", "s2", "s3"]}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(3)
+    regions = [code for codes in REGIONS.values() for code in codes]
+    lines = []
+    for place in range(120):
+        size, region = int(rng.integers(1, 5)), regions[int(rng.integers(0, 5))]
+        value, key = round(float(rng.pareto(1.2) * 50), 2), int(rng.integers(0, 10**8))
+        lines.append(f"{size:>2}{region:>3}{value:>10.2f}{int(rng.integers(1, 3)):>2}{int(place % 7 == 0)}0.{key:08d}")
+    (tmp_path / "micro.asc").write_text("\n".join(lines) + "\n")
+    (tmp_path / "micro.rda").write_text(
+        'Size 1 2 99\n  <RECODEABLE>\n  <TOTCODE> "Total"\n'
+        'Region 3 3 99\n  <RECODEABLE>\n  <TOTCODE> "Total"\n  <HIERARCHICAL>\n'
+        '  <HIERCODELIST> "region.hrc"\n  <HIERLEADSTRING> "@"\n  <CODELIST> "region.cdl"\n'
+        "Var2 6 10 9999999999\n  <NUMERIC>\n  <DECIMALS> 2\n"
+        'Wgt 16 2 99\n  <WEIGHT>\nAsk 18 1\n  <REQUEST> "1" "2"\n'
+        'Key 19 10\n  <RECORDKEY>\n  <DECIMALS> 8\n  <PFILE> "ptable.txt"\n'
+    )
+    (tmp_path / "region.hrc").write_text("N\n@n1\n@n2\nS\n@s1\n@s2\n@s3\n")
+    (tmp_path / "region.cdl").write_text("N,North\nS,South\n")
+    (tmp_path / "size.grc").write_text("small: 1,2\nlarge: 3-\n")
+    (tmp_path / "known.hst").write_text("Total;N;p\n1;n1;u\n1;n1;pl;5;5\n2;n2;c;3\n")
+    (tmp_path / "ptable.txt").write_text(ptable_text(make_ptable(CellKey(deviation=2, variance=1.0))))
+    return tmp_path
+
+
+EVERY = """// a batch file with every command
+<COMMENT> nothing
+<LOGBOOK> "log.txt"
+<VERSIONINFO> "version.txt"
+<OPENMICRODATA> "micro.asc"
+<OPENMETADATA> "micro.rda"
+<SPECIFYTABLE> "Size""Region"|"Var2"||
+<SAFETYRULE> P(20,1)|FREQ(3,30)|REQ(50,80,1,10)|ZERO(10)|MIS(1)|WGT(0)|MAN(15)
+<SPECIFYTABLE> "Size""Region"|<freq>||"-2"
+<SAFETYRULE> FREQ(3,30)
+<SPECIFYTABLE> "Size""Region"|"Var2"||"-1"
+<SAFETYRULE> NK(2,85)
+<READMICRODATA>
+<RECODE> 3, Size, "size.grc"
+<RECODE> 2, Region, 1
+<APRIORI> "known.hst", 1, ";", 0, 0
+<SOLVER> FREE
+<SUPPRESS> OPT(1,1)
+<WRITETABLE> (1, 1, QU-, "one.csv")
+<WRITETABLE> (1, 2, AS+, "two.csv")
+<WRITETABLE> (1, 3, AS+FL+SE+, "three.txt")
+<WRITETABLE> (1, 4, HL+, "four.sbs")
+<WRITETABLE> (1, 5, AR+HI+, "five.txt")
+<WRITETABLE> (1, 6, TR+, "six.jj")
+<SUPPRESS> RND(1, 10, 2, 1)
+<WRITETABLE> (1, 3, FL+, "rounded.txt")
+<SUPPRESS> CTA(1)
+<WRITETABLE> (1, 3, FL+AS+, "adjusted.txt")
+<SUPPRESS> CKM(2)
+<WRITETABLE> (2, 7, AO+AD+AC+, "noisy.txt")
+<SUPPRESS> GH(3)
+<WRITETABLE> (3, 3, AS+, "hypercube.txt")
+<SUPPRESS> NET(3)
+<CLEAR>
+<OPENMICRODATA> "micro.asc"
+<OPENMETADATA> "micro.rda"
+<SPECIFYTABLE> "Size""Region"|"Var2"||
+<SAFETYRULE> P(20,1)
+<SPECIFYTABLE> "Region"|"Var2"||
+<SAFETYRULE> P(20,1)
+<READMICRODATA>
+<SUPPRESS> MOD(0, 1)
+<WRITETABLE> (1, 3, AS+, "linked1.txt")
+<WRITETABLE> (2, 3, AS+, "linked2.txt")
+<CLEAR>
+<OPENTABLEDATA> "five.tab"
+<OPENMETADATA> "five.rda"
+<SPECIFYTABLE> "Size""Region"|"Var2"|"Var2"|"Var2"
+<SAFETYRULE> MAN(20)
+<READTABLE> 1T
+<APRIORY> "none.hst", 1, ",", 1, 1
+<SUPPRESS> MOD(1)
+<WRITETABLE> (1, 3, AS+FL+, "table.txt")
+<GOINTERACTIVE>
+<SUPPRESS> OPT(99)
+"""
+
+
+def rows_of(path, delimiter=","):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.reader(file, delimiter=delimiter))
+
+
+def test_a_batch_file_with_every_command(folder, sfumato):
+    (folder / "five.tab").write_text("1;n1;5;1;3\n2;n1;7;4;1\n1;s1;9;5;1\n2;s1;4;3;1\n")
+    (folder / "five.rda").write_text(
+        '<SEPARATOR> ";"\nSize\n<RECODEABLE>\n<TOTCODE> "Total"\nRegion\n<RECODEABLE>\n<TOTCODE> "Total"\n'
+        '<HIERCODELIST> "region.hrc"\n<HIERLEADSTRING> "@"\n<HIERARCHICAL>\nVar2\n<NUMERIC>\nF\n<FREQUENCY>\n'
+        "S\n<STATUS>\n"
+    )
+    (folder / "none.hst").write_text("1,nowhere,s\n")
+    (folder / "all.arb").write_text(EVERY)
+    ran = sfumato("protect", "--arb", folder / "all.arb", "--out", folder / "out")
+    assert ran.code == 0, ran.err
+    out = folder / "out"
+    codes = rows_of(out / "three.txt")
+    assert codes[0] == ["Size", "Region", "Var2", "Status"]
+    statuses = {tuple(row[:2]): int(row[3]) for row in codes[1:]}
+    assert statuses["1", "n1"] == 9 and statuses["Total", "N"] == 10
+    assert 11 in statuses.values()
+    assert all((row[2] == "x") == (3 <= int(row[3]) <= 9 or int(row[3]) in (11, 12)) for row in codes[1:])
+    flags = {row[-1] for row in rows_of(out / "four.sbs", ";")}
+    assert flags <= set("ABCDV") and {"D", "V"} <= flags
+    assert len(read_jj(out / "six.jj")) == len(statuses)
+    assert all(float(row[2]) % 10 == 0 for row in rows_of(out / "rounded.txt")[1:])
+    assert rows_of(out / "adjusted.txt")[0] == ["Size", "Region", "Var2_CTA", "Var2_Orig"]
+    for row in rows_of(out / "noisy.txt", ";"):
+        assert abs(int(row[2]) - int(row[3])) <= 2 and int(row[4]) == int(row[2]) - int(row[3])
+    assert {row[0] for row in rows_of(out / "hypercube.txt")} == {"Total", "small", "large"}
+    assert {row[1] for row in rows_of(out / "noisy.txt", ";")} == {"Total", "N", "S"}
+    first = {row[1]: row[2:] for row in rows_of(out / "linked1.txt") if row[0] == "Total"}
+    assert first == {row[0]: row[1:] for row in rows_of(out / "linked2.txt")}
+    totals = {tuple(row[:2]): row[2:] for row in rows_of(out / "table.txt")[1:]}
+    assert totals["Total", "Total"][0] in ("25", "x") and totals["1", "n1"] == ["x", "3"]
+    log = (out / "log.txt").read_text()
+    assert "passed over" in log and "OPT(99)" not in log
+    assert (out / "version.txt").read_text().startswith("Sfumato ")
+    assert "Cells by status" in (out / "three.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("lines", "where"),
+    [
+        ("<COVER>", "line 1, column 1: <COVER> is refused"),
+        ("<NONSENSE>", "line 1, column 1: <NONSENSE> is not supported"),
+        ("hello", "line 1, column 1: there is no command"),
+        ('<OPENMICRODATA> "nothing.asc"', r"line 1 \(<OPENMICRODATA>\): the file nothing.asc is not there"),
+        ("<SUPPRESS> MOD(1)", r"line 1 \(<SUPPRESS>\): there is no table 1"),
+        ('<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SPECIFYTABLE> "Size"', "line 3, column"),
+        ('<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SAFETYRULE> P(3)', "line 3"),
+        ('<OPENMETADATA> "micro.rda"', "line 1.*no data are open"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(folder, lines, where):
+    (folder / "bad.arb").write_text(lines + "\n")
+    with pytest.raises(SfumatoError, match=where) as caught:
+        run_batch(folder / "bad.arb", folder / "out")
+    assert caught.value.do
+
+
+START = """<OPENMICRODATA> "micro.asc"
+<OPENMETADATA> "micro.rda"
+<SPECIFYTABLE> "Size""Region"|"Var2"||
+<SAFETYRULE> P(20,1)
+<READMICRODATA>
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "kind"), [("CTA(1)", 4), ("CTA(1)", 5), ("RND(1,10)", 6), ("MOD(1)", 7), ("CKM(1)", 5), ("CKM(1)", 4)]
+)
+def test_outputs_that_do_not_go_with_the_method_are_refused(folder, before, kind):
+    text = START + f'<SUPPRESS> {before}\n<WRITETABLE> (1, {kind}, AS+, "x.txt")\n'
+    (folder / "bad.arb").write_text(text)
+    with pytest.raises(PlanError, match=r"line 7 .*does not go with"):
+        run_batch(folder / "bad.arb", folder / "out")
+
+
+def test_missing_totals_are_said_with_their_line(folder):
+    (folder / "t.tab").write_text("1;n1;5\n1;N;5\n")
+    (folder / "t.rda").write_text(
+        '<SEPARATOR> ";"\nSize\n<RECODEABLE>\nRegion\n<RECODEABLE>\n<HIERCODELIST> "region.hrc"\nVar2\n<NUMERIC>\n'
+    )
+    text = '<OPENTABLEDATA> "t.tab"\n<OPENMETADATA> "t.rda"\n<SPECIFYTABLE> "Size""Region"|"Var2"||\n<READTABLE> {}\n'
+    (folder / "bad.arb").write_text(text.format("0"))
+    with pytest.raises(DataError, match=r"t\.tab, line 1, column 1: the parent of row 1.*is missing") as caught:
+        run_batch(folder / "bad.arb", folder / "out")
+    assert "<READTABLE> 1" in caught.value.do
+    (folder / "good.arb").write_text(text.format("1") + '<WRITETABLE> (1, 3, QU-, "t.txt")\n')
+    run_batch(folder / "good.arb", folder / "out")
+    assert ["Total", "Total", "5"] in rows_of(folder / "out" / "t.txt")
+
+
+def test_bad_records_are_said_with_line_and_column(folder):
+    (folder / "good.arb").write_text(START)
+    whole = (folder / "micro.asc").read_text().splitlines()
+    (folder / "micro.asc").write_text("\n".join([*whole[:3], whole[3][:4], *whole[4:]]) + "\n")
+    with pytest.raises(DataError, match=r"micro\.asc, line 4, column 5: the line ends before Region"):
+        run_batch(folder / "good.arb", folder / "out")
+    (folder / "micro.asc").write_text("\n".join([*whole[:3], whole[3].replace(whole[3][3:5], "zz", 1)]) + "\n")
+    with pytest.raises(DataError, match="codes that"):
+        run_batch(folder / "good.arb", folder / "out")

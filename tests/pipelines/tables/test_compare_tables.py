@@ -1,0 +1,98 @@
+"""One table in every way: figures of each, a page, and coarser tables that cost less."""
+
+import json
+
+import pytest
+
+import sfumato as sf
+from sfumato.errors import PlanError
+from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.deadline import within
+from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.redesign.proposals import redesign
+
+INNER = {
+    ("a", "1"): 40, ("a", "2"): 31, ("a", "3"): 2, ("a", "4"): 1,
+    ("b", "1"): 25, ("b", "2"): 18, ("b", "3"): 1, ("b", "4"): 2,
+    ("c", "1"): 33, ("c", "2"): 12, ("c", "3"): 2, ("c", "4"): 2,
+}  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = ["area,size,n"]
+    for area in ("Total", "a", "b", "c"):
+        for size in ("Total", "1", "2", "3", "4"):
+            value = sum(n for (x, y), n in INNER.items() if area in ("Total", x) and size in ("Total", y))
+            rows.append(f"{area},{size},{value}")
+    (tmp_path / "cells.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "plan.yaml").write_text(
+        "version: 1\ntable: {source: cells.csv, value: n}\n"
+        "dimensions: {area: {column: area}, size: {column: size}}\nprimary: [{rule: frequency, min: 3}]\n"
+    )
+    return tmp_path
+
+
+def test_every_way_is_compared(folder, sfumato):
+    ran = sfumato("compare-tables", folder / "plan.yaml", "--out", folder / "out", "--redesign", 5, "--json")
+    assert ran.code == 0, ran.err
+    report = json.loads(ran.out)
+    assert report == json.loads((folder / "out" / "compare.json").read_text())
+    runs = {run["method"]: run for run in report["runs"]}
+    assert len(runs) == len(METHODS)
+    assert not [run["error"] for run in runs.values() if run["error"]]
+    assert runs["optimal"]["masked"] > 6 and runs["optimal"]["holds"]
+    assert runs["controlled rounding to 3"]["broken"] == 0 and runs["controlled rounding to 3"]["masked"] == 0
+    assert runs["deterministic rounding to 3"]["unsafe_too_narrow"] > 0
+    assert not runs["deterministic rounding to 3"]["holds"]
+    assert runs["adjustment"]["broken"] == 0 and runs["adjustment"]["changed"] > 0
+    assert report["unsafe"] == 6
+    assert any(line.startswith("merge size 3 and 4: ") for line in report["redesign"])
+    page = (folder / "out" / "compare.html").read_text()
+    assert "Ways to protect a table" in page and "merge size 3 and 4" in page
+
+
+def test_text_and_choice_of_methods(folder, sfumato):
+    ran = sfumato("compare-tables", folder / "plan.yaml", "--methods", "fast,controlled", "--redesign", 0, "--quiet")
+    assert "controlled rounding to 3" in ran.out and "random" not in ran.out
+    assert "keep what the rules ask for" in ran.out
+    with pytest.raises(PlanError, match="not compared"):
+        compare_tables(folder / "plan.yaml", methods=("nothing",))
+
+
+def test_a_merged_table_is_the_one_that_protect_gets(folder):
+    plan = read_table_plan(folder / "plan.yaml")
+    from sfumato.tables.build.build import read_source
+
+    found = redesign(plan, read_source(plan), within(20))
+    best = next(one for one in found.proposals if one.change.label == "merge size 3 and 4")
+    merged = {
+        (x, "3+4" if y in "34" else y): n + (INNER[x, "4"] if y == "3" else 0)
+        for (x, y), n in INNER.items()
+        if y != "4"
+    }
+    cells = {"area": [], "size": [], "n": []}
+    for area in ("Total", "a", "b", "c"):
+        for size in ("Total", "1", "2", "3+4"):
+            cells["area"].append(area)
+            cells["size"].append(size)
+            whole = sum(n for (x, y), n in merged.items() if area in ("Total", x) and size in ("Total", y))
+            cells["n"].append(str(whole))
+    by_hand = sf.protect(
+        __import__("pandas").DataFrame(cells),
+        value="n",
+        dimensions={"area": {"column": "area"}, "size": {"column": "size"}},
+        primary=[{"rule": "frequency", "min": 3}],
+        method={"name": "fast"},
+    )
+    assert by_hand.report["masked"] == best.masked < found.masked
+    assert best.cells == len(Columns({"n": tuple(cells["n"])}))
+
+
+def test_no_time_no_proposals(folder):
+    plan = read_table_plan(folder / "plan.yaml")
+    from sfumato.tables.build.build import read_source
+
+    found = redesign(plan, read_source(plan), within(0.8))
+    assert found.tried <= found.possible

@@ -1,0 +1,193 @@
+"""Bad files: truncated, of wrong lengths, with unknown codes, without totals: each with line, column and what to do."""
+
+import numpy as np
+import pytest
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.formats.apriori_file import apply_apriori
+from sfumato.tables.formats.cells_file import read_cells
+from sfumato.tables.formats.hrc import parse_hrc
+from sfumato.tables.formats.labels_file import read_labels
+from sfumato.tables.formats.metadata import parse_metadata
+from sfumato.tables.formats.office_table import plain_table
+from sfumato.tables.formats.px import parse_px
+from sfumato.tables.formats.recoding_file import read_recoding
+from sfumato.tables.formats.records_file import read_records
+from sfumato.tables.formats.sdmx import read_sdmx
+from sfumato.tables.formats.solver_file import parse_jj
+
+JJ = "0\n3\n0 5 5 s 0 9 0 0 0\n1 2 2 u 0 9 1 1 0\n2 3 3 z 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"
+PX = 'STUB="a";\nHEADING="b";\nVALUES("a")="T","x";\nVALUES("b")="T","y";\nDATA=\n5 5\n5 5;\n'
+RDA = ['<SEPARATOR> ";"', "a", "<RECODEABLE>", '<TOTCODE> "T"', "v", "<NUMERIC>", "s", "<STATUS>"]
+TREE = Tree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (JJ.replace("0\n3", "1\n3", 1), "line 1, column 1: the first line is not 0"),
+        ("\n".join(JJ.splitlines()[:4]), "line 5, column 1: the file ends before cell"),
+        ("\n".join(JJ.splitlines()[:6]), "line 7, column 1: the file ends before relation 1 of 1"),
+        (JJ.replace("1 2 2 u 0 9 1 1 0", "1 2 2 u 0 9 1 1"), "line 4, column 1: a cell has 9 fields, this line has 8"),
+        (JJ.replace(" u ", " q "), "line 4, column 7: the status is none"),
+        (JJ.replace("1 2 2", "1 two 2"), "line 4, column 3: a number is expected"),
+        (JJ.replace("2 (1)", "7 (1)"), "line 7, column .*there is no cell 7"),
+        (JJ.replace("0 3 :", "0 4 :"), "line 7, column .*4 terms are announced, and 3 are there"),
+        (JJ.replace("\n1\n0 3", "\nx\n0 3"), "line 6, column 1: the number of relations is expected"),
+    ],
+)
+def test_solver_files(text, where):
+    with pytest.raises(DataError, match=where) as caught:
+        parse_jj(text.splitlines(), "t.jj")
+    assert caught.value.do
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (PX.split("DATA=", maxsplit=1)[0], "the file ends before DATA="),
+        (PX.rstrip().rstrip(";"), "line 7, column 1: the file ends before the semicolon"),
+        (PX.replace("5 5;", "5;"), "4 data are expected, and 3 are there"),
+        (PX.replace("5 5;", "5 5 5;"), "4 data are expected, and 5 are there"),
+        (PX.replace("5 5;", "5 five;"), "line 5, column 1: datum 4 is no number"),
+        (PX.replace("STUB", "?"), "line 1, column 1: this is no keyword"),
+        (PX.replace('VALUES("b")', 'VALUES("c")'), "VALUES of b are missing"),
+    ],
+)
+def test_px(text, where):
+    with pytest.raises(DataError, match=where) as caught:
+        parse_px(text, "t.px")
+    assert caught.value.do
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("", "line 1, column 1: there is no cell"),
+        ("T;5;1\nx;5\n", "line 2, column 3: a cell has 3 fields, this line has 2"),
+        ("T;5;1\nx;five;1\n", "line 2, column 3: v is expected"),
+        ("T;5;1\nx;5;99\n", "line 2, column 5: this is no status"),
+    ],
+)
+def test_cells(text, where, tmp_path):
+    (tmp_path / "t.tab").write_text(text)
+    with pytest.raises(DataError, match=where) as caught:
+        read_cells(tmp_path / "t.tab", parse_metadata(RDA))
+    assert caught.value.do
+
+
+def test_cells_with_an_unknown_code_or_without_totals(tmp_path):
+    lines = [*RDA[:4], '<HIERCODELIST> "a.hrc"', *RDA[4:]]
+    (tmp_path / "a.hrc").write_text("x\ny\n")
+    (tmp_path / "t.tab").write_text("T;5;1\nz;5;1\n")
+    with pytest.raises(DataError, match="line 2, column 1: the hierarchy of a does not have this code"):
+        read_cells(tmp_path / "t.tab", parse_metadata(lines))
+    (tmp_path / "t.tab").write_text("x;5;1\n")
+    with pytest.raises(DataError, match="parent of row 1") as caught:
+        read_cells(tmp_path / "t.tab", parse_metadata(lines)).relations()
+    assert "totals" in caught.value.do
+
+
+@pytest.mark.parametrize(
+    ("lines", "where"),
+    [
+        (["<RECODEABLE>"], "line 1, column 1: <RECODEABLE> stands before any variable"),
+        (["a", " <WHATEVER>"], "line 2, column 2: <WHATEVER> is unknown"),
+        (["a", "<DECIMALS>"], "line 2, column 1: nothing stands behind"),
+        (['<SEPARATOR> ";;"'], "line 1, column 1: the separator is not one sign"),
+        ([], "line 1, column 1: no variable is described"),
+    ],
+)
+def test_metadata(lines, where):
+    with pytest.raises(DataError, match=where):
+        parse_metadata(lines, "t.rda")
+
+
+def test_records(tmp_path):
+    (tmp_path / "t.asc").write_text("x;1;s\nx;1\n")
+    with pytest.raises(DataError, match="line 2, column 1: a record has 3 fields, this line has 2"):
+        read_records(tmp_path / "t.asc", parse_metadata(RDA))
+    (tmp_path / "t.asc").write_text("")
+    with pytest.raises(DataError, match="there is no record"):
+        read_records(tmp_path / "t.asc", parse_metadata(RDA))
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("DATAFLOW,a,OBS_VALUE\n", "there is no observation"),
+        ("DATAFLOW,b,OBS_VALUE\nx,T,1\n", "line 1, column 1: column a is missing"),
+        ("DATAFLOW,a,OBS_VALUE\nx,q,1\n", "line 2, column 2: the hierarchy of a does not have this code"),
+        ("DATAFLOW,a,OBS_VALUE\nx,T,one\n", "line 2, column 3: OBS_VALUE is expected"),
+        ("DATAFLOW,a,OBS_VALUE,CONF_STATUS\nx,T,1,!\n", "line 2, column 4: this is no flag"),
+    ],
+)
+def test_sdmx(text, where, tmp_path):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(DataError, match=where):
+        read_sdmx(tmp_path / "t.csv", (TREE,))
+
+
+@pytest.mark.parametrize(
+    ("lines", "where"),
+    [
+        (["A", "@@b"], "line 2, column 3: the code lies too deep"),
+        (["A", "@"], "line 2, column 2: there is no code"),
+        (["A", "@b", "@b"], "line 3, column 2: the code stands twice"),
+        ([], "there is no code"),
+    ],
+)
+def test_hierarchies(lines, where):
+    with pytest.raises(DataError, match=where):
+        parse_hrc(lines, "t.hrc", "a", "T")
+
+
+@pytest.mark.parametrize(
+    ("line", "where"),
+    [
+        ("x", "line 1, column 2: the line ends before its action"),
+        ("q,u", "line 1, column 1: a has no such code"),
+        ("x,ab,1,2", "line 1, column 3: bounds a priori are not supported"),
+        ("x,hm", "line 1, column 3: the action is unknown"),
+        ("x,pl,1,2", "line 1, column 3: protection levels are for unsafe cells"),
+        ("x,c", "line 1, column 4: an amount is missing"),
+        ("x,c,-1", "line 1, column 5: the amount is negative"),
+        ("y,p", "line 1, column 3: p is not allowed for status 9"),
+    ],
+)
+def test_apriori(line, where, tmp_path):
+    table = plain_table("v", (TREE,), ((("T",),), (("x",),), (("y",),)), np.array([3.0, 1.0, 2.0]))
+    table.statuses[2] = 9
+    (tmp_path / "t.hst").write_text(line + "\n")
+    with pytest.raises(DataError, match=where) as caught:
+        apply_apriori(tmp_path / "t.hst", table)
+    assert caught.value.do
+    assert len(apply_apriori(tmp_path / "t.hst", table, ignore_errors=True).passed_over) == 1
+
+
+def test_costs_of_zero_are_one_and_cases_do_not_matter(tmp_path):
+    table = plain_table("v", (TREE,), ((("T",),), (("x",),), (("y",),)), np.array([3.0, 1.0, 2.0]))
+    (tmp_path / "t.hst").write_text("x;W;0\ny;U\ny;PL;1;2\n")
+    done = apply_apriori(tmp_path / "t.hst", table, ";").table
+    assert done.costs[1] == 1 and done.statuses.tolist() == [1, 1, 9]
+    assert (done.lower[2], done.upper[2]) == (1, 2)
+
+
+def test_labels_and_recodings(tmp_path):
+    (tmp_path / "t.cdl").write_text("1,one\n2\n")
+    with pytest.raises(DataError, match="line 2, column 2: the label is missing"):
+        read_labels(tmp_path / "t.cdl")
+    (tmp_path / "t.cdl").write_text("9,nine\n")
+    with pytest.raises(DataError, match="line 1, column 1: the code is unknown"):
+        read_labels(tmp_path / "t.cdl", {"1"})
+    for text, where in {
+        "A 1\n": "line 1, column 1: there is no colon",
+        "A: 1,7\n": "line 1, column 6: the code is unknown",
+        "A: 1\nB: 1\n": "line 2, column 1: a code is recoded twice",
+        "<TREERECODE>\n7\n": "line 2, column 1: the code is unknown",
+        "": "there is nothing to recode",
+    }.items():
+        (tmp_path / "t.grc").write_text(text)
+        with pytest.raises(DataError, match=where):
+            read_recoding(tmp_path / "t.grc", ["1", "2"])

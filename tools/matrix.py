@@ -1,0 +1,75 @@
+"""The quick tests on every Python that is here, with the oldest and the newest dependencies: `make matrix`.
+
+The oldest are the lower ends of the ranges in pyproject.toml. Each combination has an environment of its own in
+.matrix/, which is kept; what is not installed on this machine, or cannot be, is said and left out.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+EXTRAS = ("frames", "tables", "graph")
+TESTING = ("pytest", "pytest-timeout", "hypothesis", "pyyaml")
+TESTS = (
+    *("tests/microdata/plan", "tests/microdata/counts", "tests/microdata/losses", "tests/microdata/models"),
+    *("tests/hierarchies", "tests/shapes", "tests/tables/plan", "tests/tables/build", "tests/test_delimited.py"),
+)
+
+
+def interpreter(version: str) -> str | None:
+    """The interpreter of a version, where it is installed."""
+    homes = Path.home().glob(f".pyenv/versions/{version}*/bin/python")
+    return shutil.which(f"python{version}") or next(map(str, sorted(homes, reverse=True)), None)
+
+
+def lower_ends() -> list[str]:
+    """The dependencies of the package and of the extras that are tested, at the lower ends of their ranges."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *(line for extra in EXTRAS for line in extras[extra])]
+    return sorted({re.sub(r">=(\d+(?:\.\d+)*)", r"~=\1.0", line) if line.count(".") < 2 else line for line in lines})
+
+
+def environment(python: str, name: str, requirements: list[str]) -> Path:
+    """An environment with the package and its requirements; the one that is there is used again."""
+    folder = ROOT / ".matrix" / name
+    if not (folder / "ready").exists():
+        subprocess.run([python, "-m", "venv", "--clear", str(folder)], check=True)
+        pip = [str(folder / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--editable", f"{ROOT}[{','.join(EXTRAS)}]", *TESTING, *requirements], check=True)
+        (folder / "ready").touch()
+    return folder / "bin" / "python"
+
+
+def run(version: str, kind: str, requirements: list[str]) -> str:
+    """How one combination ends, in a word or two."""
+    python = interpreter(version)
+    if python is None:
+        return "not installed here"
+    try:
+        here = environment(python, f"{version}-{kind}", requirements)
+    except subprocess.CalledProcessError:
+        return "cannot be installed here"
+    command = [str(here), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
+    ended = subprocess.run([*command, *TESTS], cwd=ROOT, capture_output=True, text=True, check=False)
+    lines = ended.stdout.strip().splitlines() or [ended.stderr[-200:]]
+    return f"{'passed' if ended.returncode == 0 else 'FAILED'}: {lines[-1].strip('= ')}"
+
+
+def main(chosen: list[str]) -> int:
+    """Run all combinations, or those of the versions that are named; 1 when one fails."""
+    words = []
+    for version in chosen or VERSIONS:
+        for kind, requirements in (("newest", []), ("oldest", lower_ends())):
+            words.append(run(version, kind, requirements))
+            print(f"Python {version}, {kind} dependencies: {words[-1]}", flush=True)
+    return int(any(word.startswith("FAILED") for word in words))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
