@@ -31,7 +31,7 @@ class Multiples:
 def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
     """Where values lie between multiples of their bases.
 
-    >>> between_multiples(np.array([7.0, -1.0, 10.0]), np.full(3, 5.0)).rest.tolist()
+    >>> between_multiples(np.array([7.0, -1.0, 10.0]), np.full(3, 5.0)).rest.round(9).tolist()
     [0.4, 0.8, 0.0]
     """
     shares = values / bases
