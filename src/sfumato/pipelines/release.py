@@ -7,15 +7,14 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import may_name_persons
+from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
@@ -31,7 +30,6 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.policies.planning import judge_published, with_policy
 from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
@@ -48,6 +46,9 @@ from sfumato.pipelines.stages.fingerprints import check_fingerprints
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
 from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato.policies.judgment import PolicyVerdict
 
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
@@ -86,11 +87,28 @@ def anonymize(
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
-        resolved = with_policy(resolved, source).with_others(source.columns)
+        resolved = _with_policy(resolved, source).with_others(source.columns)
         release = _Run(resolved, source, tell).release(workspace)
         if release.published is source:
             stack.pop_all()
         return release
+
+
+def _with_policy(plan: Plan, source: Engine) -> Plan:
+    """The plan with what its policy chooses; few plans name one, and what judges it loads slowly."""
+    if plan.policy is None:
+        return plan
+    from sfumato.pipelines.policies.planning import with_policy
+
+    return with_policy(plan, source)
+
+
+def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
+    if plan.policy is None:
+        return None
+    from sfumato.pipelines.policies.planning import judge_published
+
+    return judge_published(plan, published)
 
 
 def _sourced(plan: Plan, data: Any) -> Plan:
@@ -115,7 +133,8 @@ class _Run:
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain | Auto) else None
+            late = way() == "numba" and isinstance(self.plan.method, FullDomain | Auto)
+            warm = beside.submit(warm_up) if late else None
             with self._stage("count"):
                 self.plan = with_limits(self.plan, self.source)
                 check_single(self.plan, self.source)
@@ -155,7 +174,7 @@ class _Run:
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
-            policy = judge_published(self.plan, published)
+            policy = _policy_verdict(self.plan, published)
             self.tell("measure", 0, 1)
             disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
             figures_of = measured()
@@ -225,6 +244,9 @@ class _Run:
     def _is_key_of_persons(self, name: str) -> bool:
         texts = self.source.first_texts(name)
         present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
+        from sfumato.hierarchies.suggest.profile import Profile
+        from sfumato.hierarchies.suggest.roles import may_name_persons
+
         return may_name_persons(Profile(name, present, sum(present.values())))
 
     def _report(
