@@ -1,7 +1,10 @@
 """The attacker: ranges, verdicts, certificates, and what he makes of false ranges."""
 
 import numpy as np
+import polars as pl
+import pytest
 
+import sfumato as sf
 from sfumato.tables.attack import audit as audits
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import Verdict
@@ -122,3 +125,22 @@ def test_few_cells_are_attacked_together_up_to_the_limit(monkeypatch):
         monkeypatch.setattr(audits, "FEW", limit)
         assert audit_publication(shown, promise(6, {})).passed
         assert sizes == programs
+
+
+@pytest.mark.parametrize(("part", "rounding"), [("6", 0.0), ("5", 1.0)], ids=["exact", "off by one"])
+def test_rounding_is_what_published_totals_show(part, rounding):
+    """Only relations without a mask show how far totals are off; what masks leave open is no rounding."""
+    frame = pl.DataFrame(
+        {
+            "district": ["Total", "North", "North", "North", "South", "South", "South"],
+            "quarter": ["Total", "Total", "a", "b", "Total", "c", "d"],
+            "n": ["19", "10", "4", part, "9", "*", "*"],
+        }
+    )
+    plan = {
+        "version": 1,
+        "table": {"value": "n", "tolerance": 1},
+        "dimensions": {"area": {"levels": ["district", "quarter"]}},
+        "primary": [{"rule": "range", "min": 1, "max": 3}],
+    }
+    assert sf.audit(frame, plan).rounding == rounding
