@@ -56,9 +56,10 @@ def _narrowed(matrix: Any, start: Bounds) -> Bounds:
     entries = matrix.tocoo()
     rows, cells, coefs = entries.row, entries.col, entries.data
     for _ in range(ROUNDS):
-        ends = np.sort(np.stack([coefs * low[cells], coefs * high[cells]]), axis=0)
-        least, most = (np.bincount(rows, end, matrix.shape[0])[rows] - end for end in ends)
-        left = np.sort(np.stack([-least / coefs, -most / coefs]), axis=0)
+        with np.errstate(invalid="ignore"):  # where nothing bounds a cell, its relations say nothing
+            ends = np.sort(np.stack([coefs * low[cells], coefs * high[cells]]), axis=0)
+            least, most = (np.bincount(rows, end, matrix.shape[0])[rows] - end for end in ends)
+            left = np.sort(np.stack([-least / coefs, -most / coefs]), axis=0)
         before = (low.copy(), high.copy())
         np.maximum.at(low, cells, np.nan_to_num(left[0], nan=-np.inf))
         np.minimum.at(high, cells, np.nan_to_num(left[1], nan=np.inf))

@@ -13,7 +13,6 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations,
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.parts import Part
-from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import derive, describe
 from sfumato.tables.deadline import within
 from sfumato.tables.perturbed.parts import perturbed_parts
@@ -21,6 +20,7 @@ from sfumato.tables.perturbed.reader_ranges import on_grid, reader_ranges
 from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.programs import linear_program
+from sfumato.tables.promises.resolution import step_in
 from sfumato.tables.published.parts import part_of
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.rounding.rounding import known_ranges as ranges_by_rounding
@@ -134,17 +134,17 @@ def _possible(part: Part, start: Bounds) -> Numbers:
 def _parts(columns: Columns, plan: TablePlan, published: Numbers) -> list[Part]:
     """The tables of a file without true values."""
     if plan.table.cells is not None:
-        return [_part(np.arange(len(columns)), published, relations_of(plan, columns), cell_names(columns))]
+        return [_part(plan, np.arange(len(columns)), published, relations_of(plan, columns), cell_names(columns))]
     trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
     parts = []
     for group, rows in grouped(plan, columns):
         own = tuple(keys[row] for row in rows)
         names = tuple(describe(trees, key) for key in own)
-        part = _part(rows, published[rows], derive(trees, own), names)
+        part = _part(plan, rows, published[rows], derive(trees, own), names)
         parts.append(replace(part, trees=trees, keys=own, group=group))
     return parts
 
 
-def _part(rows: Places, published: Numbers, relations: Relations, names: tuple[str, ...]) -> Part:
+def _part(plan: TablePlan, rows: Places, published: Numbers, relations: Relations, names: tuple[str, ...]) -> Part:
     table = make_table(published, relations, names=names)
-    return Part(rows, table, table.bounds, knowledge=Knowledge(step=step_of(published)))
+    return Part(rows, table, table.bounds, knowledge=Knowledge(step=step_in(plan.table, published)))
