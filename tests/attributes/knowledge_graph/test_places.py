@@ -30,7 +30,6 @@ SHAPES = {
     "a node in a node": {":part": {":last": "Huber"}},
     "two nodes in a circle": {"@id": ":n", ":other": {"@id": ":m", ":last": "Huber", ":other": {"@id": ":n"}}},
     "a node that names its owner": {"@id": ":n", ":last": "Huber", ":of": {"@id": ":one"}},
-    "a node in a named graph": {"@id": ":n", "@graph": [{"@id": ":n", ":last": "Huber"}]},
     "a value in a language": {"@value": "Huber", "@language": "de"},
 }
 
@@ -54,6 +53,29 @@ def test_what_hangs_on_a_masked_attribute_goes_with_it(shape, pass_through):
     assert "*****" in text
     assert "Huber" not in text
     assert "Anna" not in text
+
+
+LAST = {"@id": ":z", ":last": "Huber"}
+GRAPHS = {
+    "a graph": document(patient({"@graph": [LAST]})),
+    "a graph with a name": document(patient({"@id": ":n", "@graph": [{"@id": ":n", ":last": "Huber"}]})),
+    "a graph in a node": document(patient({":part": {"@graph": [LAST]}})),
+    "a graph in a list": document(patient({"@list": [{"@graph": [LAST]}]})),
+    "a graph by another word": document(patient({"g": [LAST]}), g="@graph"),
+    "a term whose values are graphs": document(patient("x", n=LAST), n={"@id": BASE + "name", "@container": "@graph"}),
+    "a context inside": document(patient({"@context": {"g": "@graph"}, "g": [LAST]})),
+    "a graph beside": document(patient({"@id": ":g"}), {"@id": ":g", "@graph": [LAST]}),
+    "a list of documents": [document(patient("x")), document(patient({"@graph": [LAST]}))],
+}
+
+
+@pytest.mark.parametrize("pass_through", [False, True])
+@pytest.mark.parametrize("form", GRAPHS)
+def test_a_graph_in_the_place_of_a_value_is_refused(form, pass_through):
+    """Its nodes stayed where passing through was asked for: no statement says that they hang on the value."""
+    with pytest.raises(PlanError) as refusal:
+        sent(GRAPHS[form], pass_through)
+    assert refusal.value.code in ("plan.graph-as-value", "graph-as-value"), refusal.value.code
 
 
 def test_a_class_that_is_not_configured_is_refused_behind_a_masked_attribute():

@@ -17,6 +17,7 @@ from rdflib.plugins.shared.jsonld.context import Context
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.knowledge_graph.configurations import read_classes
 from sfumato.attributes.knowledge_graph.document_classes import DocumentClass, document_class
+from sfumato.attributes.knowledge_graph.graph_names import has_named_graphs
 from sfumato.attributes.knowledge_graph.names import SOYA, local_name
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
 from sfumato.attributes.knowledge_graph.place_guard import Places, Statement, check_places
@@ -44,10 +45,14 @@ def anonymize_document(
         InternalError: The answer would hold what no operation returned.
     """
     graph = parse_document(document, BASE, load)
+    named = has_named_graphs(with_contexts(document, load))
     order = dict(order_of(graph))
     declared = read_classes(configuration)
     classes = [document_class(declared, iri, request.buckets) for iri in declared.data_classes()]
     places = _places(graph, classes)
+    if named and not all(isinstance(value, Literal) for _, _, value in places.changed):
+        what = "the document names its graphs, and an attribute that is changed may mean one of them."
+        raise PlanError(what, "Write the nodes into one graph without a name.", "graph-as-value")
     hidden = _hanging_on(places)
     if not request.pass_through:
         _check_types(places, hidden, declared.attributes.keys())

@@ -92,14 +92,15 @@ def _by_probability(raw: Floats, published: Floats, chosen: Any, key: str) -> fl
 def _near_ranks(before: Floats, after: Floats) -> Floats:
     """For each column the share of rows whose value lies within a share of the ranks of its published one."""
     found = np.empty(before.shape[1])
+    reach = max(1, int(NEAR_RANKS * len(before)))
     for column in range(before.shape[1]):
-        values = np.sort(before[:, column])
-        reach = max(1, int(NEAR_RANKS * len(values)))
-        low = np.searchsorted(values, after[:, column], "left") - reach
-        high = np.searchsorted(values, after[:, column], "right") + reach
-        rank = np.searchsorted(values, before[:, column], "left")
-        upper = np.searchsorted(values, before[:, column], "right")
-        found[column] = float(((upper > low) & (rank < high)).mean())
+        values, rows, counts = np.unique(before[:, column], return_inverse=True, return_counts=True)
+        ends = np.append(0, np.cumsum(counts))  # each value has the ranks from its end here to the next
+        published, places = np.unique(after[:, column], return_inverse=True)
+        low = ends[np.searchsorted(values, published, "left")] - reach
+        high = ends[np.searchsorted(values, published, "right")] + reach
+        own, its = rows.reshape(-1), places.reshape(-1)
+        found[column] = float(((ends[own + 1] > low[its]) & (ends[own] < high[its])).mean())
     return found
 
 

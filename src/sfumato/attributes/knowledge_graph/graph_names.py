@@ -1,0 +1,49 @@
+"""Graphs inside a JSON-LD document: which are taken, and whether some have names.
+
+Statements of a graph that is the value of an attribute are no statements about that value: nothing would say that they
+hang on it, and they would stay when the value is masked. So such graphs are refused, however they are written.
+"""
+
+from typing import Any
+
+from sfumato.errors import PlanError
+
+GRAPH, CONTEXT, ID = "@graph", "@context", "@id"
+
+
+def has_named_graphs(document: Any) -> bool:
+    """Whether some of a document's graphs have names.
+
+    Raises:
+        PlanError: A graph stands where a value does, or a context gives graphs another word.
+    """
+    if isinstance(document, list):
+        return sum(map(has_named_graphs, document)) > 0  # all are looked at: one may be refused
+    if not isinstance(document, dict):
+        return False
+    for key, entry in document.items():
+        if (_mentions if key == CONTEXT else _holds)(entry) and key != GRAPH:
+            raise _refusal()
+    inside = has_named_graphs(document[GRAPH]) if GRAPH in document else False
+    return inside or (GRAPH in document and not document.keys() <= {CONTEXT, GRAPH})
+
+
+def _holds(value: Any) -> bool:
+    """Whether a value holds a graph."""
+    if isinstance(value, list):
+        return any(map(_holds, value))
+    if not isinstance(value, dict):
+        return False
+    return GRAPH in value or any((_mentions if key == CONTEXT else _holds)(entry) for key, entry in value.items())
+
+
+def _mentions(context: Any) -> bool:
+    """Whether a context says the word for graphs: as another name of it, or as what a term's values are."""
+    if isinstance(context, dict):
+        return any(map(_mentions, context.values()))
+    return any(map(_mentions, context)) if isinstance(context, list) else context == GRAPH
+
+
+def _refusal() -> PlanError:
+    what = "the document has a graph in the place of a value."
+    return PlanError(what, "Write its nodes into the value itself, or beside the other nodes.", "graph-as-value")
