@@ -1,5 +1,7 @@
 """A masked table in the files of offices: which of them may be handed out, and which are for the house."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from sfumato.errors import PlanError
@@ -64,7 +66,7 @@ def _written(done: Protected, kind: str) -> dict[str, bytes]:
         return {"table.xlsx": workbook(head, rows, masked_of(table.statuses).tolist())}
     if kind == "tab":
         return {name: text.encode() for name, text in written_cells(table, "table").items()}
-    texts = {
+    texts: dict[str, Callable[[], tuple[str, str]]] = {
         "px": lambda: ("table.px", px_text(table)),
         "sdmx": lambda: ("table-sdmx.csv", sdmx_text(_alike(table))),
         "pivot": lambda: ("table-pivot.csv", output_text(done, 2, {})),
