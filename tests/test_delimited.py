@@ -120,7 +120,7 @@ def test_a_release_of_a_file_with_decimal_commas_has_points(tmp_path: Path) -> N
     path = tmp_path / "rows.csv"
     path.write_text(COMMAS)
     with closing(anonymize(path, _plan())) as release:
-        assert release.data.read_text() == "town;bmi;code\nUlm;22.5;A,1\nBonn;-32.5;1.234,5\nUlm;22.5;7\n"
+        assert release.data.read_text() == "town;bmi;code\nUlm;22.5;A,1\nBonn;-32.5;1234.5\nUlm;22.5;7\n"
 
 
 def test_tables_and_risk_of_a_file_with_decimal_commas(tmp_path: Path) -> None:
@@ -169,3 +169,37 @@ def test_a_line_break_like_those_of_the_file_may_stand_in_a_name(tmp_path) -> No
     path = tmp_path / "rows.csv"
     path.write_bytes(b'"a\r\nb";c\r\n1;2\r\n')
     assert read_head(path, Dialect(header=True)).columns == ("a\r\nb", "c")
+
+
+@pytest.mark.parametrize("title", ["Members, as of 01.01.2024", "Members;;", "Members"])
+def test_a_title_above_the_header_is_said(title: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(f"{title}\nname;age;town\nAda;36;Ulm\nMax;41;Bonn\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 1 .* title"):
+        read_head(tmp_path / "rows.csv", Dialect())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name;pay;hours\nSmith, Ann;1.200,50;38,5\nBond, James;1.300,00;40,0\n",
+        "a\n1\n2\n",
+        "a;b\n1;2\n",
+        "a;;\n1;2;3\n",
+    ],
+)
+def test_a_header_is_no_title(text: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(text, encoding="utf-8")
+    assert read_head(tmp_path / "rows.csv", Dialect(header=True)).columns
+
+
+def test_the_decimal_mark_is_told_from_the_columns(tmp_path: Path) -> None:
+    rows = "".join(f"{place % 9};{place + 1}.234,50;{place % 40},5%\n" for place in range(60))
+    (tmp_path / "rows.csv").write_text("age;salary;rate\n" + rows, encoding="utf-8")
+    suggestion = suggest_for_file(tmp_path / "rows.csv")
+    assert suggestion.plan["data"]["decimal"] == ","
+    assert suggestion.plan["columns"]["salary"]["role"] == "sensitive"
+    assert suggestion.plan["columns"]["rate"]["type"] == "amount"
+    anonymize(tmp_path / "rows.csv", suggestion.plan)
+    mixed = "".join(f"{place},5;{place}.5\n" for place in range(60))
+    (tmp_path / "mixed.csv").write_text("x;y\n" + mixed, encoding="utf-8")
+    assert "decimal" not in suggest_for_file(tmp_path / "mixed.csv").plan["data"]

@@ -30,9 +30,13 @@ csv.field_size_limit(1 << 30)
 
 
 DecimalMark = Literal[".", ","]
-# A number whose decimal mark is a comma; the same for databases, which match whole texts.
-COMMA_NUMBER = r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?"
+# A number whose decimal mark is a comma, points between its thousands, perhaps with a currency before or a unit behind
+# it; the same for databases, which match whole texts.
+COMMA_NUMBER = (
+    r"([€$£] ?|[A-Z]{3} )?[+-]?([0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?|[0-9]+,[0-9]+([eE][+-]?[0-9]+)?)( ?[^0-9.,\s]{1,8})?"
+)
 _COMMA_NUMBER = re.compile(COMMA_NUMBER)
+_POINTS = str.maketrans({",": ".", ".": None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +102,12 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         record = first_record(stream, dialect.quote)
         if not record.strip():
             raise empty(path.name)
+        following = [] if dialect.header is False else _following(stream)
+        if is_title(record, following, dialect):
+            raise title_line(path.name)
         separator = _separator(dialect, record)
         fields = _fields(record, separator, dialect.quote, path.name)
-        sample = [] if dialect.header is not None else _sample(stream, separator, dialect.quote)
+        sample = [] if dialect.header is not None else _sample(following, separator, dialect.quote)
     columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)
     return Head(columns, separator, notes)
 
@@ -121,13 +128,43 @@ def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
     return fields
 
 
-def _sample(stream: IO[str], separator: str, quote: str) -> list[list[str]]:
+def _following(stream: IO[str]) -> list[str]:
+    """The next lines."""
+    return list(islice(stream, SAMPLED_RECORDS))
+
+
+def _sample(lines: Iterable[str], separator: str, quote: str) -> list[list[str]]:
     """The next records, as far as they can be read; what is wrong with them is said by whoever reads all."""
-    reader = csv.reader(stream, delimiter=separator, quotechar=quote)
+    reader = csv.reader(lines, delimiter=separator, quotechar=quote)
     try:
-        return [fields for fields in islice(reader, SAMPLED_RECORDS) if fields]
+        return [fields for fields in reader if fields]
     except csv.Error:
         return []
+
+
+def is_title(record: str, following: Sequence[str], dialect: Dialect) -> bool:
+    """Whether the first record is a title above the header: it fills one field where all others fill several.
+
+    >>> is_title("Members, as of 2024", ["name;age;town", "Ada;36;Ulm", "Max;41;Bonn"], Dialect())
+    True
+    >>> is_title("name;age;town", ["Ada;36;Ulm", "Max;41;Bonn"], Dialect())
+    False
+    """
+    titles = False
+    for separator in dialect.separator or SEPARATORS:
+        widths = {len(fields) for fields in _sample(following, separator, dialect.quote)}
+        first = next(iter(_sample([record], separator, dialect.quote)), [])
+        filled = sum(bool(field.strip()) for field in first)
+        if filled > 1 and {len(first)} == widths:
+            return False
+        titles |= (
+            filled <= 1
+            and len(following) > 1
+            and len(widths) == 1
+            and len(first) in (0, 1, *widths)
+            and min(widths) > 2
+        )
+    return titles
 
 
 def header_of(
@@ -235,12 +272,12 @@ def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
 
 
 def with_points(fields: Iterable[str]) -> list[str]:
-    """Fields of a file whose decimal mark is a comma: its numbers with a point, all else as it is.
+    """Fields of a file whose decimal mark is a comma: its numbers with a point and no marks between thousands.
 
-    >>> with_points(["3,5", "-1,2e3", "1.234,5", "a,b"])
-    ['3.5', '-1.2e3', '1.234,5', 'a,b']
+    >>> with_points(["3,5", "-1,2e3", "1.234,5", "€ 1.200", "7,5 %", "a,b", "31.12.2024"])
+    ['3.5', '-1.2e3', '1234.5', '€ 1200', '7.5 %', 'a,b', '31.12.2024']
     """
-    return [field.replace(",", ".") if _COMMA_NUMBER.fullmatch(field.strip()) else field for field in fields]
+    return [field.translate(_POINTS) if _COMMA_NUMBER.fullmatch(field.strip()) else field for field in fields]
 
 
 def check_decimal(decimal: str, separator: str | None = None) -> DecimalMark:
@@ -344,6 +381,15 @@ def ragged(line: int | str | None = None, name: str = "") -> DataError:
         f"a row has too many or too few fields{_where(line, name)}.",
         "Mend the file, or give its separator and quote.",
         "ragged",
+    )
+
+
+def title_line(name: str) -> DataError:
+    """The error for a file with a title above its header."""
+    return DataError(
+        f"line 1 of {name} looks like a title: it fills one field, the lines below it fill several.",
+        "Delete what stands above the line with the columns' names, and try again.",
+        "title",
     )
 
 

@@ -63,6 +63,11 @@ def unwritable(folder: Path, error: OSError) -> EngineError:
     )
 
 
+def make_private(path: Path) -> None:
+    """Let the owner alone read a file or a folder."""
+    path.chmod(0o700 if path.is_dir() else 0o600)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text so that it is on the disk."""
     with path.open("w", encoding="utf-8", newline="\n") as stream:

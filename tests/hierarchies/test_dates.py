@@ -137,3 +137,14 @@ def test_eight_digits_are_a_date_exactly_when_python_says_so(number):
     except ValueError:
         valid = False
     assert read_moments([text], "%Y%m%d").valid.tolist() == [valid]
+
+
+@pytest.mark.parametrize(("format_", "written"), [("%d.%m.%y", "03.02.{}"), ("%d-%b-%y", "03-Feb-{}")])
+def test_two_digits_stand_for_years_up_to_the_latest(format_, written):
+    texts = [written.format(year) for year in ("26", "27", "55", "68", "99")]
+    assert read_moments(texts, format_, 2026).years.tolist() == [2026, 1927, 1955, 1968, 1999]
+    assert read_moments(texts, format_).years.tolist() == [2026, 2027, 2055, 2068, 1999]
+    ladder = Dates(format_, ("year",), latest_year=2026).bind(texts).ladder
+    assert ladder.published(texts[2], 1) == "1955"
+    # The order is that of the years meant.
+    assert ladder.values == (*texts[1:], texts[0])

@@ -87,7 +87,8 @@ def test_promises_are_about_what_is_published() -> None:
 
 
 def test_star_rows_hide_it_where_it_betrays_something() -> None:
-    frame = pl.DataFrame(ROWS, schema=list(COLUMNS), orient="row")
+    rows = [*ROWS[:4], ("b", "2000", "25.5", "y"), ROWS[5]]
+    frame = pl.DataFrame(rows, schema=list(COLUMNS), orient="row")
     diverse = [{"model": "l-diversity", "l": 2, "column": "pay"}]
     output = {"order": "keep", "suppressed": "star"}
     data = sf.anonymize(frame, plan({"round": 1000}, {"bin": 10}, diverse, output=output)).data

@@ -12,6 +12,7 @@ from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.release_folder import parts_of
 from sfumato.pipelines.verify import verify
 
 ROWS = 120
@@ -370,3 +371,17 @@ def test_the_trade_off_is_a_stage_that_is_told_and_timed(tmp_path) -> None:
     assert report["alternatives"]
     assert report["seconds"]["trade_off"] > 0
     assert report["seconds"]["total"] > release.report.seconds.total
+
+
+def test_what_stays_in_the_house_is_for_its_owner_alone(sfumato, place, tmp_path) -> None:
+    given = plan(model("k-anonymity"), {"name": "optimal", "suppression": 0.1})
+    given["data"]["source"] = str(place / "rows.csv")
+    given["columns"]["sex"]["hierarchy"]["path"] = str(place / "sex.csv")
+    (tmp_path / "plan.json").write_text(json.dumps(given), encoding="utf-8")
+    ran = sfumato("anonymize", tmp_path / "plan.json", "--out", tmp_path / "out")
+    handed_out, staying = parts_of(tmp_path / "out")
+    assert handed_out == ["data.csv", "report-external.html", "report-external.json"]
+    assert {"recoding.json", "report.html", "plan.yaml"} <= {*staying}
+    modes = {path.name: path.stat().st_mode & 0o077 for path in (tmp_path / "out").iterdir()}
+    assert {name for name, mode in modes.items() if mode} == {*handed_out}
+    assert "Stays in the house: " + ", ".join(staying) in ran.err

@@ -16,7 +16,7 @@ import yaml
 from messy_files import MessyFile
 
 import sfumato
-from sfumato.errors import DataError
+from sfumato.errors import DataError, UnattainableError
 from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS
 from sfumato.pipelines.release import anonymize
@@ -241,3 +241,14 @@ def test_a_survey_has_its_weights_and_households_recognized() -> None:
     release = anonymize(rows, suggestion.plan)
     assert set(release.data["hhid"]) == set(release.data["pweight"]) == {"*"}
     assert release.report.risk["sample"]["after"]["households"]["highest"] < 1
+
+
+def test_one_row_is_not_released(tmp_path):
+    (tmp_path / "one.csv").write_text("Name,Alter,Diagnose\nAnna Schmidt,34,Asthma\n", encoding="utf-8")
+    with pytest.raises(UnattainableError):
+        anonymize(tmp_path / "one.csv", suggest_for_file(tmp_path / "one.csv").plan)
+
+
+def test_spellings_are_warned_about():
+    frame = pl.DataFrame({"age": [20 + place % 9 for place in range(90)], "smoker": ["yes", "no", "No "] * 30})
+    assert "1 of its values are likely other spellings" in suggest_for_frame(frame).reasons["smoker"]

@@ -63,10 +63,14 @@ def command(
             progress.say(f"Release: {out}   report: {out / 'report.html'}")
             return
         report = _release(limited, data, engine, out, to_table, progress)
+        from sfumato.pipelines.release_folder import parts_of
         from sfumato.report.release.report import text
 
         show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
+        handed_out, staying = parts_of(out)
         progress.say(f"Release: {out}   report: {out / 'report.html'}")
+        progress.say(f"May be handed out: {', '.join(handed_out)}")
+        progress.say(f"Stays in the house: {', '.join(staying)}")
 
 
 def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> None:

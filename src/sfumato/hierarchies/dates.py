@@ -60,6 +60,7 @@ class Dates(Placeless):
         format: How the dates are written (strptime).
         levels: The rungs wanted; `day` and `any` are there whether named or not. Without it, all the format can fill.
         formats: Other ways in which some dates are written; a text is read in the first format that fits.
+        latest_year: The last year that two digits may stand for: a birth date does not lie in the future.
 
     >>> Dates("%d.%m.%Y", ("quarter", "year")).bind(["10.01.2017"]).ladder.rows()
     [('10.01.2017', '2017Q1', '2017', '****')]
@@ -68,6 +69,10 @@ class Dates(Placeless):
     format: Annotated[str, Note("How the dates are written (strptime), %Y-%m-%d unless given.")] = "%Y-%m-%d"
     levels: Annotated[tuple[Rung, ...], Note("The rungs wanted, from fine to coarse.", at_least=1)] = ()
     formats: Annotated[tuple[str, ...], Note("Other ways in which some dates are written, tried in this order.")] = ()
+    latest_year: Annotated[
+        int | None,
+        Note("The last year that two digits may stand for; without it, 69 to 99 are 1969 to 1999.", minimum=1),
+    ] = None
 
     def __post_init__(self) -> None:
         for format_ in (self.format, *self.formats):
@@ -82,9 +87,9 @@ class Dates(Placeless):
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the values that are dates, from the earliest to the latest."""
-        moments = read_moments(values, self.format)
+        moments = read_moments(values, self.format, self.latest_year)
         for format_ in self.formats:
-            moments = moments.or_else(read_moments(values, format_))
+            moments = moments.or_else(read_moments(values, format_, self.latest_year))
         kept = _chronological(values, moments.valid, moments.ordinals)
         parts = (moments.years[kept], moments.months[kept], moments.days[kept])
         levels: list[Level] = [level_of_keys(step.key(*parts), step.label) for step in self._steps()]

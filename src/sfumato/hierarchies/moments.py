@@ -44,8 +44,12 @@ class Moments:
         return Moments(*(np.where(self.valid, mine, theirs) for mine, theirs in parts))
 
 
-def read_moments(texts: Sequence[str], format_: str) -> Moments:
+def read_moments(texts: Sequence[str], format_: str, latest_year: int | None = None) -> Moments:
     """Read texts in a format.
+
+    Args:
+        latest_year: Years of two digits that would lie behind it are of the century before; without it, those from 69
+            on are of the last century (POSIX).
 
     Texts must have all their digits (`1991102` is no `%Y%m%d`), unless signs between the parts tell them apart
     (`1/2/1991` is a `%d/%m/%Y`).
@@ -55,7 +59,7 @@ def read_moments(texts: Sequence[str], format_: str) -> Moments:
     """
     layout = _layout(format_)
     if layout is None:
-        return _moments(_slowly(texts, format_))
+        return _moments(_of_century(_slowly(texts, format_), format_, latest_year))
     width = sum(_WIDTHS[part[1]] if part.startswith("%") else 1 for part in layout)
     whole = np.fromiter((len(text) == width for text in texts), np.bool_, len(texts))
     parts = np.zeros((8, len(texts)), np.int64)
@@ -63,7 +67,14 @@ def read_moments(texts: Sequence[str], format_: str) -> Moments:
     # A shorter text can only be one without its zeros, which needs signs between the parts.
     others = [place for place in np.flatnonzero(~whole).tolist() if len(texts[place]) < width and _apart(format_)]
     parts[:, others] = _slowly([texts[place] for place in others], format_)
-    return _moments(parts)
+    return _moments(_of_century(parts, format_, latest_year))
+
+
+def _of_century(parts: Integers, format_: str, latest_year: int | None) -> Integers:
+    """The same parts, with years that have two digits in their format in the hundred years up to the latest one."""
+    if latest_year is not None and "y" in directives(format_):
+        parts[1] = latest_year - (latest_year - parts[1]) % 100
+    return parts
 
 
 def directives(format_: str) -> set[str]:

@@ -9,10 +9,17 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-ColumnType = Literal["text", "integer", "decimal", "date", "boolean"]
+ColumnType = Literal["text", "integer", "decimal", "amount", "date", "boolean"]
+NUMBER_TYPES: tuple[ColumnType, ...] = ("integer", "decimal", "amount")
 COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 
 _NUMERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+# A number with a currency before it, marks between its thousands, and a unit, a currency or a percent sign behind it.
+_AMOUNT = re.compile(
+    r"(?:[€$£¥]|[A-Z]{3}(?= )|Fr\.)?\s*([+-]?)\s*(\d{1,3}(?:[,' \u00a0\u202f]\d{3})+|\d+)(\.\d+)?"
+    r"\s*(?:[^\d\s.,]\S{0,9})?",
+    re.ASCII,
+)
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
 _TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
@@ -39,7 +46,7 @@ def numbers_of(values: Sequence[str], type_: ColumnType) -> npt.NDArray[np.float
     """
     if type_ == "date":
         return np.fromiter((date.fromisoformat(value).toordinal() for value in values), np.float64, len(values))
-    return numerals(values) if type_ in ("integer", "decimal") else None
+    return numerals(values) if type_ in NUMBER_TYPES else None
 
 
 def numerals(values: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -85,6 +92,15 @@ def _number(text: str) -> Decimal | None:
     return number if abs(number.adjusted()) <= _MAX_DIGITS else None
 
 
+def _amount(text: str) -> str | None:
+    """The number of an amount; its unit is left out, so a column must have one unit."""
+    match = _AMOUNT.fullmatch(text.strip())
+    if _NUMERAL.fullmatch(text) or match is None:
+        return _decimal(text)
+    whole = re.sub(r"\D", "", match[2], flags=re.ASCII)
+    return _decimal(f"{match[1]}{whole}{match[3] or ''}")
+
+
 def _date(text: str) -> str | None:
     match = _ISO.fullmatch(text)
     try:
@@ -101,6 +117,7 @@ _CANONICAL: dict[ColumnType, Callable[[str], str | None]] = {
     "text": lambda text: text,
     "integer": _integer,
     "decimal": _decimal,
+    "amount": _amount,
     "date": _date,
     "boolean": _boolean,
 }

@@ -13,7 +13,7 @@ from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.formulas import quote_formulas, separator_of
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.folders import Scratch, link, staged, write_text
+from sfumato.folders import Scratch, link, make_private, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
 from sfumato.microdata.outcome import Report
@@ -32,6 +32,15 @@ from sfumato.report.release.explanation import Explanation, explain
 
 # Stage ("count", "search", "apply", "verify", "trade-off"), how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
+
+# What of a release folder may be handed out; all else stays in the house, for its owner alone.
+HANDED_OUT = ("data.csv", "data.parquet", "report-external.html", "report-external.json")
+
+
+def parts_of(folder: Path) -> tuple[list[str], list[str]]:
+    """The files of a release folder that may be handed out, and those that stay."""
+    names = sorted(path.name for path in folder.iterdir())
+    return [name for name in names if name in HANDED_OUT], [name for name in names if name not in HANDED_OUT]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -128,6 +137,9 @@ class Release:
                 write_key(stage / KEY_FILE, self.pseudonym_key)
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
+            # The stage itself is private, so nothing was readable by others until now.
+            for name in parts_of(stage)[1]:
+                make_private(stage / name)
         return folder
 
     def reports(self, seals: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from math import isqrt
@@ -9,13 +8,9 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-import numpy as np
-
-from sfumato.engines.engine import Engine, Reading
-from sfumato.errors import DataError, PlanError
+from sfumato.engines.engine import Engine
+from sfumato.errors import DataError
 from sfumato.hierarchies.spellings import surplus
-from sfumato.hierarchies.suggest.formats import format_of
-from sfumato.hierarchies.suggest.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import ROUNDED, SPELLINGS
 from sfumato.hierarchies.suggest.roles import Suggestion
@@ -28,6 +23,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
 from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.stages.first_look import check_names, check_one_column, count_texts, writes_commas
 
 MISSING_WORDS = (
     "?",
@@ -57,11 +53,8 @@ ALPHA = 0.8
 # Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
 _ROWS_TO_ROUND = 50
 _LEAST_NUMBERS = 8
-# Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
-_COLUMNS_A_PASS = 8
+# Of more rows, columns are not looked at together.
 _FEW_ROWS = 1_000_000
-# What may stand between the fields of a file that was read as one column.
-_SEPARATORS = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +75,6 @@ class SuggestedPlan:
         return "columns:\n" + indent("".join(entries), "  ")
 
 
-# A word or two, and perhaps a number: what columns are called.
-_TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
-
-
 def _yaml(part: dict[str, Any]) -> str:
     import yaml
 
@@ -99,7 +88,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
         source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
         data: More for the plan's `data`.
     """
-    texts = dict(_count_texts(engine))
+    texts = dict(count_texts(engine))
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
@@ -126,7 +115,10 @@ def _proposal(
         "version": 1,
         "data": dict(reading) | ({"on_invalid": "missing"} if invalid else {}),
         "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
-        "privacy": [{"model": "k-anonymity", "k": min(K, members)}, *_diversity(suggestions, profiles, published)],
+        "privacy": [
+            {"model": "k-anonymity", "k": max(min(K, members), 2)},
+            *_diversity(suggestions, profiles, published),
+        ],
         "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
@@ -210,19 +202,6 @@ def _diversity(
             yield {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": name}
 
 
-def _count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:
-    """Each column's texts with their numbers of rows."""
-    first = engine.count(engine.columns[:1], Reading())
-    step = _COLUMNS_A_PASS if first.rows <= _FEW_ROWS else 1
-    for start in range(0, len(engine.columns), step):
-        columns = engine.columns[start : start + step]
-        frequencies = engine.count(columns, Reading())
-        for place, name in enumerate(columns):
-            texts = frequencies.values[place]
-            sizes = np.bincount(frequencies.codes[:, place], weights=frequencies.counts, minlength=len(texts))
-            yield name, {text: int(size) for text, size in zip(texts, sizes, strict=True) if size}
-
-
 def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
     """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
     present = {text for counts in texts.values() for text in counts if text is not None}
@@ -251,34 +230,16 @@ def suggest_for_file(
     reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
-        suggestion = suggest_plan(engine, str(path), **options)
+        commas = decimal is None and engine.source.separator not in ("", ",") and writes_commas(engine)
+        suggestion = None if commas else suggest_plan(engine, str(path), **options)
+    if suggestion is None:
+        options["decimal"] = ","
+        with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
+            suggestion = suggest_plan(engine, str(path), **options)
     if header is None:
-        _check_names(suggestion.profiles)
-    _check_one_column(suggestion.profiles)
+        check_names(suggestion.profiles)
+    check_one_column(suggestion.profiles)
     return suggestion
-
-
-def _check_names(profiles: Iterable[Profile]) -> None:
-    """Refuse a header that holds what its columns hold: the name, address or number of a person.
-
-    Raises:
-        PlanError: The first line is likely data.
-    """
-    if any(map(_is_named_by_a_value, profiles)):
-        raise PlanError(
-            "the first line looks like data, not like names: has the file a header?",
-            "Say --no-header where it has none, or --header where these are its names.",
-            "header",
-        )
-
-
-def _is_named_by_a_value(profile: Profile) -> bool:
-    title = Profile(profile.name, {profile.name: 1}, rows=1)
-    if share_of_full_names(profile) and share_of_full_names(title):
-        return True
-    form = format_of(profile)
-    # "Street 2" is a title, though an address may be written so.
-    return form is not None and not _TITLE.fullmatch(profile.name) and (format_of(title) or ("",))[0] == form[0]
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:
@@ -321,18 +282,3 @@ def suggest(
         suggest_for_file(Path(data), separator, encoding, header, decimal) if of_file else suggest_for_frame(data)
     )
     return replace(read_plan(proposal.plan), reasons=proposal.reasons)
-
-
-def _check_one_column(profiles: tuple[Profile, ...]) -> None:
-    """Refuse a file that was read as one column though a separator stands in nearly every row."""
-    if len(profiles) > 1:
-        return
-    only = profiles[0]
-    for separator in _SEPARATORS:
-        if separator in only.name and only.share_of(re.compile(f".*{re.escape(separator)}.*", re.DOTALL)) > 0.5:
-            shown = "a tab" if separator == "\t" else f'"{separator}"'
-            raise DataError(
-                f"the file is read as one column, but {shown} stands in its header and in most of its rows.",
-                "Say what stands between its columns: --separator.",
-                "separator",
-            )

@@ -140,3 +140,34 @@ def test_every_level_changes_something(name, values):
     sizes = [len({bound.published(text, level) for text in texts}) for level in range(bound.height)]
     assert sizes == sorted({*sizes}, reverse=True)
     assert sizes[-1] == 1
+
+
+def test_birth_dates_of_two_digits_lie_in_the_past():
+    births = [f"{day:%d.%m.%y}" for day in DAYS]
+    entry = content("birth", births, "age")
+    assert entry.hierarchy["latest_year"] == date.today().year
+    bound = ladder(entry, births)
+    assert {bound.published(text, bound.height - 2) for text in births} == {"195*", "196*"}
+
+
+def test_other_dates_of_two_digits_lie_not_far_ahead():
+    entries = [f"{day:%d.%m.%y}" for day in DAYS]
+    assert content("entry", entries, "date").hierarchy["latest_year"] == date.today().year + 20
+    recent = [f"{day.replace(year=day.year + 60):%d.%m.%y}" for day in DAYS[:300] if (day.month, day.day) != (2, 29)]
+    assert "latest_year" not in content("entry", recent, "date").hierarchy
+
+
+@pytest.mark.parametrize("form", ["{}%", "€ {}", "{} EUR", "{:,}.50", "${:,}", "{} m²", "{} kg"])
+def test_numbers_with_a_unit_have_intervals(form):
+    entry = content("x", [form.format(number) for number in range(1000, 3000, 7)])
+    assert entry.type == "amount" and entry.hierarchy["type"] == "intervals" and entry.rejected == ()
+
+
+@pytest.mark.parametrize("form", ["T{}", "{}A", "{} / {}", "No. {}"])
+def test_codes_are_no_numbers_with_a_unit(form):
+    assert content("x", [form.format(number, number % 7) for number in range(300)]).type == "text"
+
+
+def test_two_units_are_no_numbers():
+    values = [f"{number} kg" for number in range(100)] + [f"{number} g" for number in range(100)]
+    assert content("x", values).type == "text"

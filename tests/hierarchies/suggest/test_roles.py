@@ -227,3 +227,28 @@ def test_suggestions_for_the_datasets_run_as_they_are(name):
 )
 def test_whatever_is_suggested_accepts_the_values(name, values):
     accepted(suggest(profile(name, values)), list(dict.fromkeys(values)))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("grp", ["A", "B"] * 100, "quasi-identifier"),
+        ("AU_Tage", [0, 0, 1, 2, 12] * 40, "sensitive"),
+        ("Free meals", ["Y", "N"] * 100, "sensitive"),
+        ("Kostenstelle", [4100 + place % 20 for place in range(200)], "quasi-identifier"),
+        ("code", [f"K{place // 2:05d}" for place in range(400)], "identifier"),
+        ("who", [f"K{place // 2:05d}" for place in range(400)], "person"),
+    ],
+)
+def test_names_that_were_misread(name, values, role):
+    assert suggest(profile(name, list(map(str, values)))).role == role
+
+
+def test_free_meals_are_no_matter_of_health():
+    assert "health" not in suggest(profile("Free meals", ["Y", "N"] * 100)).reason
+
+
+@pytest.mark.parametrize(("name", "value"), [("Name", "Anna Schmidt"), ("mail", "a@b.de"), ("x", "Anna Schmidt")])
+def test_what_points_to_the_one_person_of_all_rows_is_not_published(name, value):
+    assert suggest(profile(name, [value] * 12)).role == "identifier"
+    assert suggest(profile("country", ["DE"] * 12)).role == "insensitive"

@@ -4,9 +4,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.microdata.plan.methods import METHOD
 from sfumato.pipelines.moving.r_calls import Name, read_calls
-from sfumato.pipelines.moving.sdcmicro_script import PUBLISHED, translate
+from sfumato.pipelines.moving.sdcmicro_script import translate
 
 SCRIPT = """
 library(sdcMicro)  # kAnon(nothing, k=9)
@@ -43,7 +42,7 @@ def test_columns_models_and_limits_are_carried_over(project):
     assert plan.columns["savings"].publish.top == 5000
 
 
-def test_operations_are_carried_over_where_there_are_any_here(project):
+def test_operations_are_carried_over(project):
     columns = project.plan["columns"]
     operations = {
         "microaggregate": ("income", {"k": 4, "group": "script"}),
@@ -51,15 +50,11 @@ def test_operations_are_carried_over_where_there_are_any_here(project):
         "noise": ("tax", {"share": 0.2}),
     }
     for key, (name, parameters) in operations.items():
-        if key in PUBLISHED:
-            assert columns[name]["publish"] == {key: parameters}
-        else:
-            assert any(f"{key} of " in line for line in project.left_out)
+        assert columns[name]["publish"] == {key: parameters}
     assert project.plan["method"] == {"name": "local"}
     assert any(line.startswith("Suppression of single cells") for line in project.left_out)
 
 
-@pytest.mark.skipif("cells" not in METHOD.variants, reason="single cells are not suppressed here")
 def test_suppression_of_single_cells_is_that_here():
     script = "sdc <- createSdcObj(d, keyVars=c('a','b','c')); sdc <- localSuppression(sdc, k=4, importance=c(1,3,2))"
     project = translate(script)

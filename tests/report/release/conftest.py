@@ -1,9 +1,15 @@
 """Releases to report on: made-up patients and census rows, by full-domain and by class recoding."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from sfumato.datasets import census, patients
 from sfumato.pipelines.release import anonymize
+
+# What reports are made of lies beside the tests.
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,10 @@ import json
 
 import polars as pl
 import pytest
+from dossiers import files
 
-from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
-from sfumato.report.release.before_after import gather
 from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.report import files as report_files
 from sfumato.report.release.report import html
 from sfumato.texts.words import languages, words_in
 
@@ -19,18 +17,6 @@ ROWS = pl.DataFrame(
         "ill": ["flu", "flu", "flu", "hiv", "flu", "flu", "flu", "cold"],
     }
 )
-
-
-def dossier_of(release, **more):
-    """What the reports of a release are made of, as its folder has it."""
-    evidence = gather(release.plan, release.table, release.recoding)
-    others = alternatives(release.plan, release.table, release.recoding)
-    return Dossier(release.report, release.plan, evidence, others, **more)
-
-
-def files(release):
-    """The reports of a release by their names, as its folder holds them."""
-    return report_files(dossier_of(release))
 
 
 def released(model):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from dossiers import files
 
 from sfumato.cli.schema import schemas
 from sfumato.datasets import patients
@@ -16,7 +17,6 @@ from sfumato.report.page.plots import Pair, histogram
 from sfumato.report.release import external
 from sfumato.report.release.before_after import class_sizes, gather
 from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.report import files as report_files
 from sfumato.report.release.report import fragment, html, text
 from sfumato.report.release.trade_off import trade_off_sentences
 from sfumato.texts.numbers import percent
@@ -24,18 +24,6 @@ from sfumato.texts.words import words_in
 
 LOADING = ("src", "href", "srcset", "data", "action", "poster", "background", "formaction", "xlink:href")
 VOID = {"meta", "br", "link", "img", "input", "hr"}
-
-
-def dossier_of(release, **more):
-    """What the reports of a release are made of, as its folder has it."""
-    evidence = gather(release.plan, release.table, release.recoding)
-    others = alternatives(release.plan, release.table, release.recoding)
-    return Dossier(release.report, release.plan, evidence, others, **more)
-
-
-def files(release):
-    """The reports of a release by their names, as its folder holds them."""
-    return report_files(dossier_of(release))
 
 
 class Reader(HTMLParser):

@@ -96,9 +96,10 @@ def _with_points(table: str, columns: Sequence[str], decimal: DecimalMark) -> st
     """The table with a point in numbers that are written with a comma."""
     if decimal == ".":
         return table
-    number = sql.text(COMMA_NUMBER)
+    pattern = sql.text(COMMA_NUMBER)
     values = sql.listed(
-        f"CASE WHEN regexp_full_match(trim({name}), {number}) THEN replace({name}, ',', '.') ELSE {name} END AS {name}"
+        f"CASE WHEN regexp_full_match(trim({name}), {pattern}) "
+        f"THEN translate({name}, ',.', '.') ELSE {name} END AS {name}"
         for name in map(sql.name, columns)
     )
     return f"(SELECT {values} FROM {table})"

@@ -146,7 +146,7 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
 def _with_point(column: Any, decimal: DecimalMark) -> Any:
     """A column with a point in numbers that are written with a comma."""
     number = F.trim(column).rlike(f"^(?:{COMMA_NUMBER})$")
-    return column if decimal == "." else F.when(number, F.translate(column, ",", ".")).otherwise(column)
+    return column if decimal == "." else F.when(number, F.translate(column, ",.", ".")).otherwise(column)
 
 
 def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separator: str, plan: DataPlan) -> Any:

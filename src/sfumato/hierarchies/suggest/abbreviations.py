@@ -9,7 +9,8 @@ from functools import cache
 
 from sfumato.hierarchies.suggest.concepts import CONCEPTS, WORDS, read_sections
 
-_BEGINNING, _CONSONANTS = 5, 3
+# Three consonants begin too many words to be an abbreviation of one; the common ones stand in the list.
+_BEGINNING, _CONSONANTS, _PART = 5, 4, 3
 _DOTTED = 3
 _MISSING_LETTERS = 2
 _LONG = 7
@@ -74,7 +75,7 @@ def _run_together(word: str) -> tuple[str, str] | None:
     """The two abbreviations or words that stand together without a sign between them: `inctot`, `incwage`."""
     common, _, neutral = _lists()
     full = {known: known for known, _ in _words()} | common
-    for end in range(_CONSONANTS, len(word) - _CONSONANTS + 1):
+    for end in range(_PART, len(word) - _PART + 1):
         first, second = word[:end], word[end:]
         if first in full and (second in full or second in neutral):
             return full[first], full.get(second, second)

@@ -24,6 +24,10 @@ _SHARE = 0.95
 _CODE = re.compile(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
 _POSTCODE = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
 _PREFIXED = re.compile(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
+# What stands before a number and behind it: signs, or words after a space; letters close to it are those of a code.
+_UNIT = re.compile(
+    r"([€$£¥]|[A-Z]{3} |Fr\. ?)? ?[+-]?[0-9][0-9.,' \u00a0\u202f]*?((?: ?[%‰€$£°]| [^\W\d_]\S{0,9}|m²|km/h)?)"
+)
 _PADDED = re.compile(r"0[0-9]+")
 _MAX_TREE = 300
 _POSTAL_LENGTH = 5
@@ -90,7 +94,7 @@ def _lean(hierarchy: dict[str, Any], labels: Sequence[int]) -> dict[str, Any]:
 
 
 def _dates(profile: Profile, concepts: Collection[str]) -> Content | None:
-    proposal = date_hierarchy(profile, named=bool({"age", "date"} & {*concepts}))
+    proposal = date_hierarchy(profile, named=bool({"age", "date"} & {*concepts}), birth="age" in concepts)
     return Content("dates", proposal[0], proposal[1]) if proposal else None
 
 
@@ -145,6 +149,22 @@ def _prefixed(profile: Profile, _: Collection[str]) -> Content | None:
     return Content("codes", f"codes with {groups} prefixes", {"type": "tree", "parents": parents})
 
 
+def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
+    """Numbers with a percent sign, a currency, a unit or marks between thousands: one unit in nearly all rows."""
+    units: Counter[tuple[str, str]] = Counter()
+    for value in profile.sample:
+        if match := _UNIT.fullmatch(value.strip()):
+            units[(match[1] or "").strip(), match[2]] += profile.counts[value]
+    rows = sum(profile.counts[value] for value in profile.sample)
+    if not units or max(units.values()) < _SHARE * rows:
+        return None
+    spread, whole = _spread(profile, "amount")
+    if spread is None or len(spread.numbers) <= 2:
+        return None
+    hierarchy = ranges.whole_numbers(spread) if whole else ranges.decimal_numbers(spread)
+    return Content("whole" if whole else "decimal", "numbers with a unit", hierarchy, "amount")
+
+
 def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
     spread, whole = _spread(profile)
     if spread is None or len(spread.numbers) <= 2:
@@ -161,9 +181,9 @@ def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
     return Content("whole", "whole numbers", ranges.whole_numbers(spread), "integer")
 
 
-def _spread(profile: Profile) -> tuple[ranges.Spread | None, bool]:
+def _spread(profile: Profile, type_: ColumnType = "decimal") -> tuple[ranges.Spread | None, bool]:
     """The numbers of a column, and whether they are whole; nothing where it is not one of numbers."""
-    texts, _ = canonical(profile.values, "decimal")
+    texts, _ = canonical(profile.values, type_)
     fine = np.array([text is not None for text in texts], bool)
     rows = np.array(list(profile.counts.values()), float)
     # A zero before other digits is one of a code: 007 is no 7.
@@ -177,4 +197,11 @@ def _spread(profile: Profile) -> tuple[ranges.Spread | None, bool]:
     return spread, whole
 
 
-_KINDS: Sequence[Callable[[Profile, Collection[str]], Content | None]] = (_dates, _scale, _codes, _prefixed, _numbers)
+_KINDS: Sequence[Callable[[Profile, Collection[str]], Content | None]] = (
+    _dates,
+    _scale,
+    _codes,
+    _prefixed,
+    _numbers,
+    _amounts,
+)

@@ -1,6 +1,7 @@
 """Formats of dates: which of them a column is written in, one or several, and the hierarchy for it."""
 
 import re
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -70,15 +71,18 @@ _SHARE_OF_DATES, _SHARE_IF_NAMED = 0.9, 0.75
 _SHARE_OF_FORMAT = 0.02
 _YEARS = (1850, 2100)
 _LEVELS = ("month", "quarter", "year", "decade")
+# No appointment, contract or card is made for later than this.
+_YEARS_AHEAD = 20
 _DIGITS = 4
 _FEW = 40
 
 
-def date_hierarchy(profile: Profile, named: bool) -> tuple[str, dict[str, Any]] | None:
+def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[str, dict[str, Any]] | None:
     """What a column's dates look like, in words, and their hierarchy; None where it is not one of dates.
 
     Args:
         named: Whether the column's name speaks of dates: then more of them may be wrong.
+        birth: Whether it speaks of birth: then none of them lies in the future.
     """
     needed = _SHARE_IF_NAMED if named else _SHARE_OF_DATES
     if profile.share(_may_be_date) < needed:
@@ -89,10 +93,18 @@ def date_hierarchy(profile: Profile, named: bool) -> tuple[str, dict[str, Any]] 
     words = dict(DATE_FORMATS)[formats[0]]
     timed = ["day"] if any("%H" in format_ for format_ in formats) else []
     levels = [*timed, *(level for level in _LEVELS if level != "month" or "%d" in formats[0])]
-    hierarchy = {"type": "date", "format": formats[0], "levels": levels}
+    hierarchy = {"type": "date", "format": formats[0], "levels": levels} | _century(profile, formats, birth)
     if len(formats) == 1:
         return words, hierarchy
     return f"{words}, and in {len(formats) - 1} other ways", hierarchy | {"formats": formats[1:]}
+
+
+def _century(profile: Profile, formats: list[str], birth: bool) -> dict[str, int]:
+    """The last year that two digits may stand for, where they would stand for one that is too late."""
+    two_digits = [format_ for format_ in formats if "%y" in format_]
+    latest = date.today().year + (0 if birth else _YEARS_AHEAD)
+    late = any((read_moments(profile.sample, format_).years > latest).any() for format_ in two_digits)
+    return {"latest_year": latest} if two_digits and (birth or late) else {}
 
 
 def _formats(profile: Profile, needed: float) -> list[str]:

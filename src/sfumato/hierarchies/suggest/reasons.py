@@ -52,6 +52,7 @@ OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what i
 FREE_TEXT = "It is free text, which can name anyone."
 PERSON = "{why} They repeat, {count} rows each on average, so they name persons, and promises count persons."
 PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so promises count persons."
+CODES = "Its codes repeat, {count} rows each on average. If they name persons, give it role: person."
 NAMELESS = "{why} They repeat, but some rows have none, so promises count rows. Mend these, and give it role: person."
 SECOND_KEY = '{why} Another column, "{person}", names the persons that promises count.'
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."

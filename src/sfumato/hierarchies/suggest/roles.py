@@ -95,10 +95,17 @@ def suggest(profile: Profile) -> Suggestion:
     """What a plan could say of a column."""
     if not profile.counts:
         return Suggestion("insensitive", reasons.EMPTY)
-    if len(profile.counts) == 1 and not profile.missing:
-        return Suggestion("insensitive", reasons.SAME)
     evidence = _evidence(profile)
+    if len(profile.counts) == 1 and not profile.missing:
+        return _same_for_all(evidence)
     return next(suggestion for judge in _JUDGES if (suggestion := judge(evidence)))
+
+
+def _same_for_all(evidence: _Evidence) -> Suggestion:
+    """What is the same for everybody may be published, unless it points to the one person whom all rows are about."""
+    judges = (_judge_format, _judge_key_words, _judge_person_names)
+    pointing = next((found.reason for judge in judges if (found := judge(evidence))), None)
+    return Suggestion("insensitive", reasons.SAME) if pointing is None else Suggestion("identifier", pointing)
 
 
 def may_name_persons(profile: Profile) -> bool:
@@ -204,8 +211,7 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     if evidence.content.kind in ("dates", "scale"):
         return None
     if not known and not profile.missing and _are_keys_of_persons(profile):
-        rows = f"{profile.present / len(profile.counts):.1f}"
-        return Suggestion("person", reasons.PERSON_KEYS.format(count=rows))
+        return _repeating_keys(profile)
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile, known is not None)
     if not known and _counts_rows(profile):
@@ -213,6 +219,15 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     if not known and evidence.content.kind == "whole" and _are_keys(profile):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None
+
+
+def _repeating_keys(profile: Profile) -> Suggestion:
+    """Codes that repeat as keys of persons do: the persons, unless the name says that they are codes of something."""
+    rows, words = f"{profile.present / len(profile.counts):.1f}", {*meanings_of(profile.name)}
+    if words & WORDS["events"]:
+        return Suggestion("identifier", reasons.CODES.format(count=rows))
+    rank = 0 if words & WORDS["persons"] else UNKNOWN_RANK
+    return Suggestion("person", reasons.PERSON_KEYS.format(count=rows), rank=rank)
 
 
 def _own_text(profile: Profile, known: bool) -> Suggestion | None:

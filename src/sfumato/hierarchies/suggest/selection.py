@@ -66,7 +66,7 @@ def _singles_out(profile: Profile, k: int) -> bool:
     """Whether most rows have a value of their own that is no number: such values cannot be rounded."""
     if profile.rows < _ENOUGH * k or profile.share_in_groups(k) >= _KEPT_SHARE:
         return False
-    return None in canonical(profile.values, "decimal")[0]
+    return None in canonical(profile.values, "amount")[0]
 
 
 def _second_keys(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:

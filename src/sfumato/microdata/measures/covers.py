@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.hierarchies.types import ColumnType, numbers_of
+from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.recoding.recoding import STAR, Labels
 
@@ -62,7 +62,7 @@ def domain_of(ladder: Ladder, type_: ColumnType, rows: Counts) -> Domain:
 
 def _numbers(ladder: Ladder, type_: ColumnType) -> Floats | None:
     """The values as numbers, where their hierarchy or their type makes them such; NaN for the missing value."""
-    if ladder.numbers is not None or type_ not in ("integer", "decimal", "date"):
+    if ladder.numbers is not None or type_ not in (*NUMBER_TYPES, "date"):
         return ladder.numbers
     present = np.array([value is not None for value in ladder.values], bool)
     try:

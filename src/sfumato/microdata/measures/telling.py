@@ -20,8 +20,9 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts, Histogram
 
 Integers = npt.NDArray[np.int64]
-# A column tells a quasi-identifier where so many guesses by it are right, and it takes away so many of the wrong ones.
-RIGHT, LESS_WRONG = 0.75, 0.6
+# A column tells a quasi-identifier where so many guesses by it are right, it takes away so many of the wrong ones, and
+# that for so many of the rows.
+RIGHT, LESS_WRONG, ROWS_MORE = 0.75, 0.6, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _tell(
     label, value, raw, rows = _together(label, content.values.astype(np.int64), raw, weights)
     both = label * max(content.size, 1) + value
     for level, by_label, with_column in _shares(ladder.codes[:-1], label, both, raw, rows):
-        if with_column >= RIGHT and with_column - by_label >= LESS_WRONG * (1 - by_label) > 0:
+        if with_column >= RIGHT and with_column - by_label >= max(LESS_WRONG * (1 - by_label), ROWS_MORE):
             return Tell(column, table.columns[place], level, by_label, with_column)
     return None
 

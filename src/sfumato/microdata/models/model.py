@@ -1,5 +1,6 @@
 """The privacy model: what every class must satisfy, and how a search may reason about it."""
 
+from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
 
 import numpy as np
@@ -119,7 +120,7 @@ def of_release(model: Model) -> TypeGuard[ReleaseModel]:
     return model.of_release
 
 
-class ClassModel:
+class ClassModel(ABC):
     """What models share unless they know better."""
 
     __slots__ = ()
@@ -155,9 +156,9 @@ class ClassModel:
         """Nothing in the raw table rules the promise out."""
         return None
 
+    @abstractmethod
     def failing(self, classes: Classes, whole: Classes) -> Mask:
         """Every model says which classes do not satisfy it."""
-        raise NotImplementedError
 
     def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
         """As `failing`, of some classes."""

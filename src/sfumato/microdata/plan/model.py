@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
-from sfumato.hierarchies.types import ColumnType
+from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.model import Model
@@ -243,7 +243,7 @@ class Plan:
         numeric = [
             name
             for name in self.quasi_identifiers
-            if isinstance(self.columns[name].hierarchy, Intervals) or self.columns[name].type in ("integer", "decimal")
+            if isinstance(self.columns[name].hierarchy, Intervals) or self.columns[name].type in NUMBER_TYPES
         ]
         return {name: (f"{name}_min", f"{name}_max") for name in numeric}
 

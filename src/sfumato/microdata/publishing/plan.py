@@ -107,7 +107,7 @@ class PublishPlan:
         ['10', '60', '>100', None]
         """
         operations = tuple(self.operations())
-        forms, _ = canonical(texts, "decimal")
+        forms, _ = canonical(texts, "amount")
         return [None if form is None else _published(operations, form) for form in forms]
 
     def keeps(self, text: str) -> bool:

@@ -36,7 +36,7 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
     >>> proposed_publication({"0": 40, "1": 60}, 5)
     """
     texts = list(counts)
-    if not texts or any(form is None for form in canonical(texts, "decimal")[0]) or _shared(counts, k) >= SHARED:
+    if not texts or any(form is None for form in canonical(texts, "amount")[0]) or _shared(counts, k) >= SHARED:
         return None
     plans = list(_plans(texts, np.array([*counts.values()], float)))
     enough = (plan for plan in plans if _is_enough(published_counts(plan, counts), k, most))
@@ -62,7 +62,7 @@ def _shared(counts: Mapping[str, int], k: int) -> float:
 
 def _plans(texts: list[str], rows: Any) -> Iterator[PublishPlan]:
     """Ways to publish, from fine to coarse: steps of 1, 2, 5, 10, … of the last decimal, up to a fifth of the range."""
-    forms, _ = canonical(texts, "decimal")
+    forms, _ = canonical(texts, "amount")
     numbers = numerals([form for form in forms if form is not None])
     order = np.argsort(numbers)
     share = (np.cumsum(rows[order]) - rows[order] / 2) / rows.sum()

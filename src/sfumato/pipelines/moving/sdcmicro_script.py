@@ -6,14 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
-from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.pipelines.moving.project import ImportedProject
 from sfumato.pipelines.moving.r_calls import Call, read_calls
-from sfumato.shapes.records import record_of
 
-PUBLISHED = frozenset(record_of(PublishPlan).keys)
 K = 3
 # What may be said of a column together; other operations stand alone.
 LIMITS = frozenset({"top", "bottom"})
@@ -81,10 +77,10 @@ class _Steps:
     def _method(self) -> dict[str, Any]:
         """Single cells where the script suppresses them and asks for nothing besides; else classes of their own."""
         coarser = any("min_level" in column for column in self.columns.values())
-        if not self.by_cells or self.models or coarser or "cells" not in METHOD.variants:
+        if not self.by_cells or self.models or coarser:
             if self.by_cells:
-                why = "with these promises and recodings" if "cells" in METHOD.variants else "here"
-                self.left_out.append(f"Suppression of single cells: {why} local recoding takes its place.")
+                why = "with these promises and recodings local recoding takes its place"
+                self.left_out.append(f"Suppression of single cells: {why}.")
             return {"name": "local"}
         for name, importance in self.importance.items():
             self.columns[name]["importance"] = importance
@@ -202,11 +198,7 @@ class _Steps:
 
     def _publish(self, call: Call, operation: dict[str, Any]) -> None:
         (key,) = operation
-        names = self._variables(call)
-        if key not in PUBLISHED:
-            self.leave(call, f"{key} of {', '.join(names) or 'no plain column'} is not carried over")
-            return
-        for name in names:
+        for name in self._variables(call):
             column = self.columns.setdefault(name, {"role": "insensitive"})
             if column["role"] == "quasi-identifier":
                 self.leave(call, f'"{name}" is a quasi-identifier: it is generalized instead')

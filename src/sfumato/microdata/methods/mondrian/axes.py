@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.hierarchies.types import numbers_of
+from sfumato.hierarchies.types import NUMBER_TYPES, numbers_of
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, TREE, Axes
 from sfumato.microdata.models.classes import Counts, Floats
@@ -125,7 +125,7 @@ def _by_branch(ladder: Ladder, rows: Counts) -> list[npt.NDArray[np.int64]]:
 
 def _numbers(ladder: Ladder, column: ColumnPlan) -> Floats | None:
     """The values as numbers, where they are; NaN for the missing value."""
-    if ladder.numbers is not None or column.type not in ("integer", "decimal", "date"):
+    if ladder.numbers is not None or column.type not in (*NUMBER_TYPES, "date"):
         return ladder.numbers
     present = [value for value in ladder.values if value is not None]
     try:

@@ -10,7 +10,7 @@ from sfumato.hierarchies.ladder import Ladder
 from sfumato.web.projects.loaded_data import Column
 
 BINS, BARS, MOST_RUNGS = 12, 8, 4
-NUMERIC = ("integer", "decimal")
+NUMERIC = ("integer", "decimal", "amount")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,99 @@
+"""A first look at some rows: the texts of each column, and what is wrong with how a file was read."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from sfumato.delimited import COMMA_NUMBER
+from sfumato.engines.engine import Engine, Reading
+from sfumato.errors import DataError, PlanError
+from sfumato.hierarchies.suggest.formats import format_of
+from sfumato.hierarchies.suggest.person_names import share_of_full_names
+from sfumato.hierarchies.suggest.profile import Profile
+
+# Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
+_COLUMNS_A_PASS = 8
+_FEW_ROWS = 1_000_000
+# What may stand between the fields of a file that was read as one column.
+_SEPARATORS = ",;\t|"
+# A column shows its decimal mark where nearly all of its texts are numbers, and some have a fraction.
+_SHARE_OF_NUMBERS, _SHARE_OF_FRACTIONS = 0.9, 0.1
+_COMMA_NUMBER = re.compile(COMMA_NUMBER)
+_COMMA_FRACTION = re.compile(r".*\d,\d.*")
+_POINT_NUMBER = re.compile(r"[€$£]? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{1,8})?")
+_WHOLE_NUMBER = re.compile(r"[+-]?\d+")
+# Points between thousands are no decimal marks.
+_THOUSANDS = re.compile(r"\D*\d{1,3}([.]\d{3})+\D*")
+# A word or two, and perhaps a number: what columns are called.
+_TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
+
+
+def count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:
+    """Each column's texts with their numbers of rows."""
+    first = engine.count(engine.columns[:1], Reading())
+    step = _COLUMNS_A_PASS if first.rows <= _FEW_ROWS else 1
+    for start in range(0, len(engine.columns), step):
+        columns = engine.columns[start : start + step]
+        frequencies = engine.count(columns, Reading())
+        for place, name in enumerate(columns):
+            texts = frequencies.values[place]
+            sizes = np.bincount(frequencies.codes[:, place], weights=frequencies.counts, minlength=len(texts))
+            yield name, {text: int(size) for text, size in zip(texts, sizes, strict=True) if size}
+
+
+def writes_commas(engine: Engine) -> bool:
+    """Whether the decimal mark of some rows is a comma: some column shows it, and none shows a point."""
+    marks = {_mark(Profile(name, _present(texts), sum(texts.values()))) for name, texts in count_texts(engine)}
+    return "," in marks and "." not in marks
+
+
+def _present(texts: dict[str | None, int]) -> dict[str, int]:
+    return {text: rows for text, rows in texts.items() if text}
+
+
+def _mark(profile: Profile) -> str | None:
+    """The decimal mark that a column shows, if it is one of numbers."""
+    for mark, number, fraction in ((",", _COMMA_NUMBER, _COMMA_FRACTION), (".", _POINT_NUMBER, _POINT_NUMBER)):
+        fractions, numbers = profile.share_of(fraction), profile.share_of(number) + profile.share_of(_WHOLE_NUMBER)
+        if fractions >= _SHARE_OF_FRACTIONS and numbers >= _SHARE_OF_NUMBERS:
+            return None if mark == "." and profile.share_of(_THOUSANDS) >= fractions else mark
+    return None
+
+
+def check_names(profiles: Iterable[Profile]) -> None:
+    """Refuse a header that holds what its columns hold: the name, address or number of a person.
+
+    Raises:
+        PlanError: The first line is likely data.
+    """
+    if any(map(_is_named_by_a_value, profiles)):
+        raise PlanError(
+            "the first line looks like data, not like names: has the file a header?",
+            "Say --no-header where it has none, or --header where these are its names.",
+            "header",
+        )
+
+
+def _is_named_by_a_value(profile: Profile) -> bool:
+    title = Profile(profile.name, {profile.name: 1}, rows=1)
+    if share_of_full_names(profile) and share_of_full_names(title):
+        return True
+    form = format_of(profile)
+    # "Street 2" is a title, though an address may be written so.
+    return form is not None and not _TITLE.fullmatch(profile.name) and (format_of(title) or ("",))[0] == form[0]
+
+
+def check_one_column(profiles: tuple[Profile, ...]) -> None:
+    """Refuse a file that was read as one column though a separator stands in nearly every row."""
+    if len(profiles) > 1:
+        return
+    only = profiles[0]
+    for separator in _SEPARATORS:
+        if separator in only.name and only.share_of(re.compile(f".*{re.escape(separator)}.*", re.DOTALL)) > 0.5:
+            shown = "a tab" if separator == "\t" else f'"{separator}"'
+            raise DataError(
+                f"the file is read as one column, but {shown} stands in its header and in most of its rows.",
+                "Say what stands between its columns: --separator.",
+                "separator",
+            )

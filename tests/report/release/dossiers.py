@@ -1,0 +1,18 @@
+"""What the reports of a release are made of, as its folder has it."""
+
+from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.report.release.before_after import gather
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.report import files as report_files
+
+
+def dossier_of(release, **more):
+    """What the reports of a release are made of."""
+    evidence = gather(release.plan, release.table, release.recoding)
+    others = alternatives(release.plan, release.table, release.recoding)
+    return Dossier(release.report, release.plan, evidence, others, **more)
+
+
+def files(release):
+    """The reports of a release by their names, as its folder holds them."""
+    return report_files(dossier_of(release))
