@@ -70,8 +70,13 @@ def make_private(path: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text so that it is on the disk."""
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write(text)
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes so that they are on the disk."""
+    with path.open("wb") as stream:
+        stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+# What a newcomer reads first.
+FIRST = ("index", "tutorials", "how-to")
 # Inside the package where it is installed, beside the source where it is developed.
 PLACES = (Path(__file__).parent / "docs", Path(__file__).parents[2] / "docs")
 
@@ -11,8 +13,14 @@ def pages() -> dict[str, Path]:
     folder = next((place for place in PLACES if place.is_dir()), None)
     if folder is None:
         return {}
-    paths = sorted(folder.rglob("*.md"), key=lambda path: (path.parent != folder, path.with_suffix("").as_posix()))
-    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in paths}
+    paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
+    return {name: paths[name] for name in sorted(paths, key=_place)}
+
+
+def _place(name: str) -> tuple[int, bool, str]:
+    """Where a page stands among the others: what is read first, then single pages, then those of folders."""
+    group = name.partition("/")[0]
+    return (FIRST.index(group) if group in FIRST else len(FIRST), "/" in name, name)
 
 
 def title(path: Path) -> str:

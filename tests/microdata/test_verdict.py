@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.models.classes import Classes, Histogram
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
+from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
+from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.verdict import judge
 
@@ -55,3 +60,62 @@ def test_suppressed_rows_are_compared_with_the_raw_table_too() -> None:
     # Without the raw table the published shares are all there is: the star rows lie 0.375 away from them.
     assert judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.38, "s")]).holds
     assert not judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.37, "s")]).holds
+
+
+def test_a_promise_says_what_it_was_compared_with() -> None:
+    rows: list[Row] = [("a", "x"), ("a", "y")] * 3
+    raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 5]), 2, ("x", "y"))
+    known = Classes(np.array([10]), {"s": raw})
+    for reference, against, compared in (
+        (known, "both", "both"),
+        (known, "raw", "raw"),
+        (None, "both", "published"),
+        (None, "raw", "nothing"),
+    ):
+        verdict = judge(counted(["q", "s"], rows), ["q"], [TCloseness(0.5, "s", against=against)], reference=reference)
+        assert verdict.promises[0].parameters["against"] == compared
+
+
+def test_sets_of_columns_are_judged_besides_all_of_them() -> None:
+    """Each row stands twice; in one column alone `a` stands four times and `b` twice, in the other `1` five times."""
+    rows: list[Row] = [("a", "1"), ("a", "2"), ("b", "1")] * 2 + [("c", "1")] * 2
+    for sizes, holds in ((((1, 2),), True), (((1, 3),), False), (((1, 2), (2, 2)), True), (((2, 3),), False)):
+        verdict = judge(counted(["q", "r"], rows), ["q", "r"], [KAnonymity(2, SetSizes(sizes))])
+        assert verdict.holds is holds
+        assert verdict.promises[0].parameters["subsets_reached"] == {str(columns): 2 for columns, _ in sizes}
+
+
+def test_values_are_compared_by_what_they_are_not_by_their_places() -> None:
+    """The raw table has nine y and one x; of the published rows x stands first."""
+    rows: list[Row] = [("a", "x")] + [("a", "y")] * 9
+    raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([9, 1]), 2, ("y", "x"))
+    reference = Classes(np.array([10]), {"s": raw})
+    promise = TCloseness(0.0, "s", against="raw")
+    verdict = judge(counted(["q", "s"], rows), ["q"], [promise], reference=reference)
+    assert (verdict.promises[0].reached, verdict.holds) == (0.0, True)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (TCloseness(0.5, "s", against="raw"), "promised against the raw table alone"),
+        (DeltaPresence(0.0, 1.0, Subset("s", "x")), "is about a list of persons"),
+        (DifferentialPrivacy(1.0, 1e-6), "is about how the rows were drawn"),
+        (IndividualRisk(1.0), "is about the weights of the rows"),
+        (GlobalRisk(1.0), "is about the weights of the rows"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_what_the_rows_do_not_tell_is_said_and_fails(model, words) -> None:
+    rows: list[Row] = [("a", "x"), ("a", "y")] * 60
+    verdict = judge(counted(["q", "s"], rows), ["q"], [model])
+    assert words in verdict.faults[0]
+    assert not verdict.holds
+
+
+def test_what_is_known_is_not_called_unknown() -> None:
+    rows: list[Row] = [("a", "x"), ("a", "y")] * 60
+    raw = Histogram(np.array([0, 2]), np.array([0, 1], np.int32), np.array([60, 60]), 2, ("x", "y"))
+    known = Classes(np.array([120]), {"s": raw})
+    models = [DifferentialPrivacy(1.0, 1e-6), IndividualRisk(1.0, sampling_fraction=0.5)]
+    assert judge(counted(["q", "s"], rows), ["q"], models, reference=known).faults == ()

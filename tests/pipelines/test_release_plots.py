@@ -31,6 +31,17 @@ def test_charts_are_drawings_that_stand_alone(release, name, tmp_path):
     assert root.findall(".//{*}rect")
 
 
+@pytest.mark.parametrize(("kind", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_a_chart_is_written_as_the_end_of_its_name_says(release, kind, start, tmp_path):
+    assert release.plot.risk().save(tmp_path / f"risk.{kind}").read_bytes().startswith(start)
+
+
+def test_a_chart_is_written_as_no_other_kind(release, tmp_path):
+    with pytest.raises(sf.PlanError, match=r"chart.docx"):
+        release.plot.risk().save(tmp_path / "chart.docx")
+    assert not list(tmp_path.iterdir())
+
+
 def test_bars_are_as_long_as_their_figures(release):
     root = ElementTree.fromstring(release.plot.columns().svg)
     widths = {bar[0].text.partition(":")[0]: float(bar.get("width")) for bar in root.findall(".//{*}rect")}

@@ -67,7 +67,9 @@ def _listing() -> str:
     names = titles()
     width = max(map(len, names), default=0)
     lines = [f"{page:<{width}}  {called}" for page, called in names.items()]
-    return "\n".join([*lines, "", "Read one with: sfumato docs NAME"]) + "\n"
+    return (
+        "\n".join([*lines, "", "Read one with: sfumato docs NAME. Begin with: sfumato docs tutorials/patients"]) + "\n"
+    )
 
 
 def _write(out: Path) -> None:

@@ -3,37 +3,57 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.errors import PlanError
-from sfumato.folders import write_text
+from sfumato.errors import PlanError, extra_part
+from sfumato.folders import write_bytes, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.report.page.plots import alone, bars, histogram, legend
+from sfumato.report.page.plots import alone, bars, histogram
 from sfumato.report.release.before_after import class_sizes
 from sfumato.report.release.sections import SHARES
 from sfumato.texts.words import Words, words_in
 
+KINDS = (".svg", ".png", ".pdf")
+
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A chart as SVG, with what stands below it."""
+    """A chart as SVG."""
 
     svg: str
-    caption: str = ""
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart to a file."""
-        write_text(Path(path), self.svg + "\n")
-        return Path(path)
+        """Write the chart to a file, as the end of its name says: .svg; .png and .pdf with the extra `charts`.
+
+        Raises:
+            PlanError: The name ends otherwise.
+            EngineError: The extra is not installed, or the file cannot be written.
+        """
+        target = Path(path)
+        if target.suffix.lower() not in KINDS:
+            raise PlanError(f"a chart cannot be written as {target.name}.", f"Kinds: {', '.join(KINDS)}.", "chart")
+        if target.suffix.lower() == ".svg":
+            write_text(target, self.svg + "\n")
+        else:
+            write_bytes(target, self._converted(target.suffix.lower()))
+        return target
+
+    def _converted(self, kind: str) -> bytes:
+        with extra_part("vl-convert-python", "charts"):
+            import vl_convert
+        converted: bytes = (
+            vl_convert.svg_to_png(self.svg, scale=2) if kind == ".png" else vl_convert.svg_to_pdf(self.svg)
+        )
+        return converted
 
     def __repr__(self) -> str:
         return f"Drawing({len(self.svg):,} characters of SVG; save(path) writes it)"
 
     def _repr_html_(self) -> str:
-        return f"<figure>{self.svg}{self.caption}</figure>"
+        return f"<figure>{self.svg}</figure>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,7 +78,7 @@ class Plots:
         sizes = class_sizes(self.table.counts, self.recoding.sizes[~self.recoding.suppressed])
         small = sum(pair.before or 0.0 for pair in sizes[:2])
         about = words["report.sizes"].format(share=words.percent(small))
-        return Drawing(alone(histogram(words, sizes, words["report.sizes_axis"], about)), legend(words))
+        return Drawing(alone(histogram(words, sizes, words["report.sizes_axis"], about), words))
 
     def columns(self) -> Drawing:
         """What each column lost; where the loss is no share of columns, the values that are left of each."""

@@ -118,11 +118,29 @@ def _bar(place: int, name: str, share: float, figure: str) -> str:
     )
 
 
-def alone(svg: str) -> str:
-    """A plot that is shown without the page and its style: in a notebook, or as a file."""
+def alone(svg: str, words: Words | None = None) -> str:
+    """A plot that is shown without the page and its style, in a notebook or as a file: on paper of its own.
+
+    Args:
+        words: Where given, which color is before and which after stands above the plot in them.
+    """
     style = (
         "<style>text{fill:#575f6c;font:12px system-ui,sans-serif}line{stroke:#e2ddd2}"
         ".before{fill:#c98a3c}.after{fill:#44659f}</style>"
     )
     head, _, rest = svg.partition(">")
-    return f'{head} xmlns="http://www.w3.org/2000/svg" width="{WIDTH}">{style}{rest}'
+    start, (width, height) = -24 if words else 0, map(int, head.partition('viewBox="0 0 ')[2].partition('"')[0].split())
+    paper = f'<path d="M0 {start}H{width}V{height}H0z" fill="#fff"/>'
+    framed = head.replace(f'viewBox="0 0 {width} {height}"', f'viewBox="0 {start} {width} {height - start}"')
+    return f'{framed} xmlns="http://www.w3.org/2000/svg" width="{WIDTH}">{style}{paper}{_key(words)}{rest}'
+
+
+def _key(words: Words | None) -> str:
+    """Which color is which, in the picture itself."""
+    if words is None:
+        return ""
+    marks = [("before", words["report.before"], WIDTH - 220), ("after", words["report.after"], WIDTH - 110)]
+    return "".join(
+        f'<path class="{kind}" d="M{left} -18h12v12h-12z"/><text x="{left + 18}" y="-8">{escape(says)}</text>'
+        for kind, says, left in marks
+    )
