@@ -13,6 +13,8 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from playwright.sync_api import sync_playwright
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 SIZE = {"width": 1440, "height": 900}
+# Colors of a picture: enough for pages that are mostly paper, and a third of the bytes.
+COLORS = 96
 PATIENCE_MS = 60_000
 
 
@@ -70,12 +74,32 @@ def walk(page: Any, base: str, target: Path) -> Path:
     _enter(page, "Result")
     page.get_by_role("button", name="Anonymize", exact=True).click()
     page.get_by_text("You may publish this, as promised.").wait_for()
+    page.locator("summary").first.click()
     _shoot(page, target, "result")
+    _views(page, target)
     _enter(page, "Release")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Report for the house").click()
     _shoot(page, target, "release")
     return Path(waiting.value.path())
+
+
+def _views(page: Any, target: Path) -> None:
+    """The views of a result that say most."""
+    page.get_by_role("tab", name="Risk").click()
+    page.locator(".sf-population input").fill("40000")
+    page.get_by_text("Unique in the population").wait_for()
+    page.get_by_role("tab", name="Risk").scroll_into_view_if_needed()
+    page.mouse.wheel(0, 600)
+    _shoot(page, target, "risk")
+    page.get_by_role("tab", name="Other choices").click()
+    page.get_by_role("button", name="Show all combinations of levels").click()
+    page.get_by_role("button", name="Lattice").click()
+    page.locator(".sf-lattice .best").first.click()
+    page.get_by_role("button", name="Release these levels").wait_for()
+    page.mouse.move(0, 0)
+    page.locator(".sf-lattice").scroll_into_view_if_needed()
+    _shoot(page, target, "lattice")
 
 
 def _enter(page: Any, step: str) -> None:
@@ -100,7 +124,16 @@ def others(page: Any, base: str, target: Path, report: Path) -> None:
 def _shoot(page: Any, target: Path, name: str, full: bool = False) -> None:
     page.wait_for_timeout(1200)  # animations come to rest
     page.screenshot(path=target / f"{name}.png", full_page=full)
+    _shrink(target / f"{name}.png")
     print(target / f"{name}.png")
+
+
+def _shrink(path: Path) -> None:
+    """Fewer colors, where Pillow is there to choose them."""
+    if find_spec("PIL") is None:
+        return
+    with import_module("PIL.Image").open(path) as picture:
+        picture.convert("RGB").quantize(COLORS).save(path, optimize=True)
 
 
 def main(target: Path) -> None:
@@ -111,7 +144,7 @@ def main(target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, server(Path(folder) / "jobs") as base, sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
+        page = browser.new_page(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
         page.set_default_timeout(PATIENCE_MS)
         others(page, base, target, walk(page, base, target))
         browser.close()

@@ -102,3 +102,19 @@ def test_the_command_line_reads_and_writes(survey, tmp_path, sfumato) -> None:
     arguments = ("--out", tmp_path / "back.dta", "--labels", tmp_path / "in.labels.json")
     assert sfumato("export", tmp_path / "in.csv", *arguments).code == 0
     assert (tmp_path / "back.dta").exists()
+
+
+def test_a_sas_transport_file_is_read(tmp_path) -> None:
+    """SAS's own files (sas7bdat) are read by the same library, which writes none to test with."""
+    rows = pd.DataFrame({"sex": [1.0, 2.0, np.nan], "income": [1200.5, 900.0, -1.0], "name": ["Ada", "Bo", ""]})
+    pyreadstat.write_xport(rows, str(tmp_path / "rows.xpt"), column_labels={"income": "Monthly income"})
+    assert import_survey(tmp_path / "rows.xpt", tmp_path / "in.csv").rows == 3
+    shown = pl.read_csv(tmp_path / "in.csv", infer_schema=False)
+    assert shown["sex"].to_list() == ["1", "2", None]
+    assert shown["income"].to_list() == ["1200.5", "900", "-1"]
+    assert (
+        json.loads((tmp_path / "in.labels.json").read_text(encoding="utf-8"))["columns"]["income"] == "Monthly income"
+    )
+    (tmp_path / "broken.sas7bdat").write_bytes(b"no such file of SAS")
+    with pytest.raises(DataError):
+        import_survey(tmp_path / "broken.sas7bdat", tmp_path / "out.csv")

@@ -10,7 +10,8 @@ import pytest
 from sfumato.errors import PlanError, PromiseError, SfumatoError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect, run
-from sfumato.report.tables import html, summary
+from sfumato.report.table_page import html
+from sfumato.report.tables import summary
 from sfumato.tables import masking
 from sfumato.tables.cells.cells import Reach
 from sfumato.tables.cells.columns import read_columns

@@ -13,9 +13,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # how the tests walk lies beside them
+
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-WAITING_SECONDS = 150  # the first runs of a new installation compile their loops
+# The first runs of a new installation compile their loops.
+WAITING_SECONDS = float(os.environ.get("SFUMATO_WAITING_SECONDS", "150"))
 
 
 @pytest.fixture(scope="session")

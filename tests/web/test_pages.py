@@ -2,53 +2,33 @@
 
 import re
 import shutil
-import time
+import zipfile
 from itertools import pairwise
 from pathlib import Path
 
 import httpx
 import pytest
 import yaml
+from walking import (
+    anonymize,
+    button,
+    choose,
+    column,
+    downloaded,
+    k_field,
+    load_example,
+    plan_of,
+    send,
+    step,
+    until,
+    view,
+)
 
 from sfumato.cli.main import run
 from sfumato.datasets import census, patients
 from sfumato.service.access.keys import new_key
 
-DATASETS = {"patients": patients, "census": census}
-
 EARLIER = "This result is of earlier columns or an earlier goal."
-
-
-def until(holds, seconds=60):
-    """Wait until something holds."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
-def button(page, name):
-    return page.get_by_role("button", name=name, exact=True)
-
-
-def load_example(page, name, rows):
-    button(page, name).click()
-    page.get_by_text(f"{rows} rows,").wait_for()
-
-
-def step(page, name):
-    """Enter a step; on a phone the steps are behind a button."""
-    wanted = page.locator(".sf-step", has_text=name)
-    if page.viewport_size["width"] < 900:
-        page.locator(".sf-topbar button").click()
-    wanted.click()
-    page.locator(".sf-step[aria-current=step]", has_text=name).wait_for(state="attached")
-
-
-def column(page, name):
-    """Open the panel of a column."""
-    page.locator(".sf-columns .open", has_text=re.compile(f"^{name}$")).click()
-    page.locator(".sf-panel h3", has_text=re.compile(f"^{name}$")).wait_for()
 
 
 def settings_of(page):
@@ -57,44 +37,22 @@ def settings_of(page):
     return page.get_by_label("settings", exact=True)
 
 
-def choose(page, label, option):
-    page.get_by_label(label).click()
-    page.get_by_role("option", name=re.compile(rf"^{option}(?!\w)")).click()
-    page.get_by_role("option").first.wait_for(state="hidden")
-
-
 def add(page, kind, name):
     choose(page, f"Add a {kind}", name)
 
 
-def anonymize(page):
-    step(page, "Result")
-    earlier = page.get_by_text(re.compile(r"^Run \d+$"))
-    number = int(earlier.inner_text().split()[1]) if earlier.count() else 0
-    page.get_by_role("button", name=re.compile("^Anonymize( again)?$")).click()
-    page.get_by_text(f"Run {number + 1}", exact=True).wait_for()
-    page.get_by_text("You may publish this, as promised.").wait_for()
-
-
-def downloaded(page, name, target):
-    with page.expect_download() as waiting:
-        button(page, name).click()
-    waiting.value.save_as(target)
-    return target
-
-
-@pytest.mark.parametrize(("name", "rows"), [("patients", "300"), ("census", "30,000")])
-def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, tmp_path, name, rows) -> None:
+def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app")
-    load_example(page, name, rows)
+    load_example(page, "census", "30,000")
     button(page, "Next").click()
-    page.locator(".why", has_text="others may know it of a person").first.wait_for()
+    page.locator(".why", has_text="others may know it of a person").first.wait_for(state="attached")
     button(page, "Next").click()
     page.get_by_text("are in groups smaller than 5 now").wait_for()
-    page.get_by_label("Rows that must look alike (k)").fill("4")
-    page.get_by_text("are in groups smaller than 4 now").wait_for()
+    k_field(page).fill("4")
+    page.get_by_text("can be run").wait_for()
     button(page, "Next").click()
     anonymize(page)
+    view(page, "Rows")
     page.get_by_text("changed cells are marked").wait_for()
     assert page.locator("td.changed").count() > 0
     button(page, "Next").click()
@@ -105,27 +63,52 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     assert "The promises hold." in report.read_text(encoding="utf-8")
     content = yaml.safe_load(plan.read_text(encoding="utf-8"))
     assert content["privacy"][0] == {"model": "k-anonymity", "k": 4}
-    DATASETS[name]().write(tmp_path / content["data"]["source"])
+    census().write(tmp_path / content["data"]["source"])
     assert run(["anonymize", str(plan), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     # Each run draws an order of its own.
     assert sorted(data.read_bytes().split(b"\n")) == sorted((tmp_path / "out" / "data.csv").read_bytes().split(b"\n"))
 
 
-def test_another_node_can_be_chosen_from_the_trade_off(base, open_page, tmp_path) -> None:
+def test_with_a_named_seed_every_byte_is_that_of_the_command_line(base, open_page, tmp_path) -> None:
+    patients().write(tmp_path / "patients.csv")
+    plan = {**patients().plan("patients.csv", 5), "method": {"name": "auto", "suppression": 0.02}, "seed": 20260101}
+    (tmp_path / "seeded.yaml").write_text(yaml.safe_dump(plan))
+    page = open_page(f"{base}/app")
+    send(page, tmp_path / "patients.csv")
+    page.get_by_text("300 rows,").wait_for()
+    send(page, tmp_path / "seeded.yaml", -1)
+    page.locator(".sf-columns").wait_for()
+    anonymize(page)
+    assert plan_of(page, tmp_path)["seed"] == 20260101
+    assert run(["anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    with zipfile.ZipFile(downloaded(page, "Everything (ZIP)", tmp_path / "all.zip")) as archive:
+        for name in ("data.csv", "recoding.json"):
+            assert archive.read(name) == (tmp_path / "out" / name).read_bytes(), name
+
+
+def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app")
     load_example(page, "eight-rows", "8")
     anonymize(page)
+    view(page, "Other choices")
     button(page, "Show all combinations of levels").click()
     page.get_by_text("left and down is better").wait_for()
+    button(page, "Lattice").click()
+    node = page.locator(".sf-lattice circle.best").first
+    node.focus()
+    page.get_by_role("tooltip").get_by_text("rows withheld").wait_for()
+    node.press("Enter")
+    button(page, "Release these levels").wait_for()
     page.get_by_label("best for its number of withheld rows").click()
     option = page.get_by_role("option").last
     levels = dict(re.findall(r"([a-z_]+) (\d+)", option.inner_text().partition(": ")[2]))
     option.click()
+    page.locator("tr", has_text="zip").filter(has_text="→").wait_for()
     button(page, "Release these levels").click()
     page.get_by_text("Run 2", exact=True).wait_for()
+    view(page, "Other choices")
     page.get_by_text("Run again to release it").wait_for()
-    step(page, "Release")
-    plan = yaml.safe_load(downloaded(page, "Plan", tmp_path / "plan.yaml").read_text(encoding="utf-8"))
+    plan = plan_of(page, tmp_path)
     chosen = {name: str(plan["columns"][name]["max_level"]) for name in levels}
     assert chosen == levels
 
@@ -159,9 +142,10 @@ def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path
     button(page, "Use this ladder").click()
     page.get_by_role("dialog").wait_for(state="hidden")
     step(page, "Goal")
-    page.get_by_label("Rows that must look alike (k)").fill("15")
+    k_field(page).fill("15")
     anonymize(page)
-    assert page.locator("td.changed", has_text="AB").count() > 0
+    view(page, "Rows")
+    page.locator("td.changed", has_text="AB").first.wait_for()
 
 
 def test_an_upload_that_is_no_table_is_refused_in_plain_words(base, open_page, folder, tmp_path) -> None:
@@ -198,7 +182,6 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     load_example(page, "patients", "300")
     step(page, "Goal")
     page.get_by_text("The plan can be run.").wait_for()
-    add(page, "promise", "l-diversity")
     choose(page, "Reading", "recursive")
     page.get_by_label("How often the most frequent may stand (c)").fill("2.5")
     add(page, "promise", "average risk")
@@ -218,8 +201,7 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     choose(page, "Rows at a cut", "relaxed")
     page.get_by_text("The plan can be run.").wait_for()
     anonymize(page)
-    step(page, "Release")
-    plan = yaml.safe_load(downloaded(page, "Plan", tmp_path / "plan.yaml").read_text(encoding="utf-8"))
+    plan = plan_of(page, tmp_path)
     diverse = {"model": "l-diversity", "l": 2, "variant": "recursive", "column": "illness", "c": 2.5}
     assert plan["privacy"] == [{"model": "k-anonymity", "k": 5}, diverse]
     assert plan["method"] == {"name": "mondrian", "mode": "relaxed"}
@@ -236,9 +218,9 @@ def test_a_promise_about_a_population_takes_its_table(base, open_page, tmp_path)
     page.locator(".q-uploader input[type=file]").last.set_input_files(population)
     page.get_by_text("The plan can be run.").wait_for()
     button(page, "Remove: k-anonymity: nobody stands alone").click()
+    button(page, "Remove: l-diversity: the sensitive value stays open").click()
     anonymize(page)
-    step(page, "Release")
-    plan = yaml.safe_load(downloaded(page, "Plan", tmp_path / "plan.yaml").read_text(encoding="utf-8"))
+    plan = plan_of(page, tmp_path)
     assert plan["privacy"] == [{"model": "k-map", "k": 5, "population": "population-register.csv"}]
     assert downloaded(page, "population-register.csv", tmp_path / "again").read_bytes() == population.read_bytes()
 
@@ -279,11 +261,10 @@ def test_every_link_of_every_page_leads_to_its_area(base, open_page, artifacts, 
     answers = []
     page.on("response", lambda answer: answers.append((answer.status, answer.url)))
     areas = AREAS[locale]
-    for start in areas:
-        for name in (start, *areas):
-            page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
-            page.locator("[aria-current=page]", has_text=re.compile(f"^{name}$")).wait_for()
-            page.get_by_text(areas[name]).first.wait_for()
+    for name in (*areas, *reversed(areas)):
+        page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
+        page.locator("[aria-current=page]", has_text=re.compile(f"^{name}$")).wait_for()
+        page.get_by_text(areas[name]).first.wait_for()
     page.screenshot(path=artifacts / f"after-clicks-{locale}.png")
     assert page.get_by_role("navigation").get_by_role("link").count() == len(areas)
     assert [answer for answer in answers if answer[0] >= 400] == []
@@ -323,8 +304,8 @@ def test_two_visitors_never_see_each_others_data(base, open_page, folder, tmp_pa
     assert own["X"] != own["Y"]
     assert all(path.stat().st_mode & 0o777 == 0o700 for path in own.values())
     for page in pages:
-        step(page, "Columns")
         anonymize(page)
+        step(page, "Data")
     assert "secret-X" in pages[0].content()
     assert "secret-Y" not in pages[0].content()
     assert "secret-Y" in pages[1].content()
@@ -421,10 +402,6 @@ def test_rows_of_the_project_become_a_table(base, open_page) -> None:
     button(page, "Protect").click()
     page.get_by_text("Nobody can compute a masked cell back.").wait_for()
     assert page.locator(".sf-crosstab tbody tr").count() == 3
-
-
-def send(page, path, place=0):
-    page.locator("input[type=file]").nth(place).set_input_files(path)
 
 
 def alert(page, text):
@@ -611,25 +588,64 @@ def test_records_nested_beyond_reading_are_refused_in_words(base, open_page) -> 
     page.get_by_text("records and configuration must be JSON").wait_for()
 
 
-def test_the_path_can_be_walked_by_keyboard_at_the_width_of_a_phone(base, open_page) -> None:
+NAMED = """() => { const e = document.activeElement;
+  return [e.ariaLabel, e.innerText, e.labels?.[0]?.innerText].filter(Boolean).join('|') }"""
+
+
+def tab_to(page, name):
+    """Press Tab until something is reached that is called so."""
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if any(part.strip().startswith(name) for part in page.evaluate(NAMED).split("|")):
+            return
+    raise AssertionError(f"{name} is not reached by the keyboard")
+
+
+def pressed(page, name):
+    tab_to(page, name)
+    page.keyboard.press("Enter")
+
+
+def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app", width=390)
-    button(page, "eight-rows").focus()
-    page.keyboard.press("Enter")
+    button(page, "eight-rows").wait_for()
+    pressed(page, "eight-rows")
     page.get_by_text("8 rows,").wait_for()
-    for name in ("Columns", "Goal", "Result"):
-        button(page, "Next").focus()
-        page.keyboard.press("Enter")
-        page.locator("h2", has_text=name).wait_for()
-        assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
-    button(page, "Anonymize").focus()
+    pressed(page, "Next")
+    page.locator(".sf-columns").wait_for()
+    tab_to(page, "role: sex")
+    page.keyboard.press("s")  # the next role that begins so
+    page.locator("tr[data-column=sex][data-role=sensitive]").wait_for()
+    pressed(page, "zip")
+    page.locator(".sf-panel h3", has_text="zip").wait_for()
+    button(page, "Next").focus()  # back at the top, as Ctrl+Home and Tab do
     page.keyboard.press("Enter")
+    page.get_by_text("can be run").wait_for()
+    tab_to(page, "Rows that must look alike (k)")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("3")
+    page.get_by_text("are in groups smaller than 3 now").wait_for()
+    button(page, "Next").focus()
+    page.keyboard.press("Enter")
+    pressed(page, "Anonymize")
     page.get_by_text("You may publish this, as promised.").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
+    tab_to(page, "Columns")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.get_by_text("Who could find somebody").wait_for()
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
+    button(page, "Next").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("May leave the house", exact=True).wait_for()
+    tab_to(page, "Data")
+    with page.expect_download() as waiting:
+        page.keyboard.press("Enter")
+    assert waiting.value.path().read_text(encoding="utf-8").count("\n") == 9
     seen = "e.checkVisibility({visibilityProperty: true})"
     name = "e.innerText || e.getAttribute('aria-label') || (e.labels && e.labels.length) || e.title"
     fields = "[...document.querySelectorAll('input,textarea,select,button')]"
-    unnamed = f"{fields}.filter(e => {seen} && !({name})).length"
-    assert page.evaluate(unnamed) == 0
+    assert page.evaluate(f"{fields}.filter(e => {seen} && !({name})).length") == 0
 
 
 def test_pages_ask_for_a_key_first(server, open_page, tmp_path) -> None:

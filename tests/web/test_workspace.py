@@ -1,57 +1,26 @@
 """Nothing is lost: reload, back, two tabs, a lost connection, undo, projects saved, opened, put away and erased."""
 
-import re
 import time
 
 import pytest
 import yaml
-
-
-def button(page, name):
-    return page.get_by_role("button", name=name, exact=True)
-
-
-def step(page, name):
-    page.locator(".sf-step", has_text=name).click()
-    page.locator(".sf-step[aria-current=step]", has_text=name).wait_for()
-
-
-def loaded(page, name="patients", rows="300"):
-    button(page, name).click()
-    page.get_by_text(f"{rows} rows,").wait_for()
-
-
-def k_field(page):
-    return page.get_by_label("Rows that must look alike (k)")
-
-
-def ask_for(page, k):
-    step(page, "Goal")
-    k_field(page).fill(str(k))
-    page.get_by_text(f"are in groups smaller than {k} now").wait_for()
-
-
-def run(page, number=1):
-    step(page, "Result")
-    page.get_by_role("button", name=re.compile("^Anonymize")).click()
-    page.get_by_text(f"Run {number}", exact=True).wait_for()
+from walking import anonymize, ask_for, button, give_role, k_field, load_example, plan_of, send, step, view
 
 
 def test_every_step_survives_a_reload(base, open_page) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
+    load_example(page)
     page.reload()
     page.get_by_text("300 rows,").wait_for()
     step(page, "Columns")
-    page.get_by_label("role: illness").select_option("insensitive")
-    page.locator("tr[data-column=illness][data-role=insensitive]").wait_for()
+    give_role(page, "illness", "insensitive")
     page.reload()
     page.locator("tr[data-column=illness][data-role=insensitive]").wait_for()
     ask_for(page, 7)
     page.reload()
     page.get_by_text("are in groups smaller than 7 now").wait_for()
     assert k_field(page).input_value() == "7"
-    run(page)
+    anonymize(page)
     page.reload()
     page.get_by_text("You may publish this, as promised.").wait_for()
     step(page, "Release")
@@ -61,7 +30,7 @@ def test_every_step_survives_a_reload(base, open_page) -> None:
 
 def test_who_leaves_while_a_run_is_made_finds_it_again(base, open_page) -> None:
     page = open_page(f"{base}/app")
-    loaded(page, "census", "30,000")
+    load_example(page, "census", "30,000")
     step(page, "Result")
     button(page, "Anonymize").click()
     button(page, "Cancel").wait_for()
@@ -71,7 +40,7 @@ def test_who_leaves_while_a_run_is_made_finds_it_again(base, open_page) -> None:
 
 def test_the_back_button_leads_to_the_step_before(base, open_page) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
+    load_example(page)
     for name in ("Columns", "Goal", "Result"):
         step(page, name)
     for name in ("Goal", "Columns"):
@@ -83,7 +52,7 @@ def test_the_back_button_leads_to_the_step_before(base, open_page) -> None:
 
 def test_two_tabs_show_the_same_project(base, open_page) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
+    load_example(page)
     other = page.context.new_page()
     other.goto(f"{base}/app")
     other.get_by_text("300 rows,").wait_for()
@@ -95,7 +64,7 @@ def test_two_tabs_show_the_same_project(base, open_page) -> None:
 
 def test_a_lost_connection_loses_nothing(base, open_page) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
+    load_example(page)
     ask_for(page, 8)
     page.context.set_offline(True)
     time.sleep(2)
@@ -107,10 +76,9 @@ def test_a_lost_connection_loses_nothing(base, open_page) -> None:
 
 def test_choices_are_undone_and_done_again(base, open_page) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
+    load_example(page)
     step(page, "Columns")
-    page.get_by_label("role: sex").select_option("sensitive")
-    page.locator("tr[data-column=sex][data-role=sensitive]").wait_for()
+    give_role(page, "sex", "sensitive")
     ask_for(page, 9)
     button(page, "Undo").click()
     page.get_by_text("are in groups smaller than 5 now").wait_for()
@@ -123,7 +91,7 @@ def test_choices_are_undone_and_done_again(base, open_page) -> None:
 
 def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
+    load_example(page)
     ask_for(page, 7)
     step(page, "Data")
     with page.expect_download() as waiting:
@@ -132,7 +100,7 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     button(page, "Erase everything here").click()
     page.get_by_role("dialog").get_by_role("button", name="Erase everything here").click()
     page.get_by_text("300 rows,").wait_for(state="hidden")
-    page.locator("input[type=file]").last.set_input_files(tmp_path / "project.zip")
+    send(page, tmp_path / "project.zip", -1)
     page.locator(".sf-columns").wait_for()
     step(page, "Goal")
     page.get_by_text("are in groups smaller than 7 now").wait_for()
@@ -140,20 +108,17 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
 
 def test_a_plan_is_opened_for_the_data_at_hand(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
-    run(page)
-    step(page, "Release")
-    with page.expect_download() as waiting:
-        button(page, "Plan").click()
-    plan = yaml.safe_load(waiting.value.path().read_text(encoding="utf-8"))
+    load_example(page)
+    anonymize(page)
+    plan = plan_of(page, tmp_path)
     plan["privacy"][0]["k"] = 12
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
     plan["columns"]["stranger"] = {"role": "sensitive"}
     (tmp_path / "other.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
     step(page, "Data")
-    page.locator("input[type=file]").last.set_input_files(tmp_path / "other.yaml")
+    send(page, tmp_path / "other.yaml", -1)
     page.get_by_role("alert").filter(has_text="This plan is for other columns: stranger").wait_for()
-    page.locator("input[type=file]").last.set_input_files(tmp_path / "plan.yaml")
+    send(page, tmp_path / "plan.yaml", -1)
     page.locator(".sf-columns").wait_for()
     step(page, "Goal")
     page.get_by_text("are in groups smaller than 12 now").wait_for()
@@ -161,10 +126,11 @@ def test_a_plan_is_opened_for_the_data_at_hand(base, open_page, tmp_path) -> Non
 
 def test_runs_stand_side_by_side(base, open_page) -> None:
     page = open_page(f"{base}/app")
-    loaded(page)
-    run(page)
+    load_example(page)
+    anonymize(page)
     ask_for(page, 20)
-    run(page, 2)
+    anonymize(page)
+    view(page, "Runs")
     page.get_by_text("Runs side by side").wait_for()
     button(page, "#1").click()
     page.get_by_text("Run 1", exact=True).wait_for()
@@ -177,7 +143,7 @@ def test_what_is_left_is_encrypted_and_only_its_browser_opens_it(server, open_pa
     source.write_text("zip,illness\n" + "secret-town,flu\n" * 20)
     with server(jobs, "--session-hours", "0.001") as (base, process):
         page = open_page(f"{base}/app")
-        page.locator("input[type=file]").first.set_input_files(source)
+        send(page, source)
         page.get_by_text("20 rows,").wait_for()
         page.get_by_text("Your project is kept, encrypted.").wait_for()
         assert not list(jobs.glob("session-*"))
@@ -207,5 +173,5 @@ def test_what_is_no_project_is_refused(base, open_page, tmp_path, name) -> None:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("../rows.csv", "a\n1\n")
     page = open_page(f"{base}/app")
-    page.locator("input[type=file]").last.set_input_files(path)
+    send(page, path, -1)
     page.get_by_role("alert").filter(has_text="This is no project of Sfumato.").wait_for()

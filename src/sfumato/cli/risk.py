@@ -62,10 +62,11 @@ def command(
 
 
 def _tell(report: Any, html: Path | None, as_json: bool, quiet: bool) -> None:
-    from sfumato.report.risk import page_of, text
+    from sfumato.report.risk import text
+    from sfumato.report.risk_page import page_of
 
     if html is not None:
-        write_text(html, page_of(report))
+        write_text(html, page_of(report, report.language))
     if as_json:
         sys.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False) + "\n")
     elif not quiet:

@@ -48,6 +48,7 @@ class Runs:
         rows: Rows of the data; columns: the quasi-identifiers.
         methods, k, suppression: The grid, in the order asked for.
         cells: The runs, method by method.
+        language: In which they are told, as the plan has it.
     """
 
     rows: int
@@ -56,6 +57,7 @@ class Runs:
     k: tuple[int, ...]
     suppression: tuple[float, ...]
     cells: tuple[Cell, ...]
+    language: str = "en"
 
     @property
     def answers(self) -> tuple[Cell, ...]:

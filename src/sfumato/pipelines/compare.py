@@ -117,7 +117,7 @@ def compare(
         table = frequency_table(resolved, source)
     cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None)))
     shares = tuple(_share(budget, table.rows) for budget in grid.suppression)
-    return Comparison(table.rows, table.columns, grid.methods, grid.k, shares, cells)
+    return Comparison(table.rows, table.columns, grid.methods, grid.k, shares, cells, resolved.language)
 
 
 def _ks(plan: Plan, asked: Sequence[int]) -> tuple[int, ...]:

@@ -20,19 +20,27 @@ from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import reading_of, with_sample
-from sfumato.report.risk import html_part
+from sfumato.report.risk_page import html_part
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RiskReport(RiskSurvey):
-    """Everything that is told about the risk of some rows, as a notebook shows it."""
+    """Everything that is told about the risk of some rows, as a notebook shows it, in the language of its plan."""
+
+    language: str = "en"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report in plain values; no row numbers."""
+        figures = RiskSurvey.to_dict(self)
+        del figures["language"]
+        return figures
 
     def __repr__(self) -> str:
         figures = self.prosecutor
         return f"RiskReport({self.figures.rows:,} rows, highest {figures.highest:.3g}, average {figures.average:.3g})"
 
     def _repr_html_(self) -> str:
-        return html_part(self)
+        return html_part(self, self.language)
 
 
 def risk(
@@ -96,7 +104,8 @@ def risk(
         size = _population_size(table.rows, population_size, sampling_fraction)
         figures = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
         rows = {"outlier_rows": _numbers(source, table, figures.outliers)} if row_numbers else {}
-        return RiskReport(**{part.name: getattr(figures, part.name) for part in fields(figures)} | rows)
+        own = {part.name: getattr(figures, part.name) for part in fields(figures)}
+        return RiskReport(**own | rows, language=resolved.language)
 
 
 def _plan_of(

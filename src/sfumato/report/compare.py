@@ -7,33 +7,10 @@ from sfumato.delimited import delimited_text
 from sfumato.errors import EngineError
 from sfumato.microdata.comparison import COLUMNS, Cell, Runs
 from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table, tiles
+from sfumato.texts.words import Words, words_in
 
-TITLES = {
-    "loss_by_k": ("Loss against k", "Lower is better: what a row loses of a column, on average, for each k."),
-    "loss_by_suppression": (
-        "Loss against suppression",
-        "What it gains to suppress some rows. Mondrian suppresses none: its line is flat.",
-    ),
-    "frontier": (
-        "Risk against loss",
-        "Each point is a run; further down and to the left is better. The dashed line joins the runs that none beats.",
-    ),
-    "seconds": ("Time", "Seconds of the search alone, on a logarithmic scale; the rows were counted once for all."),
-}
 # Methods that publish a column at one level for all rows: easiest to explain and to reuse.
 ONE_LEVEL = ("exhaustive", "samarati", "optimal")
-KINDS = {
-    "exhaustive": "One level for each column, all combinations tried.",
-    "samarati": "One level for each column, the lowest sum of levels; not the least loss.",
-    "optimal": "One level for each column, proved to be the least loss of all such. Easiest to explain and to reuse.",
-    "local": "Each row at the least level at which it has company. Labels of different levels stand side by side.",
-    "mondrian": "Classes cut at medians: ranges and sets fitted to the data. Labels overlap from class to class.",
-    "mondrian-relaxed": "As mondrian, rows of one value divided between classes.",
-    "mondrian-loss": "As mondrian, each cut chosen by what it saves.",
-    "cells": "Single cells published as missing, as few as possible.",
-    "microaggregation": "Numbers become the means of groups.",
-    "k-optimize": "The best set of cuts for each column.",
-}
 
 
 def as_csv(comparison: Runs) -> str:
@@ -70,20 +47,23 @@ def _shown(cell: Cell) -> str:
     return "–" if cell.loss is None else f"{cell.loss:.4f}"
 
 
-def verdict(comparison: Runs) -> tuple[str, str]:
+def verdict(comparison: Runs, words: Words | None = None) -> tuple[str, str]:
     """Which method loses least, in a sentence, and by how much, in another."""
+    words = words or words_in()
     firsts = [best for k in comparison.k for share in comparison.suppression if (best := comparison.best(k, share))]
     if not firsts:
-        return "No method has an answer.", "Ask for less, allow suppression, or see below what stopped each."
+        return words["compared.none"], words["compared.none.do"]
     wins = Counter(cell.method for cell in firsts)
     winner, times = wins.most_common(1)[0]
-    everywhere = "everywhere" if times == len(firsts) else f"in {times} of {len(firsts)} settings"
-    others = ", ".join(f"{name} in {count}" for name, count in wins.most_common()[1:])
-    first = f"Choose {winner}: it loses least {everywhere}" + (f" ({others})." if others else ".")
-    return first, " ".join([_margin(comparison, winner), *_simplest(comparison, winner)])
+    where = "compared.everywhere" if times == len(firsts) else "compared.settings"
+    others = ", ".join(words["compared.in"].format(method=name, count=count) for name, count in wins.most_common()[1:])
+    first = words["compared.choose"].format(
+        method=winner, where=words[where].format(times=times, all=len(firsts)), others=f" ({others})" if others else ""
+    )
+    return first, " ".join([_margin(comparison, winner, words), *_simplest(comparison, winner, words)])
 
 
-def _simplest(comparison: Runs, winner: str) -> list[str]:
+def _simplest(comparison: Runs, winner: str, words: Words) -> list[str]:
     """Which method to take by those who want one level for each column."""
     losses = {
         name: [cell.loss for cell in comparison.answers if cell.method == name and cell.loss is not None]
@@ -93,11 +73,10 @@ def _simplest(comparison: Runs, winner: str) -> list[str]:
     means = {name: sum(values) / len(values) for name, values in losses.items() if values}
     if not means or winner in ONE_LEVEL:
         return []
-    best = min(means, key=lambda name: means[name])
-    return [f"If every column must have one level for all rows, choose {best}."]
+    return [words["compared.one_level"].format(method=min(means, key=lambda name: means[name]))]
 
 
-def _margin(comparison: Runs, winner: str) -> str:
+def _margin(comparison: Runs, winner: str, words: Words) -> str:
     """How the winner stands against the best of the other methods."""
     ratios: dict[str, list[float]] = {}
     won = {(cell.k, cell.suppression): cell.loss for cell in comparison.answers if cell.method == winner}
@@ -106,99 +85,105 @@ def _margin(comparison: Runs, winner: str) -> str:
         if cell.method != winner and own and cell.loss is not None:
             ratios.setdefault(cell.method, []).append(cell.loss / own)
     if not ratios:
-        return "There is nothing to hold it against."
-    words = [f"{name} loses {_times(sum(values) / len(values))}" for name, values in ratios.items()]
-    return "On average over the same settings, " + "; ".join(words) + "."
+        return words["compared.alone"]
+    told = [f"{name} {_times(sum(values) / len(values), words)}" for name, values in ratios.items()]
+    return words["compared.average"].format(losses="; ".join(told))
 
 
-def _times(ratio: float) -> str:
-    return (
-        "as much" if abs(ratio - 1) < 0.005 else f"{ratio:.2g} times as much" if ratio > 1 else f"{1 - ratio:.0%} less"
-    )
+def _times(ratio: float, words: Words) -> str:
+    if abs(ratio - 1) < 0.005:
+        return words["compared.as_much"]
+    if ratio > 1:
+        return words["compared.times"].format(times=words.figure(f"{ratio:.2g}"))
+    return words["compared.less"].format(share=words.figure(f"{100 * (1 - ratio):.0f} %"))
 
 
 def html(comparison: Runs) -> str:
-    """The comparison as one page."""
-    first, second = verdict(comparison)
+    """The comparison as one page, in the language of its plan."""
+    words = words_in(comparison.language)
+    first, second = verdict(comparison, words)
     tone = "verdict" if comparison.answers else "verdict bad"
-    about = f"{comparison.rows:,} rows, {len(comparison.columns)} quasi-identifiers: {', '.join(comparison.columns)}."
-    figures = _figures(comparison)
+    about = words["compared.about"].format(
+        rows=words.count(comparison.rows), count=len(comparison.columns), columns=", ".join(comparison.columns)
+    )
+    figures = _figures(comparison, words)
+    methods = [(name, words.get(f"compared.method.{name}", "")) for name in comparison.methods]
     body = [
-        "<h1>Which method to choose</h1>",
+        f"<h1>{escape(words['compared.title'])}</h1>",
         paragraph(about, soft=True),
         f'<div class="{tone}"><strong>{escape(first)}</strong>{paragraph(second)}</div>',
-        *_tiles(comparison),
+        *_tiles(comparison, words),
         *figures[:1],
-        section("Loss of every run", *_matrices(comparison)),
+        section(words["compared.losses"], *_matrices(comparison, words)),
         *figures[1:],
-        section(
-            "What the methods do", table(["method", ""], [(name, KINDS.get(name, "")) for name in comparison.methods])
-        ),
-        section("All figures", _details(comparison)),
-        *_failures(comparison),
+        section(words["compared.methods"], table([words["report.method"], ""], methods, words)),
+        section(words["compared.all"], _details(comparison, words)),
+        *_failures(comparison, words),
     ]
-    return page("Sfumato: comparison", body)
+    return page(f"Sfumato: {words['compared.title']}", body, words.language)
 
 
-def _tiles(comparison: Runs) -> list[str]:
+def _tiles(comparison: Runs, words: Words) -> list[str]:
     """For the least, the middle and the greatest k the best method and its loss."""
     shown = dict.fromkeys((comparison.k[0], comparison.k[len(comparison.k) // 2], comparison.k[-1]))
     share = comparison.suppression[0]
     bests = [(k, comparison.best(k, share)) for k in shown]
-    return [tiles((f"{best.method} {best.loss:.3f}", f"best for k = {k}") for k, best in bests if best)]
-
-
-def _matrices(comparison: Runs) -> list[str]:
-    """One table a suppression: a row for each k, a column for each method, the best marked."""
-    parts = [
-        paragraph("Mean over the columns of what a row loses: 0 as it was, 1 nothing left. The best is marked.", True)
+    return [
+        tiles(
+            (f"{best.method} {words.figure(f'{best.loss:.3f}')}", words["compared.best"].format(k=k))
+            for k, best in bests
+            if best
+        )
     ]
+
+
+def _matrices(comparison: Runs, words: Words) -> list[str]:
+    """One table a suppression: a row for each k, a column for each method, the best marked."""
+    parts = [paragraph(words["compared.losses.says"], True)]
     for share in comparison.suppression:
         if len(comparison.suppression) > 1:
-            parts.append(f"<h3>Up to {_percent(share)} of the rows suppressed</h3>")
-        rows = [_row(comparison, k, share) for k in comparison.k]
+            title = words["compared.up_to"].format(share=words.figure(f"{100 * share:.3g} %"))
+            parts.append(f"<h3>{escape(title)}</h3>")
+        rows = [_row(comparison, k, share, words) for k in comparison.k]
         parts.append(raw_table(["k", *comparison.methods], rows, [True] * (len(comparison.methods) + 1)))
     return parts
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
-
-
-def _row(comparison: Runs, k: int, share: float) -> list[str]:
+def _row(comparison: Runs, k: int, share: float, words: Words) -> list[str]:
     best = comparison.best(k, share)
     cells = [f'<td class="number">{k}</td>']
     for cell in _line(comparison, k, share):
-        mark = " masked" if cell == best else ""
-        shown = f"<strong>{_shown(cell)}</strong>" if cell == best else _shown(cell)
+        mark, figure = " masked" if cell == best else "", words.figure(_shown(cell))
+        shown = f"<strong>{figure}</strong>" if cell == best else figure
         title = f' title="{escape(cell.error)}"' if cell.error else ""
         cells.append(f'<td class="number{mark}"{title}>{shown}</td>')
     return cells
 
 
-def _figures(comparison: Runs) -> list[str]:
+def _figures(comparison: Runs, words: Words) -> list[str]:
     """The charts, or the hint where they cannot be drawn."""
     from sfumato.report.comparison_charts import comparison_charts, drawn, hint
 
     try:
         charts = {name: drawn(chart, name) for name, chart in comparison_charts(comparison).items()}
     except EngineError as error:
-        return [section("Charts", paragraph(hint(error)))]
+        return [section(words["compared.charts"], paragraph(hint(error)))]
     return [
-        section(TITLES[name][0], f"<figure>{svg}<figcaption>{escape(TITLES[name][1])}</figcaption></figure>")
+        section(
+            words[f"compared.chart.{name}"],
+            f"<figure>{svg}<figcaption>{escape(words[f'compared.chart.{name}.says'])}</figcaption></figure>",
+        )
         for name, svg in charts.items()
     ]
 
 
-def _details(comparison: Runs) -> str:
-    head = ["method", "k", "suppression", "loss", "suppressed rows", "classes", "smallest", "largest", "seconds"]
-    rows = [
-        (c.method, c.k, c.suppression, c.loss, c.suppressed_rows, c.classes, c.smallest, c.largest, c.seconds)
-        for c in comparison.cells
-    ]
-    return table(head, rows)
+def _details(comparison: Runs, words: Words) -> str:
+    keys = ("method", "k", "suppression", "loss", "suppressed_rows", "classes", "smallest", "largest", "seconds")
+    rows = [[getattr(cell, key) for key in keys] for cell in comparison.cells]
+    return table([words[f"compared.column.{key}"] for key in keys], rows, words)
 
 
-def _failures(comparison: Runs) -> list[str]:
-    failed = [(c.method, c.k, c.suppression, c.error) for c in comparison.cells if c.error]
-    return [section("Runs without an answer", table(["method", "k", "suppression", "why"], failed))] if failed else []
+def _failures(comparison: Runs, words: Words) -> list[str]:
+    failed = [(c.method, c.k, c.suppression, words.sentence(c.error)) for c in comparison.cells if c.error]
+    head = [words[f"compared.column.{key}"] for key in ("method", "k", "suppression", "why")]
+    return [section(words["compared.failed"], table(head, failed, words))] if failed else []

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import EngineError, extra_part
+from sfumato.texts.words import words_in
 
 if TYPE_CHECKING:
     from sfumato.microdata.comparison import Runs
@@ -44,6 +45,7 @@ class _Drawing:
     def __init__(self, altair: Any, comparison: "Runs") -> None:
         self.alt = altair
         self.comparison = comparison
+        self.words = words_in(comparison.language)
         names = list(comparison.methods)
         legend = altair.Legend(orient="top", title=None)
         colors = altair.Scale(domain=names, range=[PALETTE[place % len(PALETTE)] for place in range(len(names))])
@@ -61,13 +63,13 @@ class _Drawing:
         """Loss against suppression, one line a method, at the middle k."""
         k = self.comparison.k[len(self.comparison.k) // 2]
         rows = [cell.to_dict() for cell in self.comparison.answers if cell.k == k]
-        axis = self.alt.X("suppression:Q", title=f"rows that may be suppressed (k = {k})")
+        axis = self.alt.X("suppression:Q", title=self.words["compared.axis.suppression"].format(k=k))
         return self._lines(rows, axis.axis(format="%", values=list(self.comparison.suppression)), self._loss())
 
     def frontier(self) -> Chart:
         """Loss against risk: the further to the lower left, the better; the line joins the runs that none beats."""
         rows = [cell.to_dict() for cell in self.comparison.answers]
-        x = self.alt.X("average_risk:Q", title="average risk of a row").axis(format="%").scale(type="log", nice=True)
+        x = self.alt.X("average_risk:Q", title=self.words["risk.average"]).axis(format="%").scale(type="log", nice=True)
         points = (
             self._base(rows).mark_point(filled=True, size=70, opacity=0.9).encode(x=x, y=self._loss(), **self._marks())
         )
@@ -80,11 +82,11 @@ class _Drawing:
         """Time of the search against k."""
         share = self.comparison.suppression[0]
         rows = [cell.to_dict() for cell in self.comparison.answers if cell.suppression == share]
-        y = self.alt.Y("seconds:Q", title="seconds of search").scale(type="log").axis(format="~g")
+        y = self.alt.Y("seconds:Q", title=self.words["compared.axis.seconds"]).scale(type="log").axis(format="~g")
         return self._lines(rows, self.alt.X("k:O", title="k", axis=self.alt.Axis(labelAngle=0)), y)
 
     def _loss(self) -> Any:
-        return self.alt.Y("loss:Q", title="loss (0 as it was, 1 nothing left)").scale(zero=True)
+        return self.alt.Y("loss:Q", title=self.words["compared.axis.loss"]).scale(zero=True)
 
     def _marks(self) -> dict[str, Any]:
         return {"color": self.color, "shape": self.shape, "tooltip": list(_TOLD)}

@@ -1,27 +1,17 @@
-"""The report on risk, as text for the terminal, as a part of a page, and as a page of its own."""
+"""The report on risk, as text for the terminal."""
 
 from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
 from sfumato.microdata.measures.sample_risk import GlobalFigures
 from sfumato.microdata.measures.subsets import Telling
 from sfumato.microdata.measures.survey import RiskSurvey
-from sfumato.report.page.html_parts import listing, page, paragraph, section, table
+from sfumato.texts.words import words_in
 
 SHOWN = 10
-ATTACKERS = {
-    "prosecutor": "knows that a certain person is among the rows, and looks for that one row",
-    "journalist": "knows somebody of the population, and not whether that person is among the rows",
-    "marketer": "wants as many rows as possible put to names; the average is what he can expect",
-}
 SAME = (
     "All three are taken to face these rows as the whole population, so their figures agree; "
     "--population-size or --sampling-fraction tells them apart."
 )
-MISSING = {
-    "category": "a missing value is a value of its own",
-    "any": "a missing value matches anything, and is counted as a value of its own, too",
-    "drop": "rows with a missing value are left out",
-}
 
 
 def text(report: RiskSurvey) -> str:
@@ -29,12 +19,12 @@ def text(report: RiskSurvey) -> str:
     figures = report.figures
     lines = [
         f"{figures.rows:,} rows in {figures.classes:,} classes by {', '.join(report.quasi_identifiers)}",
-        f"  missing       {MISSING[report.on_missing]}: {report.rows_with_missing:,} rows have one, "
+        f"  missing       {_missing(report)}: {report.rows_with_missing:,} rows have one, "
         f"{report.dropped_rows:,} dropped",
         f"  classes       {figures.smallest:,} to {figures.largest:,} rows",
         *_matching_lines(report),
         f"  uniques       {figures.uniques:,} rows ({_percent(figures.uniques / max(figures.rows, 1))})",
-        *(f"  {name:<13} {_attacker(attacker, figures.threshold)}" for name, attacker in _attackers(report)),
+        *(f"  {name:<13} {_attacker(attacker, figures.threshold)}" for name, attacker in attackers_of(report)),
         *_attacker_lines(report),
         *_sample_lines(report),
         *_population_lines(report),
@@ -48,6 +38,10 @@ def text(report: RiskSurvey) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _missing(report: RiskSurvey) -> str:
+    return words_in()[f"surveyed.missing.{report.on_missing}"]
+
+
 def _spellings(report: RiskSurvey) -> list[str]:
     return [
         f"{name}: {more:,} of its values are likely other spellings of one, which makes rows look rarer than they are"
@@ -57,7 +51,7 @@ def _spellings(report: RiskSurvey) -> list[str]:
 
 def _attacker_lines(report: RiskSurvey) -> list[str]:
     """Who the three attackers are, and why their figures may be the same."""
-    lines = [f"    {name}: {who}" for name, who in ATTACKERS.items()]
+    lines = [f"    {name}: {words_in()[f'risk.attacker.{name}.says']}" for name, _ in attackers_of(report)]
     if report.uniqueness is None:
         lines.append(f"    {SAME}")
     return lines
@@ -75,7 +69,7 @@ def _matching_lines(report: RiskSurvey) -> list[str]:
     ]
 
 
-def _attackers(report: RiskSurvey) -> list[tuple[str, Attacker]]:
+def attackers_of(report: RiskSurvey) -> list[tuple[str, Attacker]]:
     return [("prosecutor", report.prosecutor), ("journalist", report.journalist), ("marketer", report.marketer)]
 
 
@@ -87,7 +81,7 @@ def _attacker(attacker: Attacker, threshold: float) -> str:
     )
 
 
-def _sample_rows(report: RiskSurvey) -> list[tuple[str, GlobalFigures]]:
+def sample_rows(report: RiskSurvey) -> list[tuple[str, GlobalFigures]]:
     """The risks of a sample, each with what it is of."""
     sample = report.sample
     if sample is None:
@@ -107,7 +101,7 @@ def _sample_lines(report: RiskSurvey) -> list[str]:
         *(
             f"    {name:<22} highest {figures.highest:.4%}, average {figures.average:.4%}, "
             f"{figures.expected:,.2f} expected to be found, {figures.rows_above:,} above {_percent(sample.threshold)}"
-            for name, figures in _sample_rows(report)
+            for name, figures in sample_rows(report)
         ),
     ]
 
@@ -116,10 +110,10 @@ def _population_lines(report: RiskSurvey) -> list[str]:
     if report.uniqueness is None:
         return []
     head = f"  population    {report.uniqueness.population_size:,} persons; unique among them, estimated:"
-    return [head, *(f"    {name:<11} {_estimate(estimate)}" for name, estimate in _estimates(report))]
+    return [head, *(f"    {name:<11} {_estimate(estimate)}" for name, estimate in estimates_of(report))]
 
 
-def _estimates(report: RiskSurvey) -> list[tuple[str, Estimate]]:
+def estimates_of(report: RiskSurvey) -> list[tuple[str, Estimate]]:
     uniqueness = report.uniqueness
     if uniqueness is None:
         return []
@@ -161,11 +155,11 @@ def _subset_lines(report: RiskSurvey) -> list[str]:
     lines = [f"  column sets   {scope} measured; the most telling of each size:"]
     return lines + [
         f"    {subset.distinction:7.2%} distinct, {subset.separation:8.3%} of pairs apart: {', '.join(subset.columns)}"
-        for subset in _best(report)
+        for subset in best_sets(report)
     ]
 
 
-def _best(report: RiskSurvey) -> list[Telling]:
+def best_sets(report: RiskSurvey) -> list[Telling]:
     """The most telling set of each number of columns."""
     best: dict[int, Telling] = {}
     for subset in report.subsets.sets:
@@ -175,56 +169,3 @@ def _best(report: RiskSurvey) -> list[Telling]:
 
 def _percent(share: float) -> str:
     return f"{share:.3%}" if 0 < share < 0.01 else f"{share:.1%}"
-
-
-def html_part(report: RiskSurvey) -> str:
-    """The figures as sections of a page."""
-    figures = report.figures
-    attackers = [
-        (name, attacker.highest, attacker.average, attacker.rows_above, attacker.share_above)
-        for name, attacker in _attackers(report)
-    ]
-    sizes = [(entry.size, entry.classes, entry.rows) for entry in report.sizes[:SHOWN]]
-    contributions = [
-        (entry.column, entry.level, entry.uniques, entry.average) for entry in (*report.columns, *report.steps)
-    ]
-    parts = [
-        paragraph(
-            f"{figures.rows:,} rows in {figures.classes:,} classes, {figures.uniques:,} of them unique; "
-            f"{MISSING[report.on_missing]} ({report.dropped_rows:,} rows dropped)."
-        ),
-        section(
-            "Attackers",
-            table(["", "highest", "average", "rows above the threshold", "share"], attackers),
-            listing(line.strip() for line in _attacker_lines(report)),
-        ),
-        section("Smallest classes", table(["size", "classes", "rows"], sizes)),
-        section(
-            "What each column contributes", table(["column", "level", "uniques then", "average then"], contributions)
-        ),
-        section("Outliers", paragraph(_outliers(report).capitalize() + ".")),
-        *_special_part(report),
-        section("Sets of columns", table(["columns", "distinct", "pairs apart"], _subset_rows(report))),
-    ]
-    if report.sample is not None:
-        risks = [(name, entry.highest, entry.average, entry.expected) for name, entry in _sample_rows(report)]
-        parts.insert(2, section("Risk in the population", table(["", "highest", "average", "expected"], risks)))
-    if report.uniqueness is not None:
-        rows = [(name, estimate.uniques, estimate.share, estimate.reason) for name, estimate in _estimates(report)]
-        parts.insert(2, section("Unique in the population", table(["estimator", "persons", "share", "note"], rows)))
-    return "\n".join(parts)
-
-
-def _special_part(report: RiskSurvey) -> list[str]:
-    """Special uniques as a section."""
-    lines = _special_lines(report)
-    return [section("Special uniques", *(paragraph(" ".join(line.split()[1:]).capitalize() + ".") for line in lines))]
-
-
-def _subset_rows(report: RiskSurvey) -> list[tuple[object, ...]]:
-    return [(", ".join(subset.columns), subset.distinction, subset.separation) for subset in _best(report)]
-
-
-def page_of(report: RiskSurvey) -> str:
-    """The report as one page."""
-    return page("Sfumato: risk", ["<h1>Risk of re-identification</h1>", html_part(report)])

@@ -66,7 +66,12 @@ SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 SIZES = _list(_object({"rows": TEXT, "before": SHARE, "after": SHARE}), "share of rows by the size of their class")
 COLUMN = _object(
     {"level": {"type": ["integer", "null"]}, "top": COUNT, "distinct_before": COUNT, "distinct_after": COUNT},
-    {"shares": _list(_list({"type": ["string", "number"]}), "labels with their shares of the rows before and after")},
+    {
+        "shares": _list(_list({"type": ["string", "number"]}), "labels with their shares of the rows before and after"),
+        "distribution": _list(
+            _list({"type": ["string", "number"]}), "values with their shares before, and after as a reader would guess"
+        ),
+    },
 )
 
 

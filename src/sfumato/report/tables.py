@@ -1,8 +1,7 @@
-"""Reports on protected tables: figures, a text summary, the HTML page, and the release folder."""
+"""Reports on protected tables: figures, and a text summary."""
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from sfumato.report import perturbed
-from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
@@ -18,12 +16,6 @@ from sfumato.tables.protected import MaskedTable
 from sfumato.tables.words import span
 from sfumato.version import __version__
 
-MOST_ROWS = 500
-HANDOUT = (
-    "Hand out table-external.csv and this page. table.csv holds the true values, and the cases in it and in "
-    "published.csv tell which masked cells are unsafe by themselves; report.json tells how many: all three are for the "
-    "house."
-)
 NO_RANGES = "Ranges of masked cells are not given: there was no time to compute all of them, as any reader can."
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
@@ -185,49 +177,3 @@ def review_figures(review: Audit) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return None if abs(value) == float("inf") else value
-
-
-def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
-    """The whole report as one page; it shows what is published, never a hidden value."""
-    verdict = "Nobody can compute a masked cell back." if protected.holds else WARNING
-    mark = "verdict" if protected.holds else "verdict bad"
-    said = (verdict, audit_line(report["audit"]), attackers_line(report))
-    public = protected.external
-    rows = list(zip(*public.texts.values(), strict=True))
-    shown = section("Published table", table(list(public.texts), rows[:MOST_ROWS]))
-    rest = (
-        [paragraph(f"{len(rows) - MOST_ROWS:,} more rows are in table-external.csv.", soft=True)]
-        if len(rows) > MOST_ROWS
-        else []
-    )
-    return page(
-        "Protected table",
-        [
-            "<h1>Protected table</h1>",
-            paragraph(f"Method {report['method']}, Sfumato {report['version']}", soft=True),
-            f'<div class="{mark}">{"".join(paragraph(line) for line in said)}</div>',
-            section("Figures", table(["figure", "value"], _figure_rows(report))),
-            *_leaks(protected),
-            shown,
-            *rest,
-            *([paragraph(HANDOUT, soft=True)] if protected.holds else []),
-        ],
-    )
-
-
-def _figure_rows(report: Mapping[str, Any]) -> list[tuple[str, object]]:
-    # The page is handed out. How many cells are unsafe by themselves narrows which they are, and the cost is often a
-    # sum of hidden values, which the digits of the gap would tell as well: these figures stay in report.json.
-    names = ("cells", "groups", "masked", "proved_optimal")
-    rows: list[tuple[str, object]] = [(name.replace("_", " "), report[name]) for name in names]
-    return rows if report["gap"] is None else [*rows, ("share of the cost that may be too much", _rough(report["gap"]))]
-
-
-def _rough(gap: float) -> str:
-    """A gap in whole percents, rounded up."""
-    return f"{math.ceil(100 * gap - 1e-9)} %"
-
-
-def _leaks(protected: MaskedTable) -> list[str]:
-    rows = [(leak.name, str(leak.verdict), ", ".join(leak.certificate)) for leak in protected.leaks[:MOST_ROWS]]
-    return [section("Leaks", table(["cell", "verdict", "given away by"], rows))] if rows else []

@@ -2,8 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -89,10 +91,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> Non
     ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
 
 
-def tiles(figures: Iterable[tuple[str, str]]) -> None:
-    """Figures that stand out."""
-    shown = "".join(f'<div class="tile"><b>{escape(a)}</b><span>{escape(b)}</span></div>' for a, b in figures)
+def tiles(figures: Iterable[tuple[str, str]], helped: Sequence[str] = ()) -> None:
+    """Figures that stand out, each with a sentence that explains it, where there is one."""
+    pairs = zip_longest(figures, helped)
+    shown = "".join(
+        f'<div class="tile"{help_of(says)}><b>{escape(a)}</b><span>{escape(b)}</span></div>' for (a, b), says in pairs
+    )
     ui.html(shown, sanitize=False).classes("tiles")
+
+
+def help_of(says: str | None) -> str:
+    """The attributes of an element that is explained on hover and focus."""
+    return f' tabindex="0" data-help="{escape(says)}"' if says else ""
+
+
+def helped(element: Any, says: str | None) -> Any:
+    """An element that is explained on hover and focus, where there is something to say."""
+    if says:
+        element.props["data-help"] = says
+    return element
 
 
 def alarm(text: str) -> None:
@@ -127,17 +144,27 @@ def notice(text: str, good: bool | None) -> None:
         ui.label(text)
 
 
-@contextmanager
-def entry(title: str, about: str, remove: Callable[[], None] | None, words: Words) -> Iterator[None]:
-    """A framed entry of a list: its title, what it means, and a button that takes it away, where it can be."""
-    with ui.element("div").classes("sf-promise"):
-        with ui.row().classes("items-center justify-between w-full no-wrap"):
-            ui.label(title).classes("font-bold")
-            if remove is not None:
-                gone = ui.button(icon="close", on_click=remove).props("flat round dense")
-                gone.props["aria-label"] = f"{words['remove']}: {title}"
-        ui.label(about).classes("sf-soft")
-        yield
+@dataclass(frozen=True, slots=True)
+class EntryCard:
+    """A framed entry of a list: frame, label of what is chosen, room for fields, and the button that removes it."""
+
+    frame: Any
+    chosen: Any
+    room: Any
+    remove: Any
+
+
+def entry(title: str, about: str, remove: Callable[[], None], words: Words, opened: bool) -> EntryCard:
+    """An entry with its title and what is chosen in it, opened its fields, and a button that takes it away."""
+    with ui.element("div").classes("sf-promise sf-entry") as frame:
+        with ui.element("details").props("open" if opened else "") as room:
+            with ui.element("summary"):
+                ui.label(title).classes("font-bold")
+                chosen = ui.label("").classes("sf-soft sf-small")
+            ui.label(about).classes("sf-soft sf-small")
+        gone = ui.button(icon="close", on_click=remove).props("flat round dense size=sm")
+        gone.props["aria-label"] = f"{words['remove']}: {title}"
+    return EntryCard(frame, chosen, room, gone)
 
 
 Take = Callable[[events.UploadEventArguments], Awaitable[None]]

@@ -8,7 +8,12 @@ from nicegui import events, ui
 
 from sfumato.texts.words import Words
 from sfumato.web import components
+from sfumato.web.components import EntryCard
 from sfumato.web.forms import Values
+
+# Up to so many entries all are open; of a list of values so many are named.
+MOST_OPEN, MOST_NAMED = 2, 3
+SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
 
 
 @dataclass
@@ -29,6 +34,7 @@ class EntryList:
     fields: Callable[[Values], None]
     changed: Callable[[], Any]
     _room: Any = field(default=None, init=False)
+    _cards: list[tuple[Values, EntryCard]] = field(default_factory=list, init=False)
 
     def build(self) -> None:
         """The cards, and the choice from which one is added."""
@@ -36,30 +42,70 @@ class EntryList:
         self.show()
         offered = {name: self.words[f"{self.kind}.{name}"] for name in self.offered}
         choice = ui.select(offered, label=self.words[f"add_{self.kind}"], on_change=self._add)
-        choice.classes("w-full").props("outlined")
+        choice.classes("w-full").props("outlined dense")
 
     def show(self) -> None:
-        """Build the cards anew."""
+        """Build all cards anew; of many, the first one is open."""
         self._room.clear()
-        with self._room:
-            for entry in self.entries():
-                self._card(entry)
+        self._cards.clear()
+        for place, entry in enumerate(self.entries()):
+            self._card(entry, place == 0 or len(self.entries()) <= MOST_OPEN)
+        self._tell()
+
+    def told(self) -> None:
+        """Say anew what is chosen in each entry."""
+        for entry, card in self._cards:
+            card.chosen.text = summary(self.kind, entry)
+
+    def _tell(self) -> None:
+        """The last entry cannot be taken away."""
+        for _, card in self._cards:
+            card.remove.set_visibility(len(self._cards) > 1)
 
     def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value is None:
             return
-        self.entries().append({self.kind: event.value, **self.offered[event.value]()})
+        entry = {self.kind: event.value, **self.offered[event.value]()}
+        self.entries().append(entry)
         event.sender.set_value(None)  # type: ignore[attr-defined]
-        self.show()
+        self._card(entry, opened=True)
+        self._tell()
         self.changed()
 
     def _remove(self, entry: Values) -> None:
+        """Take one card away; the others stay where they are, so that no click on them is lost."""
+        gone = next((card for other, card in self._cards if other is entry), None)
+        if gone is None or len(self._cards) == 1:
+            return
         self.entries()[:] = [other for other in self.entries() if other is not entry]
-        self.show()
+        self._cards = [(other, card) for other, card in self._cards if other is not entry]
+        gone.frame.delete()
+        self._tell()
         self.changed()
 
-    def _card(self, entry: Values) -> None:
+    def _card(self, entry: Values, opened: bool) -> None:
         key = f"{self.kind}.{entry[self.kind]}"
-        remove = (lambda: self._remove(entry)) if len(self.entries()) > 1 else None
-        with components.entry(self.words[key], self.words[f"{key}.says"], remove, self.words):
+        title, about = self.words[key], self.words[f"{key}.says"]
+        with self._room:
+            card = components.entry(title, about, lambda: self._remove(entry), self.words, opened)
+        card.chosen.text = summary(self.kind, entry)
+        self._cards.append((entry, card))
+        with card.room:
             self.fields(entry)
+
+
+def summary(kind: str, entry: Values) -> str:
+    """What is chosen in an entry, in a few signs.
+
+    >>> summary("model", {"model": "alpha-k-anonymity", "alpha": 0.8, "k": 5, "column": "illness", "values": ["flu"]})
+    'illness · α 0.8 · k 5 · flu'
+    """
+    parts = [str(entry["column"])] if "column" in entry else []
+    for key, value in entry.items():
+        if key in (kind, "column") or isinstance(value, dict | bool):
+            continue
+        if isinstance(value, list):
+            parts.append(", ".join(map(str, value[:MOST_NAMED])) + (", …" if len(value) > MOST_NAMED else ""))
+        else:
+            parts.append(str(value) if isinstance(value, str) else f"{SIGNS.get(key, key)} {value}")
+    return " · ".join(parts)

@@ -12,6 +12,7 @@ from sfumato.service.jobs.plans import read_plan_text
 from sfumato.shapes.files import written
 from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number
 from sfumato.texts.words import Words
+from sfumato.web import components
 
 Values = dict[str, Any]
 # Keys that mean something only beside a certain value of another key.
@@ -89,23 +90,21 @@ class Form:
     def _field(self, name: str, key: Key, fill: Callable[[], None]) -> None:
         shape = key.shape
         if isinstance(shape, Choice):
-            self._choice(name, shape, fill)
+            field = self._choice(name, shape, fill)
         elif isinstance(shape, Flag):
-            ui.switch(
-                self.label(name),
-                value=bool(self._value(name)),
-                on_change=lambda event: self._set(name, bool(event.value)),
-            )
+            field = ui.switch(self.label(name), value=bool(self._value(name)))
+            field.on_value_change(lambda event: self._set(name, bool(event.value)))
         elif isinstance(shape, Integer | Number):
-            self._number(name, shape)
+            field = self._number(name, shape)
         elif name in self.offers:
-            self._offer(name, several=isinstance(shape, ListOf))
+            field = self._offer(name, several=isinstance(shape, ListOf))
         else:
-            self._settings(name)
+            field = self._settings(name, listed=isinstance(shape, ListOf))
+        components.helped(field, self.words.get(f"tip.{name}"))
 
-    def _number(self, name: str, shape: Integer | Number) -> None:
+    def _number(self, name: str, shape: Integer | Number) -> Any:
         whole = isinstance(shape, Integer)
-        ui.number(
+        return ui.number(
             self.label(name),
             value=self._value(name),
             min=shape.minimum,
@@ -115,14 +114,14 @@ class Form:
             on_change=lambda event: self._set(name, _number(event.value, whole)),
         )
 
-    def _choice(self, name: str, shape: Choice, fill: Callable[[], None]) -> None:
+    def _choice(self, name: str, shape: Choice, fill: Callable[[], None]) -> Any:
         def choose(value: str) -> None:
             self.values[name] = value
             self._settle()
             fill()
             self.changed()
 
-        ui.select(
+        return ui.select(
             {choice: self.words[f"{name}.{choice}"] for choice in shape.names},
             label=self.label(name),
             value=self._value(name) or shape.names[0],
@@ -139,11 +138,11 @@ class Form:
             elif name == "class" and self.applies(name) and self.offers.get(name):
                 self.values.setdefault(name, self.offers[name][0])
 
-    def _offer(self, name: str, several: bool) -> None:
+    def _offer(self, name: str, several: bool) -> Any:
         value = self._value(name)
         options = list(self.offers[name])
         fits = [one for one in value or [] if one in options] if several else value if value in options else None
-        ui.select(
+        return ui.select(
             options,
             label=self.label(name),
             value=fits,
@@ -152,13 +151,14 @@ class Form:
             on_change=lambda event: self._set(name, event.value),
         )
 
-    def _settings(self, name: str) -> None:
-        """A text in the plan's own notation, for what has parts of its own."""
+    def _settings(self, name: str, listed: bool) -> Any:
+        """A text in the plan's own notation, for what has parts of its own; of a list the entries, with commas."""
         value = self._value(name)
         plain = value if isinstance(value, str) else written(value, flow=True)
-        text = "" if value in (None, (), []) else plain
+        text = "" if value in (None, (), []) else plain.removeprefix("[").removesuffix("]") if listed else plain
         entry = ui.input(self.label(name), value=text, placeholder=self.words.get(f"example.{name}", ""))
-        entry.props("debounce=400").on_value_change(lambda event: self._set(name, _read(str(event.value or ""))))
+        entry.props("debounce=400")
+        return entry.on_value_change(lambda event: self._set(name, _read(str(event.value or ""), listed)))
 
 
 def _number(value: float | None, whole: bool) -> float | int | None:
@@ -167,10 +167,15 @@ def _number(value: float | None, whole: bool) -> float | int | None:
     return int(value) if whole or value == int(value) else float(value)
 
 
-def _read(text: str) -> Any:
-    """What a text in the plan's notation says; the text itself where it says nothing."""
+def _read(text: str, listed: bool = False) -> Any:
+    """What a text in the plan's notation says; the text itself where it says nothing.
+
+    >>> _read("{a: 1}"), _read("5, 10", listed=True), _read("[5, 10]", listed=True), _read("", listed=True)
+    ({'a': 1}, [5, 10], [5, 10], None)
+    """
+    inside = text.strip()
     try:
-        return read_plan_text(text)
+        return read_plan_text(f"[{inside}]" if listed and inside and not inside.startswith("[") else text)
     except (PlanError, RefusedError):
         return text
 

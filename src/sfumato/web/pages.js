@@ -32,8 +32,21 @@
   };
   window.sfChecked = () => rows().filter((row) => !row.hidden && row.querySelector('input:checked'))
     .map((row) => row.dataset.column);
-  window.sfOpened = (name) => rows().forEach((row) =>
-    row.setAttribute('aria-selected', row.dataset.column === name));
+  window.sfOpened = (name, look) => {
+    rows().forEach((row) => row.setAttribute('aria-selected', row.dataset.column === name));
+    const panel = document.querySelector('.sf-panel');
+    if (look && panel.getBoundingClientRect().top > innerHeight - 120) panel.scrollIntoView({behavior: 'smooth'});
+  };
+  // The roles to choose from are put into a row when somebody comes near it: hundreds of rows stay light.
+  const offer = (event) => {
+    const select = event.target.closest?.('.sf-columns tbody tr')?.querySelector('select');
+    if (!select || select.options.length > 1) return;
+    const role = select.value;
+    select.replaceChildren(document.querySelector('.sf-roles').content.cloneNode(true));
+    select.value = role;
+    select.dataset.help = select.selectedOptions[0].dataset.help;
+  };
+  ['pointerover', 'focusin', 'touchstart'].forEach((name) => document.addEventListener(name, offer, {passive: true}));
   window.sfRow = (name, html) => {
     const row = rows().find((row) => row.dataset.column === name);
     if (!row) return;
@@ -115,10 +128,29 @@
       return;
     } else return;
     event.preventDefault();
-    clearTimeout(window.sfTelling);
-    const axis = event.target.parentElement;
-    window.sfTelling = setTimeout(() => told(axis), 300);
+    soon(event.target.parentElement);
   });
+  // Told soon after the last key, and at once when the cut is left.
+  let waiting = null;
+  const tellWaiting = () => { if (waiting) { clearTimeout(waiting.timer); told(waiting.axis); waiting = null; } };
+  const soon = (axis) => { clearTimeout(waiting?.timer); waiting = {axis, timer: setTimeout(tellWaiting, 150)}; };
+  document.addEventListener('focusout', (event) => event.target.matches('.sf-cut') && tellWaiting());
+
+  // Settings that are typed: told when somebody types, never when a form writes them.
+  let typing = null;
+  const tellTyped = () => {
+    if (!typing) return;
+    clearTimeout(typing.timer);
+    emitEvent('sf_settings', {column: typing.column, text: typing.text});
+    typing = null;
+  };
+  document.addEventListener('input', (event) => {
+    const field = event.target.closest('.sf-settings');
+    if (!field) return;
+    clearTimeout(typing?.timer);
+    typing = {column: event.target.dataset.column, text: event.target.value, timer: setTimeout(tellTyped, 300)};
+  });
+  document.addEventListener('focusout', (event) => event.target.closest('.sf-settings') && tellTyped());
 
   // Values dragged into groups; or pressed, and then sent to a group by its button.
   let dragged = [];
@@ -149,7 +181,47 @@
     dragged = [];
   });
 
+  // What is explained on hover and focus.
+  const tip = document.createElement('div');
+  Object.assign(tip, {id: 'sf-tip', className: 'sf-tip', hidden: true});
+  tip.setAttribute('role', 'tooltip');
+  let explained = null;
+  const explain = (target) => {
+    if (target === explained) return;
+    explained?.removeAttribute('aria-describedby');
+    explained = target;
+    tip.hidden = !target;
+    if (!target) return;
+    tip.textContent = target.dataset.help;
+    target.setAttribute('aria-describedby', 'sf-tip');
+    beside(target);
+  };
+  const beside = (target) => {
+    const box = target.getBoundingClientRect(), size = tip.getBoundingClientRect();
+    const left = Math.min(Math.max(box.left, 8), innerWidth - size.width - 8);
+    const below = box.bottom + 8 + size.height < innerHeight;
+    Object.assign(tip.style, {left: `${left}px`, top: `${below ? box.bottom + 8 : box.top - size.height - 8}px`});
+  };
+  ['pointerover', 'focusin'].forEach((name) => document.addEventListener(name, (event) =>
+    explain(event.target.closest?.('[data-help]') || null)));
+  ['focusout', 'input', 'pointerdown'].forEach((name) => document.addEventListener(name, () => explain(null)));
+  document.addEventListener('scroll', () => explained && beside(explained), {capture: true, passive: true});
+  document.addEventListener('keydown', (event) => event.key === 'Escape' && explain(null));
+
+  // Combinations of levels in the lattice.
+  document.addEventListener('click', (event) => {
+    const node = event.target.closest?.('.sf-lattice [data-node]');
+    if (node) emitEvent('sf_node', Number(node.dataset.node));
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.target.matches?.('.sf-lattice [data-node]') && ['Enter', ' '].includes(event.key)) {
+      emitEvent('sf_node', Number(event.target.dataset.node));
+      event.preventDefault();
+    }
+  });
+
   const start = () => {
+    document.body.append(tip);
     new MutationObserver(nameUploads).observe(document.body, {childList: true, subtree: true});
     nameUploads();
   };

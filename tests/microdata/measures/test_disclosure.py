@@ -54,7 +54,7 @@ def test_rows_that_are_unique_by_other_columns_are_counted_alone_and_by_twos() -
     assert (rows[("pay",)], rows[("note",)]) == (3, 1)
     assert (rows[("illness", "pay")], rows[("pay", "note")], rows[("illness", "note")]) == (4, 3, 2)
     assert report.disclosure.most_telling.columns == ("illness", "pay")
-    assert "illness + pay: 4 rows (80.0%) are unique" in text(report)
+    assert "illness + pay: 4 rows (80.0 %) are unique" in text(report)
 
 
 def test_star_rows_are_no_class_and_their_veil_is_no_value() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.delimited import delimited_text
 from sfumato.folders import staged, write_text
-from sfumato.report.tables import html
+from sfumato.report.table_page import html
 from sfumato.shapes.files import written
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.masked_files import office_files

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.pipelines.tables.folder import write_release
-from sfumato.report.tables import figures, html
+from sfumato.report.table_page import html
+from sfumato.report.tables import figures
 from sfumato.tables.protected import MaskedTable
 
 

@@ -67,6 +67,16 @@ def histogram(words: Words, pairs: Sequence[Pair], below: str, about: str) -> st
     return f"<svg {box}>{''.join(parts)}</svg>"
 
 
+def short_names(pairs: Sequence[Pair], length: int = 9) -> list[Pair]:
+    """Pairs whose names fit side by side.
+
+    >>> short_names([Pair("never smoked", 0.5, 0.5)])[0].name
+    'never sm…'
+    """
+    names = [pair.name if len(pair.name) <= length else pair.name[: length - 1] + "…" for pair in pairs]
+    return [Pair(name, pair.before, pair.after) for name, pair in zip(names, pairs, strict=True)]
+
+
 def _height(share: float, top: float) -> float:
     return share / top * (HEIGHT - FOOT - HEAD)
 

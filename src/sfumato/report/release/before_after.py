@@ -1,7 +1,7 @@
 """Evidence: what a report shows of a release besides its figures, taken from the frequency table and the recoding."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 from sfumato.report.page.plots import Pair
+from sfumato.report.release.distributions import distributions
 from sfumato.report.release.labels import Meaning, meanings
 from sfumato.texts.words import Words, words_in
 
@@ -48,12 +49,14 @@ class Evidence:
         sizes: Rows by the size of their class, before and after, as shares.
         columns: By quasi-identifier; sensitive: shares of the values of columns under a promise.
         meanings: What published labels stand for, by quasi-identifier.
+        distributions: Shares of values before and after as a reader would guess them, by quasi-identifier.
     """
 
     sizes: tuple[Pair, ...]
     columns: Mapping[str, ColumnEvidence]
     sensitive: Mapping[str, tuple[Pair, ...]]
     meanings: Mapping[str, tuple[Meaning, ...]]
+    distributions: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values, as in report.json."""
@@ -65,7 +68,8 @@ class Evidence:
                     "top": column.top,
                     "distinct_before": column.before,
                     "distinct_after": column.after,
-                    "shares": [[pair.name, pair.before, pair.after] for pair in column.shares],
+                    "shares": _listed(column.shares),
+                    "distribution": _listed(self.distributions.get(name, ())),
                 }
                 for name, column in self.columns.items()
             },
@@ -84,7 +88,12 @@ def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Evidence:
             if name in table.sensitive
         },
         meanings(words, plan, recoding),
+        distributions(words, plan, table, recoding),
     )
+
+
+def _listed(pairs: Sequence[Pair]) -> list[list[Any]]:
+    return [[pair.name, pair.before, pair.after] for pair in pairs]
 
 
 def class_sizes(before: Counts, after: Counts) -> tuple[Pair, ...]:

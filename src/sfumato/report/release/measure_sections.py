@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure
 from sfumato.report.page.html_parts import listing, paragraph, table
 from sfumato.texts.words import Words
 
@@ -89,6 +90,20 @@ def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str
 def _sample_figure(words: Words, side: Mapping[str, Any], part: str, figure: str) -> object:
     value = side.get(part, {}).get(figure)
     return value if value is None or figure == "expected" else words.percent(value)
+
+
+def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
+    """What classes tell of each sensitive column, as a table."""
+    if tells.sensitive:
+        head = [words[f"risk.disclosure.{key}"] for key in ("column", "alone", "rows", "l", "t")]
+        rows = [(name, *_column_tells(words, figures)) for name, figures in tells.sensitive.items()]
+        yield _head(words, "risk.disclosure") + paragraph(words["risk.disclosure.says"], True)
+        yield table(head, rows, words)
+
+
+def _column_tells(words: Words, figures: AttributeFigures) -> tuple[object, ...]:
+    alone = words["report.of"].format(part=words.count(figures.one_value_classes), whole=words.count(figures.classes))
+    return alone, figures.one_value_rows, figures.l, figures.t
 
 
 def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:

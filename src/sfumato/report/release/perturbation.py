@@ -50,8 +50,14 @@ def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
             chance=words.percent(measures["by_chance"]),
         )
     )
+    yield paragraph(
+        words["perturbed.holdout"].format(
+            learned=words.percent(measures["learned_by_linkage"]),
+            others=words.percent(measures["learned_of_others"]),
+        )
+    )
     pairs = [
-        Pair(words["perturbed.by_distance"], 1.0, measures["linked_by_distance"]),
+        Pair(words["perturbed.by_distance"], measures["linked_by_distance_before"], measures["linked_by_distance"]),
         Pair(words["perturbed.by_probability"], 1.0, measures["linked_by_probability"]),
     ]
     yield legend(words) + meters(words, pairs)

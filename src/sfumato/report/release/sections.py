@@ -1,12 +1,12 @@
 """The sections of a release report: each a heading with what stands below it, or nothing where nothing is known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
-from sfumato.report.page.plots import Pair, histogram, legend, meters
+from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
 from sfumato.report.release import measure_sections, optimality, sentences
 from sfumato.report.release.before_after import ColumnEvidence
 from sfumato.report.release.dossier import Dossier
@@ -16,6 +16,8 @@ from sfumato.texts.words import Words
 # Losses whose columns lose between nothing and everything: these can be shown as a share.
 RATES = ("highest", "average", "threshold", "share_above")
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
+# Distributions of more values are drawn as a histogram.
+MOST_METERS = 4
 
 
 def subtitle(dossier: Dossier) -> str:
@@ -55,8 +57,10 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words
     told = [] if outside else sentences.disclosure(words, dossier.report)
-    lines = [*told, *sentences.limits(words, tuple(promise.model for promise in dossier.report.models))]
-    return f'<div class="verdict not"><strong>{escape(words["report.not_promised"])}</strong>{listing(lines)}</div>'
+    general = sentences.general_limits(words)
+    own = sentences.limits(words, tuple(promise.model for promise in dossier.report.models))[: -len(general)]
+    title = f"<strong>{escape(words['report.not_promised'])}</strong>"
+    return f'<div class="verdict not">{title}{listing([*told, *own])}{paragraph(" ".join(general))}</div>'
 
 
 def figures(dossier: Dossier) -> list[tuple[str, str]]:
@@ -153,7 +157,7 @@ def risk(dossier: Dossier) -> str:
     ]
     parts = [paragraph(words["report.risk_why"]), legend(words), meters(words, pairs)]
     sample = measure_sections.sample(words, report.risk.get("sample") or {})
-    more = [*_sizes(dossier), risk_table(dossier), *sample]
+    more = [*_sizes(dossier), risk_table(dossier), *sample, *measure_sections.disclosure(words, report.disclosure)]
     more += measure_sections.origins(words, report.risk, report.levels)
     return section(words["report.risk"], *parts, *more)
 
@@ -212,15 +216,23 @@ def _distributions(dossier: Dossier) -> Iterator[str]:
     words, evidence = dossier.words, dossier.evidence
     if evidence is None:
         return
-    shown = {name: column.shares for name, column in evidence.columns.items()} | dict(evidence.sensitive)
+    columns = {name: column.shares for name, column in evidence.columns.items()} | dict(evidence.distributions)
+    shown = columns | dict(evidence.sensitive)
     cards = [
-        f'<div class="card"><h3>{escape(name)}</h3>{meters(words, pairs)}</div>'
+        f'<div class="card"><h3>{escape(name)}</h3>{_drawn(words, name, pairs)}</div>'
         for name, pairs in shown.items()
         if len(pairs) > 1
     ]
     if cards:
         yield f"<h3>{escape(words['report.distributions'])}</h3>{legend(words)}"
         yield f'<div class="columns">{"".join(cards)}</div>'
+
+
+def _drawn(words: Words, name: str, pairs: Sequence[Pair]) -> str:
+    """A distribution: many bins side by side, few values below one another."""
+    if len(pairs) <= MOST_METERS:
+        return meters(words, pairs)
+    return histogram(words, short_names(pairs), "", f"{name}: {words['report.distributions']}")
 
 
 def trade_off(dossier: Dossier) -> str:

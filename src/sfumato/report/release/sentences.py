@@ -1,12 +1,13 @@
 """What reports say in sentences: about promises, their limits, and what is done to a column."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.measures.disclosure import AttributeFigures
 from sfumato.microdata.models.named_values import named
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
@@ -73,25 +74,35 @@ def _remedy(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def disclosure(words: Words, report: Report) -> list[str]:
-    """What the rows tell besides what was promised, each column and the worst one or two columns in a sentence."""
-    lines = []
-    for name, figures in report.disclosure.sensitive.items():
-        key = "disclosure.one_value" if figures.one_value_classes else "disclosure.diverse"
-        counts = {"alone": figures.one_value_classes, "classes": figures.classes, "rows": figures.one_value_rows}
-        texts = {part: words.count(count) for part, count in counts.items()}
-        lines.append(words[key].format(column=name, l=figures.l, t=words.figure(f"{figures.t:.3g}"), **texts))
-        if figures.spellings:
-            more = {"more": words.count(figures.spellings), "l": figures.meant_l}
+    """What the rows tell besides what was promised: columns that classes give away, and rows others single out."""
+    figures = report.disclosure.sensitive
+    lines = [_given_away(words, name, one) for name, one in figures.items() if one.one_value_classes]
+    diverse = [name for name, one in figures.items() if not one.one_value_classes]
+    if diverse:
+        lines.append(words["disclosure.diverse"].format(columns=", ".join(diverse)))
+    for name, one in figures.items():
+        if one.spellings:
+            more = {"more": words.count(one.spellings), "l": one.meant_l}
             lines.append(words["disclosure.spellings"].format(column=name, **more))
     lines += [
         _in_classes(words, report, name, rows) for name, rows in report.disclosure.unique_in_classes.items() if rows
     ]
     worst = report.disclosure.most_telling
     if worst is not None:
-        share = words.figure(f"{worst.rows / max(report.published_rows, 1):.1%}")
-        unique = {"columns": " + ".join(worst.columns), "rows": words.count(worst.rows), "share": share}
-        lines.append(words["disclosure.unique"].format(**unique))
+        lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
     return [*lines, *report.disclosure.unmeasured]
+
+
+def _given_away(words: Words, name: str, figures: AttributeFigures) -> str:
+    counts = {"alone": figures.one_value_classes, "classes": figures.classes, "rows": figures.one_value_rows}
+    texts = {part: words.count(count) for part, count in counts.items()}
+    return words["disclosure.one_value"].format(column=name, **texts)
+
+
+def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:
+    """Rows that some columns besides the quasi-identifiers single out, in a sentence."""
+    share = words.percent(rows / max(published, 1))
+    return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
 
 
 def _in_classes(words: Words, report: Report, name: str, rows: int) -> str:
@@ -128,8 +139,12 @@ def _figure(value: float) -> str:
 def limits(words: Words, models: tuple[str, ...]) -> list[str]:
     """What the promises do not protect against, and what no promise does."""
     own = [f"promise.{model}.limit" for model in dict.fromkeys(models)]
-    keys = [*(key for key in own if key in words), "limits.roles", "limits.release", "limits.law"]
-    return [words[key] for key in keys]
+    return [*(words[key] for key in own if key in words), *general_limits(words)]
+
+
+def general_limits(words: Words) -> list[str]:
+    """What no promise protects against."""
+    return [words[key] for key in ("limits.roles", "limits.release", "limits.law")]
 
 
 def told(words: Words, operation: Perturbation) -> str:

@@ -1,7 +1,7 @@
 """What the pages know of loaded data: first rows, columns, the suggested plan, and how many rows are at risk."""
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from sfumato.engines.engine import Reading
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.shapes.shapes import read as read_shape
@@ -25,6 +25,8 @@ KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", "
 # Marks at the start of a text that tell its encoding; UTF-8 has one, too, but needs none.
 MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LOOKED_AT_BYTES = 1 << 16
+# What can be said of how a text is read.
+READING = ("separator", "decimal", "encoding", "header")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +76,34 @@ def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
         return engine.count(tuple(names), Reading()).counts
 
 
-def load(
-    path: Path, planned: dict[str, Any] | None = None, encoding: str | None = None, header: bool | None = None
-) -> Loaded:
+def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
     """Read a file as far as the pages need it.
 
     Args:
-        planned: A plan that comes with the data, instead of a suggested one.
-        encoding: Of a text; unless given, what its mark says, or UTF-8.
-        header: Whether the first line holds the columns' names; looked into unless given.
+        said: How a text is read, by the keys of a plan's `data`; what is not said is looked into.
 
     Raises:
         DataError, PlanError: It is no table.
     """
-    options: dict[str, Any] = {"encoding": encoding or marked(path), "header": header}
-    reading = {key: value for key, value in options.items() if value is not None}
-    read = DataPlan(**reading)
+    reading = reading_of(said or {})
+    if "encoding" not in reading and (encoding := marked(path)) is not None:
+        reading["encoding"] = encoding
+    read = read_shape(DATA, dict(reading), "data")
     with closing(DuckDBEngine(path, read)) as engine:
         suggested = suggest_plan(engine, path.name, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
-    return Loaded(path, profiles[0].rows, columns, preview, planned or suggested.plan, suggested.reasons, read)
+    return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read)
+
+
+def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a plan's `data` say of how a text is read.
+
+    >>> reading_of({"source": "rows.csv", "decimal": ",", "header": None})
+    {'decimal': ','}
+    """
+    return {key: data[key] for key in READING if data.get(key) is not None}
 
 
 def is_text(path: Path) -> bool:

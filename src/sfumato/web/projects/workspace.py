@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from sfumato.service.jobs.folders import erase
-from sfumato.service.jobs.plans import check_paths
+from sfumato.service.jobs.plans import check_paths, with_quoted_formulas
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import NAME, JobRequest
 from sfumato.service.jobs.submission import submit
@@ -99,14 +99,14 @@ class Workspace:
         """Take loaded data, and a plan for them: what is suggested unless one is given."""
         self.pool.audit.note(self.owner, "page data")
         self.loaded = loaded
-        self.plan = deepcopy(plan or loaded.suggested)
+        self.plan = dict(with_quoted_formulas(deepcopy(plan or loaded.suggested)))  # as the service runs it
         self.undo = Undo()
         self.undo.record(self.plan)
 
     def change_plan(self, plan: Plan) -> None:
         """Another plan for the same data; the one at hand can be brought back."""
         self.undo.record(self.plan)
-        self.plan = plan
+        self.plan = dict(with_quoted_formulas(plan))
         self.touch()
 
     def submit(self, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path]) -> Job:
@@ -187,8 +187,7 @@ class Workspace:
     def record(self) -> dict[str, Any]:
         """What is known of the project besides its files."""
         data = self.loaded.path.name if self.loaded else None
-        encoding = self.loaded.read.encoding if self.loaded else None
-        return {"version": 1, "plan": self.plan, "data": data, "encoding": encoding, "step": self.step}
+        return {"version": 1, "plan": self.plan, "data": data, "step": self.step}
 
     def data_of(self, record: Mapping[str, Any]) -> Path:
         """Where the data of a project lie, whose files are in the folder already.

@@ -42,7 +42,7 @@ class Workspaces:
             workspace.close()
             return workspace
         try:
-            workspace.restore(record, load(workspace.data_of(record), None, record.get("encoding")))
+            workspace.restore(record, load(workspace.data_of(record), record["plan"].get("data")))
         except (SfumatoError, ValueError, KeyError):
             _log.warning("a project that was left could not be opened again")
             workspace.close()

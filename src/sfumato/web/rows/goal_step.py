@@ -14,6 +14,7 @@ from sfumato.web.projects.loaded_data import Loaded, class_sizes
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.estimate import Estimate, Estimates
 from sfumato.web.rows.method_choice import MethodChoice
+from sfumato.web.rows.policy_choice import PolicyChoice
 from sfumato.web.rows.promises import Promises
 
 # Methods that judge groups one by one, and promises of which they therefore keep a stricter reading.
@@ -41,7 +42,8 @@ class GoalStep:
             self.area.ways("columns", "result")
         with components.card(words["purpose"]):
             self._purposes()
-        with ui.element("div").classes("sf-two"):
+            PolicyChoice(self.workspace, self.area.refresh, self._changed).build()
+        with ui.element("div").classes("sf-two sf-panel-first"):
             with ui.column().classes("w-full gap-4"):
                 with components.card(words["promises"]):
                     self._promises.build()

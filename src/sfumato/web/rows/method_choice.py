@@ -8,6 +8,7 @@ from nicegui import ui
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.shapes import Key, read
+from sfumato.web import components
 from sfumato.web.forms import Form, Values
 from sfumato.web.projects.workspace import Workspace
 
@@ -92,7 +93,7 @@ class MethodChoice:
         label = ui.label("").props('role="status"')
         slider = ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most))
         slider.props["aria-label"] = words["suppression"].format(share="").strip(" :")
-        slider.props("label")
+        components.helped(slider, words["tip.suppression"]).props("label")
 
         def tell() -> None:
             label.text = words["suppression"].format(share=words.figure(f"{100 * self._share():g} %"))

@@ -46,7 +46,7 @@ class ProjectCard:
         try:
             record = await asyncio.to_thread(self._unpack, content)
             path = self.workspace.data_of(record)
-            loaded = await self.workspace.aside(load, path, None, record.get("encoding"))
+            loaded = await self.workspace.aside(load, path, record["plan"].get("data"))
             self.workspace.restore(record, loaded)
         except (SfumatoError, RefusedError, ValueError, KeyError, BadZipFile):
             await asyncio.to_thread(self.workspace.close)
@@ -86,7 +86,7 @@ class ProjectCard:
         if others:
             raise PlanError(self.words["other_columns"].format(columns=", ".join(others[:5])))
         plan["data"] = {**(plan.get("data") or {}), "source": self.workspace.loaded.path.name}
-        plan.setdefault("method", {"name": "optimal"})
+        plan.setdefault("method", dict(self.workspace.loaded.suggested["method"]))
         check_paths({"columns": plan["columns"], "privacy": plan.get("privacy")}, self.workspace.extra)
         read_plan(plan)
         return plan

@@ -86,6 +86,7 @@ class Promises:
 
     def _touched(self) -> None:
         self.workspace.touch()
+        self._list.told()
         self._changed()
 
     def _population(self, entry: Values) -> None:

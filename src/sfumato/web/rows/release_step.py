@@ -1,5 +1,6 @@
 """The step of the release: what may leave the house and what stays, who releases for what, and the same as code."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ from sfumato.report.release.annex import markdown
 from sfumato.shapes.files import written
 from sfumato.web import components
 from sfumato.web.projects.workspace import Run
-from sfumato.web.rows import result_figures
 from sfumato.web.rows.area import Area
+from sfumato.web.rows.result import result_figures
 from sfumato.web.shell import LANGUAGE_NAMES
 
 PYTHON = """import sfumato as sf
@@ -49,8 +50,8 @@ class ReleaseStep:
         with components.card(words["box_out"], "sf-box-out"):
             ui.label(words["box_out_hint"]).classes("sf-soft sf-small")
             with ui.row():
-                _download(words["download_data"], data)
-                _download(words["download_external"], run.folder / "report-external.html")
+                self._file("download_data", data)
+                self._file("download_external", run.folder / "report-external.html")
 
     def _inside(self, run: Run) -> None:
         words = self.words
@@ -58,13 +59,19 @@ class ReleaseStep:
             ui.label(words["box_in_hint"]).classes("sf-small")
             with ui.row():
                 components.button(words["see_report"], lambda: self._read(run)).props("outline")
-                _download(words["download_report"], run.folder / "report.html", "outline")
-                components.button(words["download_annex"], lambda: self._annex(run)).props("outline")
-                components.button(words["download_plan"], lambda: self._plan_file(run)).props("outline")
-                _download(words["download_all"], run.folder.parent / "result.zip", "outline")
+                self._file("download_report", run.folder / "report.html", "outline")
+                self._button("download_annex", lambda: self._annex(run)).props("outline")
+                self._button("download_plan", lambda: self._plan_file(run)).props("outline")
+                self._file("download_all", run.folder.parent / "result.zip", "outline")
                 for name, path in self.workspace.files(run.plan).items():
                     if name in self.workspace.extra:
-                        _download(name, path, "outline")
+                        components.button(name, lambda path=path: ui.download.file(path)).props("outline")
+
+    def _file(self, key: str, path: Path, look: str = "") -> None:
+        self._button(key, lambda: ui.download.file(path)).props(look)
+
+    def _button(self, key: str, run: Callable[[], Any]) -> Any:
+        return components.helped(components.button(self.words[key], run), self.words[f"tip.{key}"])
 
     def _plan_file(self, run: Run) -> None:
         ui.download.content(written(run.plan), "plan.yaml")
@@ -121,7 +128,3 @@ class ReleaseStep:
             ui.label(words["same_python"]).classes("sf-title")
             components.code(PYTHON, words)
             components.code(written(run.plan), words)
-
-
-def _download(text: str, path: Path, look: str = "") -> None:
-    components.button(text, lambda: ui.download.file(path)).props(look)

@@ -12,7 +12,7 @@ from sfumato.web.rows.columns.columns_step import ColumnsStep
 from sfumato.web.rows.data_step import DataStep
 from sfumato.web.rows.goal_step import GoalStep
 from sfumato.web.rows.release_step import ReleaseStep
-from sfumato.web.rows.result_step import ResultStep
+from sfumato.web.rows.result.result_step import ResultStep
 from sfumato.web.shell import Shell
 
 STEPS: dict[str, Callable[[Area], Step]] = {
@@ -63,6 +63,7 @@ class RowsArea:
         with self.shell.steps:
             for step in STEPS:
                 button = ui.element("button").classes("sf-step").on("click", lambda step=step: self._choose(step))
+                components.helped(button, self.workspace.words[f"help.{step}"])
                 with button:
                     mark = ui.html("", sanitize=False, tag="b").props('aria-hidden="true"')
                     ui.html(escape(self.workspace.words[step]), sanitize=False)
@@ -126,9 +127,7 @@ class RowsArea:
             ("redo", self._redo),
         ):
             button = ui.button(icon=name, on_click=move).props("flat round dense")
-            button.props["aria-label"] = words[name]
-            with button:
-                ui.tooltip(words[name])
+            components.helped(button, words[f"tip.{name}"]).props["aria-label"] = words[name]
         if back:
             components.button(words["back"], lambda: self.go(back)).props("flat")
         if onward:

@@ -166,3 +166,16 @@ def test_a_census_file_takes_less_than_a_minute_and_has_a_gap(shared) -> None:
     report = anonymize(rows.select(names), plan(names, 5)).report
     assert perf_counter() - begin < 60
     assert 0 < report.details["cells"]["gap"] < 0.5
+
+
+def test_strata_are_columns_that_are_never_touched() -> None:
+    """k within each stratum, at the cost of all strata by themselves."""
+    dice = np.random.default_rng(5)
+    rows = [(str(dice.integers(2)), *map(str, dice.integers(0, 3, 3))) for _ in range(14)]
+    names = ["stratum", "a", "b", "c"]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    release = anonymize(frame, plan(names, 2, importance={"stratum": "never"}))
+    parts = [[row[1:] for row in rows if row[0] == stratum] for stratum in ("0", "1")]
+    assert release.report.proved_optimal
+    assert release.report.loss.value == sum(cells_of(part, 2, [1.0, 1.0, 1.0]) for part in parts)
+    assert release.data["stratum"].to_list() == frame["stratum"].to_list()

@@ -6,7 +6,8 @@ https://doi.org/10.1007/s10618-005-0011-9); record linkage by distance and by pr
 A theory for record linkage, https://doi.org/10.1080/01621459.1969.10501049), the share of rows that an attacker who
 knows all raw numbers of a person links rightly. Loss: IL1s, the mean distance from the raw value in units of sqrt(2)
 standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and what becomes of covariances, eigenvalues and
-quantiles.
+quantiles. Before and on holdout: the same attack on the raw rows, and what it tells of persons who are not in the file,
+for whom rows are taken whose own published record, and those equal to it, are left out.
 
 Where there are many rows, some are drawn and linked with all others. Rows with a missing value are left out.
 """
@@ -47,6 +48,9 @@ def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) ->
         "linked_by_distance": _by_distance(raw, published, chosen),
         "linked_by_probability": _by_probability(raw, published, chosen, key),
         "by_chance": 1 / len(raw),
+        "linked_by_distance_before": _by_distance(raw, raw, chosen),
+        "learned_by_linkage": _learned(raw, published, chosen, left_out=False),
+        "learned_of_others": _learned(raw, published, chosen, left_out=True),
         "near_in_rank": dict(zip(names, _near_ranks(before, after).tolist(), strict=True)),
         "near_in_deviation": dict(
             zip(names, (np.abs(raw - published) <= NEAR_DEVIATION).mean(axis=0).tolist(), strict=True)
@@ -71,6 +75,18 @@ def _by_distance(raw: Floats, published: Floats, chosen: Any) -> float:
     own = np.empty(len(chosen))
     linkage_kernels.nearest_own(raw, published, chosen, own)
     return float(own.mean())
+
+
+def _learned(raw: Floats, published: Floats, chosen: Any, left_out: bool) -> float:
+    """The share of values that lie near those of the nearest published row, of persons in the file or left out of it.
+
+    What is learned of persons who are not in the file is learned about everybody; what exceeds it is disclosure.
+    """
+    places = np.empty(len(chosen), np.int64)
+    linkage_kernels.nearest_published(raw, published, chosen, np.full(len(chosen), left_out), places)
+    linked = places >= 0
+    near = np.abs(raw[chosen[linked]] - published[places[linked]]) <= NEAR_DEVIATION
+    return float(near.sum() / (len(chosen) * raw.shape[1]))
 
 
 def _by_probability(raw: Floats, published: Floats, chosen: Any, key: str) -> float:

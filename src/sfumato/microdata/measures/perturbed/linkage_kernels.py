@@ -5,7 +5,7 @@ raw, published: (records, columns), standardized alike; a record's own published
 
 import numpy as np
 
-from sfumato.loops.arrays import Ints, Reals, Reals2
+from sfumato.loops.arrays import Flags, Ints, Reals, Reals2
 from sfumato.loops.compiled import compiled
 
 
@@ -60,3 +60,31 @@ def heaviest_own(raw: Reals2, published: Reals2, near: Reals, hits: Reals, misse
             elif weight >= most - 1e-12:
                 ties += 1
         out[place] = 1.0 / ties if own >= most - 1e-12 else 0.0
+
+
+@compiled
+def same(published, one, other):
+    """Whether two published records are equal."""
+    equal = 0
+    for column in range(published.shape[1]):
+        equal += published[one, column] == published[other, column]
+    return equal == published.shape[1]
+
+
+@compiled
+def nearest_published(raw: Reals2, published: Reals2, chosen: Ints, left_out: Flags, out: Ints):
+    """For each chosen record the place of the nearest published one, the first of equals; -1 where there is none.
+
+    left_out: (chosen,) whether the record is taken as one that is not in the file: then neither its own published
+    record nor one that equals it counts, as those of its group do.
+    """
+    for place in range(len(chosen)):
+        one, least, best = chosen[place], np.inf, -1
+        for other in range(len(published)):
+            total = 0.0
+            for column in range(raw.shape[1]):
+                gap = raw[one, column] - published[other, column]
+                total += gap * gap
+            if total < least and not (left_out[place] and same(published, one, other)):
+                least, best = total, other
+        out[place] = best

@@ -48,16 +48,21 @@ def drawn(column: Column, kind: str) -> str:
     return "" if many or not rows else bars(rows[:BARS])
 
 
-def bars(rows: Sequence[int], width: float = 84.0, height: float = 26.0) -> str:
-    """Bars side by side, the highest as high as there is room."""
+def bars(rows: Sequence[int], width: float = 84.0, height: float = 20.0) -> str:
+    """Bars side by side in one path, the highest as high as there is room.
+
+    >>> bars([2, 1], 12, 10).partition("<path")[2]
+    ' d="M0 10v-10h1.6v10zM2 10v-5h1.6v5z"/></svg>'
+    """
     top, step = max(1, *rows), width / max(len(rows), 6)
+    heights = [_high(count, top, height) for count in rows]
     shown = "".join(
-        f'<rect x="{place * step:.1f}" y="{height - _high(count, top, height):.1f}" width="{step * 0.82:.1f}" '
-        f'height="{_high(count, top, height):.1f}" rx="1"/>'
-        for place, count in enumerate(rows)
+        f"M{place * step:.4g} {height:g}v-{high:.4g}h{step * 0.82:.2g}v{high:.4g}z"
+        for place, high in enumerate(heights)
+        if high
     )
     box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
-    return f'<svg {box} aria-hidden="true">{shown}</svg>'
+    return f'<svg {box} aria-hidden="true"><path d="{shown}"/></svg>'
 
 
 def _high(count: int, top: int, height: float) -> float:
@@ -66,12 +71,25 @@ def _high(count: int, top: int, height: float) -> float:
 
 def rungs(column: Column, ladder: Ladder) -> str:
     """The most frequent value of a column and what it becomes, rung by rung; of many rungs the ends."""
-    present = [value for value in ladder.values if value in column.counts]
-    if not present:
+    place = _most_frequent(column, ladder)
+    if place is None:
         return ""
-    value = max(present, key=lambda text: column.counts[text])
-    place = ladder.values.index(value)
-    labels = [ladder.labels[level][ladder.codes[level][place]] or "" for level in range(ladder.height)]
+    labels = [_label(ladder, level, place) for level in range(ladder.height)]
     steps = [label for at, label in enumerate(labels) if not at or label != labels[at - 1]]
     shown = steps if len(steps) <= MOST_RUNGS else [*steps[: MOST_RUNGS - 2], "…", steps[-1]]
     return '<div class="sf-rungs">' + "›".join(f"<u>{escape(label)}</u>" for label in shown) + "</div>"
+
+
+def example(column: Column, ladder: Ladder, level: int) -> tuple[str, ...]:
+    """The most frequent value of a column, and what it is at a level."""
+    place = _most_frequent(column, ladder)
+    return () if place is None else (_label(ladder, 0, place), _label(ladder, level, place))
+
+
+def _most_frequent(column: Column, ladder: Ladder) -> int | None:
+    present = [value for value in ladder.values if value in column.counts]
+    return ladder.values.index(max(present, key=lambda text: column.counts[text])) if present else None
+
+
+def _label(ladder: Ladder, level: int, place: int) -> str:
+    return ladder.labels[level][ladder.codes[level][place]] or ""

@@ -1,6 +1,5 @@
 """The panel of one column: what it holds, what becomes of it, and the ladder of a quasi-identifier, checked at once."""
 
-import time
 from collections.abc import Callable
 from copy import deepcopy
 from html import escape
@@ -24,7 +23,6 @@ from sfumato.web.rows.columns.hierarchy_start import KINDS, start
 from sfumato.web.rows.columns.publish_choice import PublishChoice
 
 EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
-ECHO_SECONDS = 3.0
 
 
 class ColumnPanel:
@@ -32,8 +30,8 @@ class ColumnPanel:
 
     def __init__(self, workspace: Workspace, name: str, changed: Callable[[], Any]) -> None:
         self.workspace, self.words, self.name = workspace, workspace.words, name
+        self._reason = workspace.loaded.reasons.get(name, "") if workspace.loaded else ""
         self._changed = changed
-        self._written: dict[str, float] = {}
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -53,6 +51,8 @@ class ColumnPanel:
             chip = f'<span class="chip {role}">{escape(short_role(words, role))}</span>'
             ui.html(chip, sanitize=False)
         ui.label(words[f"columns.says.{role}"]).classes("sf-soft sf-small")
+        if self._reason:
+            ui.label(f"{words['proposed']}: {words.sentence(self._reason)}").classes("sf-soft sf-small")
         if role == "quasi-identifier":
             self._ladder()
         else:
@@ -80,13 +80,13 @@ class ColumnPanel:
         words = self.words
         kinds = {kind: words[f"hierarchy.kind.{kind}"] for kind in KINDS}
         settings = self.plan.setdefault("hierarchy", {"type": "any"})
-        choice = ui.select(
+        self._kind = ui.select(
             kinds,
             label=words["hierarchy.kind"],
             value=settings["type"],
             on_change=lambda event: self._choose(event.value),
         )
-        choice.classes("w-full").props("dense outlined")
+        components.helped(self._kind, words["tip.hierarchy.kind"]).classes("w-full").props("dense outlined")
         self._fields = ui.column().classes("w-full gap-2")
         self._badge = ui.html("", sanitize=False).props('role="status"')
         self._preview = ui.html("", sanitize=False).classes("w-full")
@@ -95,8 +95,9 @@ class ColumnPanel:
             components.button(words["hierarchy.export"], self._export).props("flat dense")
         with ui.expansion(words["hierarchy.more"]).classes("w-full"):
             components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, (".csv", ".txt"))
-            self._text = ui.input(words["settings"], value=written(settings, flow=True)).classes("w-full font-mono")
-            self._text.props("debounce=500").on_value_change(lambda event: self._typed(str(event.value or "")))
+            self._text = ui.input(words["settings"], value=written(settings, flow=True))
+            self._text.classes("w-full font-mono sf-settings").props["data-column"] = self.name
+        components.listen("sf_settings", lambda event: self._typed(event.args["column"], str(event.args["text"])))
         self._edit_fields()
         self._check(settings)
 
@@ -117,23 +118,21 @@ class ColumnPanel:
         self._edit_fields()
 
     def _take(self, settings: Any) -> None:
-        """Other settings: taken where they give a ladder; where not, it is said why."""
-        if self._check(settings):
-            self.plan["hierarchy"] = deepcopy(settings)
-            for key in ("min_level", "max_level"):
-                self.plan.pop(key, None)
-            self._written[written(settings, flow=True)] = time.monotonic()
-            self._text.set_value(written(settings, flow=True))
-            self.workspace.touch()
-            self._changed()
-
-    def _typed(self, text: str) -> None:
-        """Settings in the plan's own notation."""
-        if text == written(self.plan["hierarchy"], flow=True):
-            self._check(self.plan["hierarchy"])
+        """Other settings: taken where they give a ladder; where not, it is said why. The fields stay as they are."""
+        if not self._check(settings):
             return
-        if time.monotonic() - self._written.get(text, -ECHO_SECONDS) < ECHO_SECONDS:
-            return  # what a form wrote here a moment ago comes back from the browser after the next change
+        self.plan["hierarchy"] = deepcopy(settings)
+        for key in ("min_level", "max_level"):
+            self.plan.pop(key, None)
+        self._text.set_value(written(settings, flow=True))
+        self._kind.set_value(settings["type"])
+        self.workspace.touch()
+        self._changed()
+
+    def _typed(self, column: str, text: str) -> None:
+        """Settings in the plan's own notation, as somebody typed them."""
+        if column != self.name:
+            return  # they were typed for a column that was at hand before
         try:
             settings = read_plan_text(text)
         except PlanError:
@@ -142,8 +141,9 @@ class ColumnPanel:
         except RefusedError as error:
             self._tell("invalid", error.what)
             return
-        if self._check(settings):
+        if self._check(settings) and settings != self.plan["hierarchy"]:
             self.plan["hierarchy"] = settings
+            self._kind.set_value(settings["type"])
             self.workspace.touch()
             self._edit_fields()
             self._changed()
@@ -197,10 +197,8 @@ class ColumnPanel:
     def _use(self, content: str, dialog: Any = None) -> None:
         path = self.workspace.keep_text("hierarchy", content.strip() + "\n")
         settings = {"type": "file", "path": path.name}
-        if self._check(settings):
-            self.plan["hierarchy"] = settings
-            self.workspace.touch()
-            self._changed()
+        self._take(settings)
+        if self.plan["hierarchy"] == settings:
             if dialog is not None:
                 dialog.close()
             self._edit_fields()

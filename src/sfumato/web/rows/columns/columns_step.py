@@ -31,7 +31,8 @@ class ColumnsStep:
             find.props["aria-label"] = words["find"]
             ui.html(self._filter(), sanitize=False).classes("sf-filter")
             roles = {role: short_role(words, role) for role in ROLES}
-            ui.select(roles, label=words["bulk"], on_change=self._change_many).props("dense outlined").classes("w-56")
+            many = ui.select(roles, label=words["bulk"], on_change=self._change_many)
+            components.helped(many, words["tip.bulk"]).props("dense outlined").classes("w-56")
         with ui.element("div").classes("sf-two"):
             with components.card(classes="sf-scroll"):
                 ui.html(self._table.html(), sanitize=False).classes("w-full")
@@ -51,14 +52,15 @@ class ColumnsStep:
 
     def _opened(self, event: events.GenericEventArguments) -> None:
         if event.args in self.workspace.plan["columns"]:
-            self._show(str(event.args))
+            self._show(str(event.args), look=True)
 
-    def _show(self, name: str) -> None:
+    def _show(self, name: str, look: bool = False) -> None:
+        """Open the panel of a column; `look`: bring it into sight."""
         self._open = name
         self._room.clear()
         with self._room:
             ColumnPanel(self.workspace, name, lambda: self._redraw(name)).build()
-        ui.run_javascript(f"sfOpened({json.dumps(name)})")
+        ui.run_javascript(f"sfOpened({json.dumps(name)}, {json.dumps(look)})")
 
     def _redraw(self, name: str) -> None:
         """Draw the row of a column anew."""
@@ -81,6 +83,8 @@ class ColumnsStep:
         if name not in self.workspace.plan["columns"] or role not in ROLES:
             return
         give_role(self.workspace.plan["columns"][name], role, self._suggested(name))
+        if role != "sensitive" and drop_promises(self.workspace.plan, name):
+            ui.notify(self.words["promises_gone"].format(column=name))
         self.workspace.touch()
         self._redraw(name)
         if name == self._open:
@@ -89,6 +93,21 @@ class ColumnsStep:
     def _suggested(self, name: str) -> dict[str, Any]:
         suggested: dict[str, Any] = self.workspace.loaded.suggested["columns"][name] if self.workspace.loaded else {}
         return suggested
+
+
+def drop_promises(plan: dict[str, Any], column: str) -> bool:
+    """Take away the promises about a column, which only a sensitive one can have; whether there were some.
+
+    >>> plan = {"privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "illness"}]}
+    >>> drop_promises(plan, "illness"), plan, drop_promises(plan, "illness")
+    (True, {'privacy': [{'model': 'k-anonymity', 'k': 5}]}, False)
+    """
+    about = [
+        entry for entry in plan["privacy"] if column in (entry.get("column"), entry.get("subset", {}).get("column"))
+    ]
+    kept = [entry for entry in plan["privacy"] if entry not in about]
+    plan["privacy"] = kept or [{"model": "k-anonymity", "k": 5}]
+    return bool(about)
 
 
 def give_role(column: dict[str, Any], role: str, suggested: dict[str, Any]) -> None:

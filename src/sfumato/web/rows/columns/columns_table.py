@@ -5,12 +5,13 @@ from typing import Any
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.model import ROLES
+from sfumato.web.components import help_of
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns import column_figures
 from sfumato.web.rows.columns.publish_choice import STARTS, chosen
 
-HEADS = ("column", "holds", "distinct", "role", "why_role", "ladder")
+HEADS = ("column", "holds", "role", "why_role", "ladder")
 # Beyond so many values, a ladder is not drawn before it is looked at.
 MOST_VALUES = 20_000
 
@@ -27,12 +28,14 @@ class ColumnsTable:
         words, loaded = self.words, self.workspace.loaded
         assert loaded is not None
         every = f'<input type="checkbox" aria-label="{escape(words["select_all"])}">'
-        head = "".join(f'<th scope="col">{escape(words[f"columns.{name}"])}</th>' for name in HEADS)
+        heads = [f"{help_of(words.get(f'tip.columns.{name}'))}>{escape(words[f'columns.{name}'])}" for name in HEADS]
+        head = "".join(f'<th scope="col" role="columnheader"{rest}</th>' for rest in [f">{every}", *heads])
         rows = "".join(self.row(column) for column in loaded.columns)
-        label = escape(words["columns"])
+        # Rows are grids, so that those out of sight cost nothing; their roles say that they are a table all the same.
         return (
-            f'<table class="sf-columns" aria-label="{label}"><thead><tr><th>{every}</th>{head}</tr></thead>'
-            f"<tbody>{rows}</tbody></table>"
+            f'<template class="sf-roles">{self._options()}</template>'
+            f'<table class="sf-columns" role="table" aria-label="{escape(words["columns"])}">'
+            f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{rows}</tbody></table>'
         )
 
     def row(self, column: Column) -> str:
@@ -40,30 +43,39 @@ class ColumnsTable:
         words, name = self.words, escape(column.name)
         plan: dict[str, Any] = self.workspace.plan["columns"][column.name]
         role = plan["role"]
-        distinct = words.count(len(column.counts))
-        missing = f", {words.count(column.missing)} {words['missing']}" if column.missing else ""
-        reason = self.workspace.loaded.reasons.get(column.name, "") if self.workspace.loaded else ""
-        check = f'<input type="checkbox" aria-label="{escape(words["select"].format(column=column.name))}">'
+        why = escape(words.sentence(self.reason(column.name)))
         cells = [
-            check,
+            f'<input type="checkbox" aria-label="{escape(words["select"].format(column=column.name))}">',
             f'<button class="open">{name}</button>',
-            column_figures.drawn(column, plan.get("type", "text")),
-            escape(distinct + missing),
+            f"{column_figures.drawn(column, plan.get('type', 'text'))}<small>{escape(self.holds(column))}</small>",
             self._roles(column.name, role),
-            f'<span class="why" title="{escape(words.sentence(reason))}">{escape(words.sentence(reason))}</span>',
+            f'<span class="why" title="{why}">{why}</span>',
             self._ladder(column, plan),
         ]
-        content = "".join(f"<td>{cell}</td>" for cell in cells)
-        return f'<tr data-column="{name}" data-role="{role}" aria-selected="false">{content}</tr>'
+        content = "".join(f'<td role="cell">{cell}</td>' for cell in cells)
+        return f'<tr role="row" data-column="{name}" data-role="{role}" aria-selected="false">{content}</tr>'
+
+    def reason(self, name: str) -> str:
+        """Why a column got the role that is proposed, in English."""
+        return self.workspace.loaded.reasons.get(name, "") if self.workspace.loaded else ""
+
+    def holds(self, column: Column) -> str:
+        """How many values a column has, and how many rows have none."""
+        words, count = self.words, len(column.counts)
+        values = words["columns.one_value" if count == 1 else "columns.values"].format(count=words.count(count))
+        return values + (f", {words.count(column.missing)} {words['missing']}" if column.missing else "")
+
+    def _options(self) -> str:
+        """The roles to choose from, once for all rows: a row takes them when somebody comes near it."""
+        says = {role: escape(self.words[f"columns.says.{role}"]) for role in ROLES}
+        return "".join(
+            f'<option value="{role}" data-help="{says[role]}">{escape(short_role(self.words, role))}</option>'
+            for role in ROLES
+        )
 
     def _roles(self, name: str, role: str) -> str:
-        words = self.words
-        options = "".join(
-            f'<option value="{entry}"{" selected" if entry == role else ""}>{escape(short_role(words, entry))}</option>'
-            for entry in ROLES
-        )
-        label = escape(f"{words['role']}: {name}")
-        return f'<select class="{role}" aria-label="{label}">{options}</select>'
+        label, shown = escape(f"{self.words['role']}: {name}"), escape(short_role(self.words, role))
+        return f'<select class="{role}" aria-label="{label}"><option value="{role}">{shown}</option></select>'
 
     def _ladder(self, column: Column, plan: dict[str, Any]) -> str:
         words, role = self.words, plan["role"]

@@ -19,6 +19,8 @@ from sfumato.web.rows.columns.hierarchy_start import Settings, tidy
 
 MOST_GROUPED = 400
 AXIS_BINS, MOST_LEVELS = 40, 4
+# Keys that have no field of their own: they are typed among the settings, or made by a table.
+HIDDEN = {"file": ("path",), "any": ("values",), "date": ("formats",), "digits": ("shown",)}
 
 
 class HierarchyEditor:
@@ -42,8 +44,8 @@ class HierarchyEditor:
         """Plain fields, for kinds that need no more."""
         keys = TYPES[self.settings["type"]].keys
         shown = {name: key for name, key in keys.items() if name in names} if names else dict(keys)
-        shown.pop("path", None)
-        shown.pop("parents", None)
+        for hidden in HIDDEN.get(self.settings["type"], ()):
+            shown.pop(hidden, None)
         defaults = {"from": "right", "character": ROOT}
         Form(
             self.words, f"hierarchy.{self.settings['type']}", shown, self.settings, self._changed, {}, defaults

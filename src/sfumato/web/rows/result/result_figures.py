@@ -13,7 +13,6 @@ from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.page.plots import Pair
 from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.measure_sections import forcing_sentences
 from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import read
 from sfumato.texts.words import Words
@@ -59,15 +58,15 @@ def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
 
 def _kept(name: str, entry: Mapping[str, Any], loss: float | None) -> KeptColumn:
     share = None if loss is None or not 0 <= loss <= 1 else 1.0 - loss
-    pairs = tuple(Pair(label, before, after) for label, before, after in entry.get("shares", ()))
+    drawn = entry.get("distribution") or entry.get("shares", ())
+    pairs = tuple(Pair(label, before, after) for label, before, after in drawn)
     lost = entry["distinct_after"] == 1 and entry["distinct_before"] > 1
     return KeptColumn(name, share, entry["distinct_before"], entry["distinct_after"], lost, pairs)
 
 
-def reasons(folder: Path, words: Words) -> list[str]:
-    """Why columns had to be generalized, in sentences."""
-    report = report_of(folder)
-    return list(forcing_sentences(words, report["risk"], report["levels"]))
+def tile_helps(words: Words) -> list[str]:
+    """What stands behind each of the figures that stand out, in a sentence."""
+    return [words[f"tile.{name}"] for name in ("published", "suppressed", "highest", "uniques", "loss")]
 
 
 def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:

@@ -7,7 +7,7 @@ import pytest
 from sfumato.datasets import patients
 from sfumato.pipelines.release import anonymize
 from sfumato.web.projects.loaded_data import class_sizes, load
-from sfumato.web.rows import result_figures
+from sfumato.web.rows.result import result_figures
 
 
 @pytest.fixture(scope="module")

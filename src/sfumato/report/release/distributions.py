@@ -1,0 +1,65 @@
+"""The distribution of a column before and after, as a reader of the release would guess it, whatever the method."""
+
+import numpy as np
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.measures.view import ColumnView, view_of
+from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.report.page.plots import Pair
+from sfumato.texts.words import Words
+
+# Bins of numbers and dates, values of categories that are shown, and the longest text with which a bin is named twice.
+BINS, MOST_VALUES, LONGEST_END = 12, 10, 6
+# Tables of more combinations are not looked at once more.
+MOST_COMBINATIONS = 2_000_000
+
+
+def distributions(words: Words, plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, tuple[Pair, ...]]:
+    """The shares of values before and after, by quasi-identifier; nothing where there are too many combinations."""
+    if len(table.counts) > MOST_COMBINATIONS:
+        return {}
+    view = view_of(plan, table, recoding)
+    return {column.name: _shares(words, table.ladders[place], column) for place, column in enumerate(view.columns)}
+
+
+def _shares(words: Words, ladder: Ladder, column: ColumnView) -> tuple[Pair, ...]:
+    before, after = _share(column.before.astype(np.float64)), _share(column.after)
+    texts = [words["report.missing"] if (text := ladder.values[code]) is None else text for code in column.values]
+    if column.numbers is not None and len(texts) > BINS:
+        return _binned(texts, column.numbers, before, after)
+    order = np.arange(len(texts)) if column.numbers is not None else np.argsort(-before, kind="stable")
+    shown = [Pair(texts[place], float(before[place]), float(after[place])) for place in order[:MOST_VALUES].tolist()]
+    rest = order[MOST_VALUES:]
+    if len(rest):
+        others = words["report.others"].format(count=words.count(len(rest)))
+        shown.append(Pair(others, float(before[rest].sum()), float(after[rest].sum())))
+    return tuple(shown)
+
+
+def _share(rows: Floats) -> Floats:
+    return rows / max(float(rows.sum()), 1.0)
+
+
+def _binned(texts: list[str], numbers: Floats, before: Floats, after: Floats) -> tuple[Pair, ...]:
+    """Bins of equal width; each is named by the first and the last value in it."""
+    low, high = float(numbers[0]), float(numbers[-1])
+    places = np.minimum(((numbers - low) / max(high - low, 1e-9) * BINS).astype(np.int64), BINS - 1)
+    pairs = []
+    for place in range(BINS):
+        inside = np.flatnonzero(places == place)
+        if len(inside):
+            name = _bin_name(texts[int(inside[0])], texts[int(inside[-1])])
+            pairs.append(Pair(name, float(before[inside].sum()), float(after[inside].sum())))
+    return tuple(pairs)
+
+
+def _bin_name(first: str, last: str) -> str:
+    """A bin by its ends.
+
+    >>> _bin_name("20", "24"), _bin_name("1950-01-02", "1955-12-30"), _bin_name("7", "7")
+    ('20–24', '1950-01-02', '7')
+    """
+    return first if first == last or len(first) > LONGEST_END else f"{first}–{last}"

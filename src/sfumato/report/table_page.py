@@ -1,0 +1,83 @@
+"""The report on a protected table as a page, in the language of its plan; it may be handed out."""
+
+import math
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.tables.protected import MaskedTable
+from sfumato.texts.words import Words, words_in
+
+MOST_ROWS = 500
+
+
+def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
+    """The whole report as one page; it shows what is published, never a hidden value."""
+    words = words_in(protected.plan.output.language)
+    title = words["tabled.title"]
+    about = words["tabled.about"].format(method=report["method"], version=report["version"])
+    body = [
+        f"<h1>{escape(title)}</h1>",
+        paragraph(about, soft=True),
+        _verdict(words, protected.holds, report),
+        section(words["tabled.figures"], table(["", words["measure.value"]], _figure_rows(words, report), words)),
+        *_leaks(words, protected),
+        *_published(words, protected),
+        *([paragraph(words["tabled.hand_out"], soft=True)] if protected.holds else []),
+    ]
+    return page(title, body, words.language)
+
+
+def _verdict(words: Words, holds: bool, report: Mapping[str, Any]) -> str:
+    mark, key = ("verdict", "tabled.holds") if holds else ("verdict bad", "tabled.leaks")
+    said = (words[key], _audit(words, report["audit"]), _attackers(words, report["attackers"]))
+    return f'<div class="{mark}">{"".join(paragraph(line) for line in said)}</div>'
+
+
+def _audit(words: Words, counts: Mapping[str, int]) -> str:
+    told = {key: words.count(counts[key]) for key in ("checked", "exact", "too_narrow")}
+    false = counts.get("contradictory", 0)
+    more = words["tabled.contradictory"].format(count=words.count(false)) if false else ""
+    return words["tabled.audit"].format(**told) + more
+
+
+def _attackers(words: Words, who: Mapping[str, Any]) -> str:
+    """Who attacked, and who did not; how many there are would tell how many cells have a single respondent."""
+    parts = [words["tabled.attackers"].format(names=_named(words, who["attacked"]))]
+    if who["did_not_attack"]:
+        parts.append(words["tabled.switched_off"].format(names=_named(words, who["did_not_attack"])))
+    if "rounding" in who:
+        parts.append(words["tabled.rounding"].format(amount=words.figure(f"{who['rounding']:g}")))
+    return " ".join(parts)
+
+
+def _named(words: Words, names: Mapping[str, Any] | list[str]) -> str:
+    return ", ".join(words.get(f"tabled.attacker.{name}", str(name)) for name in names)
+
+
+def _figure_rows(words: Words, report: Mapping[str, Any]) -> list[tuple[str, object]]:
+    # The page is handed out. How many cells are unsafe by themselves narrows which they are, and the cost is often a
+    # sum of hidden values, which the digits of the gap would tell as well: these figures stay in report.json.
+    names = ("cells", "groups", "masked", "proved_optimal")
+    rows: list[tuple[str, object]] = [(words[f"tabled.{name}"], report[name]) for name in names]
+    return rows if report["gap"] is None else [*rows, (words["tabled.gap"], _rough(report["gap"]))]
+
+
+def _rough(gap: float) -> str:
+    """A gap in whole percents, rounded up."""
+    return f"{math.ceil(100 * gap - 1e-9)} %"
+
+
+def _leaks(words: Words, protected: MaskedTable) -> list[str]:
+    rows = [(leak.name, str(leak.verdict), ", ".join(leak.certificate)) for leak in protected.leaks[:MOST_ROWS]]
+    head = [words[f"tabled.{key}"] for key in ("cell", "verdict", "given_away")]
+    return [section(words["tabled.leaking"], table(head, rows, words))] if rows else []
+
+
+def _published(words: Words, protected: MaskedTable) -> list[str]:
+    public = protected.external
+    rows = list(zip(*public.texts.values(), strict=True))
+    more = words["tabled.more"].format(count=words.count(len(rows) - MOST_ROWS))
+    shown = section(words["tabled.published"], table(list(public.texts), rows[:MOST_ROWS], words))
+    return [shown, *([paragraph(more, soft=True)] if len(rows) > MOST_ROWS else [])]

@@ -1,0 +1,57 @@
+"""How a file is read, on the page: separator, decimal mark, encoding, header; each found out unless it is said."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.texts.words import Words
+from sfumato.web import components
+from sfumato.web.projects.loaded_data import Loaded
+
+# Endings of files whose first line may hold names; of those that are texts.
+HEADED = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
+TEXTS = (".csv", ".tsv", ".txt")
+# What a text that is not UTF-8 most often is.
+ENCODINGS = ("cp1252", "latin-1", "cp1250")
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+DECIMALS = {".": "point", ",": "comma"}
+Reading = dict[str, Any]
+
+
+def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
+    """The fields for a file that is loaded; `take` gets the reading with each change."""
+    ending, read = loaded.path.suffix.lower(), loaded.read
+    said = said_of(read)
+
+    def change(key: str, value: Any) -> Any:
+        return take({name: entry for name, entry in {**said, key: value}.items() if entry not in (None, "")})
+
+    with ui.element("div").classes("sf-reading"):
+        if ending in TEXTS:
+            _choice(words, "separator", SEPARATORS, read.separator or "", change, found=True)
+            _choice(words, "decimal_mark", DECIMALS, read.decimal, lambda _, sign: change("decimal", sign))
+            names = {name: name for name in ("utf-8", "utf-16", *ENCODINGS)}
+            _choice(words, "encoding", names, read.encoding, change)
+        if ending in HEADED:
+            switch = ui.switch(words["header.data"], value=read.header is False).props("dense")
+            components.helped(switch, words["tip.header"])
+            switch.on_value_change(lambda event: change("header", False if event.value else None))
+
+
+def said_of(read: DataPlan) -> Reading:
+    """What was said of how a file is read, besides what is usual."""
+    usual = DataPlan()
+    entries = {key: getattr(read, key) for key in ("separator", "decimal", "encoding", "header")}
+    return {key: value for key, value in entries.items() if value != getattr(usual, key)}
+
+
+def _choice(
+    words: Words, key: str, names: dict[str, str], value: str, change: Callable[[str, str], Any], found: bool = False
+) -> None:
+    options = {"": words["found_out"]} if found else {}
+    options |= {sign: words[f"{key}.{name}"] for sign, name in names.items()}
+    field = ui.select(options, label=words[key], value=value if value in options else None)
+    field.on_value_change(lambda event: change(key, event.value)).props("dense outlined options-dense")
+    components.helped(field, words[f"tip.{key}"])

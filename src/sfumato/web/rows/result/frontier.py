@@ -1,0 +1,53 @@
+"""The frontier of loss against rows withheld: each combination of levels a point, those that none beats apart."""
+
+from typing import Any
+
+from sfumato.texts.words import Words
+from sfumato.web.rows.result.result_figures import Point
+
+# Colors that can be read on light and on dark ground.
+SOFT = {"color": "#8b929e"}
+AXIS = {
+    "nameLocation": "middle",
+    "nameTextStyle": SOFT,
+    "axisLabel": SOFT,
+    "splitLine": {"lineStyle": {"color": "rgba(128, 128, 128, 0.25)"}},
+}
+# The share of rows withheld up to which points are shown at first; the rest is reached by zooming.
+USEFUL_SHARE = 0.1
+
+
+def text_of(point: Point, rows: int, words: Words) -> str:
+    """A point in words: what it withholds, what it loses, and its levels."""
+    levels = ", ".join(f"{name} {level}" for name, level in point.levels.items())
+    lost = words.percent(point.suppressed_rows / max(rows, 1))
+    return words["point"].format(lost=lost, loss=words.figure(f"{point.loss:.4g}"), levels=levels)
+
+
+def chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
+    """Loss against rows withheld; the points that none beats apart, the useful part first."""
+
+    def series(best: bool, name: str, color: str, size: int) -> dict[str, Any]:
+        chosen = [point for point in points if point.best == best]
+        data = [
+            {
+                "value": [round(100 * point.suppressed_rows / max(rows, 1), 3), point.loss],
+                "name": text_of(point, rows, words),
+            }
+            for point in chosen
+        ]
+        return {"type": "scatter", "name": name, "data": data, "symbolSize": size, "itemStyle": {"color": color}}
+
+    zoom = {"xAxisIndex": 0, "startValue": 0, "endValue": 100 * USEFUL_SHARE, "filterMode": "none"}
+    return {
+        "tooltip": {"trigger": "item", "formatter": "{b}", "confine": True, "extraCssText": "white-space: normal"},
+        "legend": {"top": 0, "left": "center", "textStyle": SOFT},
+        "grid": {"left": 60, "right": 20, "top": 40, "bottom": 80},
+        "dataZoom": [{"type": "slider", "bottom": 8, "height": 18} | zoom, {"type": "inside"} | zoom],
+        "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 26, "min": 0} | AXIS,
+        "yAxis": {"name": words["node_axis_y"], "nameGap": 42, "scale": True} | AXIS,
+        "series": [
+            series(False, words["node_other"], "#9aa5bd", 5),
+            series(True, words["node_best"], "#c98a3c", 11),
+        ],
+    }

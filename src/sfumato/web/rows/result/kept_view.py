@@ -1,0 +1,62 @@
+"""What each column kept: its raw and its published distribution side by side, and the share of detail that is left."""
+
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.report.page.plots import Pair, histogram, legend, meter, short_names
+from sfumato.report.release.measure_sections import forcing_sentences
+from sfumato.texts.words import Words
+from sfumato.web import components
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.rows.result.result_figures import KeptColumn, kept_columns
+
+
+def build(workspace: Workspace, report: dict[str, Any]) -> None:
+    """The card of columns, and why values had to become coarser."""
+    words = workspace.words
+    with components.card():
+        with ui.element("div").classes("sf-head"):
+            ui.html(f"<h3>{escape(words['kept'])}</h3>", sanitize=False).classes("sf-title")
+            ui.label(words["kept_hint"]).classes("sf-soft sf-small")
+            ui.html(legend(words), sanitize=False)
+        ui.html("".join(line(words, column) for column in kept_columns(report)), sanitize=False).classes("w-full")
+    why = list(forcing_sentences(words, report["risk"], report["levels"]))
+    if why:
+        with components.card(words["why"]):
+            for sentence in why:
+                ui.label(sentence)
+
+
+def line(words: Words, column: KeptColumn) -> str:
+    """One column; opened, its distribution is drawn large."""
+    values = words["kept_values"].format(before=words.count(column.before), after=words.count(column.after))
+    note = words["kept_lost"] if column.lost else values
+    bar = meter(words, column.share) if column.share is not None else ""
+    head = (
+        f'<div class="sf-kept"><b class="name">{escape(column.name)}</b>{pair_bars(column.shares)}<div>{bar}</div>'
+        f'<span class="sf-soft sf-small">{escape(note)}</span></div>'
+    )
+    if len(column.shares) < 2:
+        return head
+    about = f"{column.name}: {words['report.distributions']}"
+    drawn = histogram(words, short_names(column.shares), "", about)
+    return f"<details><summary>{head}</summary>{drawn}</details>"
+
+
+def pair_bars(pairs: tuple[Pair, ...], width: float = 132.0, height: float = 26.0) -> str:
+    """A distribution before and after, small: two paths of bars that stand side by side."""
+    top = max((share for pair in pairs for share in (pair.before, pair.after) if share), default=1.0)
+    step = width / max(len(pairs), 4)
+    paths = []
+    for kind, left in (("before", 0.0), ("after", 0.42)):
+        shown = "".join(
+            f"M{(place + left) * step:.4g} {height:g}v-{share / top * height:.4g}h{step * 0.38:.3g}"
+            f"v{share / top * height:.4g}z"
+            for place, pair in enumerate(pairs)
+            if (share := getattr(pair, kind))
+        )
+        paths.append(f'<path class="{kind}" d="{shown}"/>')
+    box = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg class="sf-pair" {box} aria-hidden="true">{"".join(paths)}</svg>'

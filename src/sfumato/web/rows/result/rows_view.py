@@ -1,0 +1,107 @@
+"""Rows before and after, found by what they hold, and by whether they were changed or withheld."""
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.engines.duckdb.engine import DuckDBEngine, Row
+from sfumato.errors import SfumatoError
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.service.http.problems import RefusedError
+from sfumato.web import components
+from sfumato.web.projects.workspace import Run, Workspace
+from sfumato.web.rows.result import result_figures
+
+# Rows that are looked through, and pairs of rows and columns that are shown of them.
+MOST_ROWS, SHOWN_ROWS, SHOWN_COLUMNS = 2000, 15, 60
+KINDS = ("all", "changed", "withheld")
+RowPair = tuple[Row, Row | None]
+
+
+class RowsView:
+    """The first rows as they were and as they are published."""
+
+    def __init__(self, workspace: Workspace, run: Run) -> None:
+        self.workspace, self.words, self.run = workspace, workspace.words, run
+        self._pairs: list[RowPair] = []
+        self._text, self._kind = "", "all"
+
+    def build(self) -> None:
+        """The fields, and the rows when they are read."""
+        words = self.words
+        with components.card(words["before_after"]):
+            with ui.element("div").classes("sf-head"):
+                find = ui.input(placeholder=words["find_rows"]).props("dense outlined clearable debounce=200")
+                find.props["aria-label"] = words["find_rows"]
+                find.classes("w-72").on_value_change(lambda event: self._look_for(text=str(event.value or "")))
+                kinds = {kind: words[f"rows.{kind}"] for kind in KINDS}
+                toggle = ui.toggle(kinds, value="all", on_change=lambda event: self._look_for(kind=str(event.value)))
+                toggle.classes("sf-small-toggle").props("dense no-caps")
+            self._note = ui.label(words["reading"]).classes("sf-soft sf-small").props('role="status"')
+            if result_figures.divided(self.run.folder):
+                ui.label(words["divided"]).classes("sf-soft sf-small")
+            self._room = ui.column().classes("w-full")
+        ui.timer(0.01, self._read, once=True)
+
+    async def _read(self) -> None:
+        loaded = self.workspace.loaded
+        assert loaded is not None
+        try:
+            rows = await self.workspace.aside(first_rows, loaded.path, loaded.read, MOST_ROWS)
+        except (SfumatoError, RefusedError) as error:
+            self._note.text = components.error_text(error, self.words)
+            return
+        published = result_figures.published_rows
+        self._pairs = await asyncio.to_thread(published, self.run.folder, rows, self.run.plan)
+        self._show()
+
+    def _look_for(self, text: str | None = None, kind: str | None = None) -> None:
+        self._text = self._text if text is None else text
+        self._kind = kind or self._kind
+        self._show()
+
+    def _show(self) -> None:
+        words = self.words
+        found = [pair for pair in self._pairs if fits(pair, self._text, self._kind)]
+        counts = {"found": words.count(len(found)), "rows": words.count(len(self._pairs))}
+        self._note.text = words["rows.found"].format(**counts)
+        self._room.clear()
+        with self._room:
+            _table(words["withheld"], found[:SHOWN_ROWS])
+
+
+def fits(pair: RowPair, text: str, kind: str) -> bool:
+    """Whether a row is of a kind, and holds a text before or after.
+
+    >>> fits(({"age": "44"}, {"age": "40-49"}), "40-", "changed"), fits(({"age": "44"}, None), "", "changed")
+    (True, False)
+    """
+    before, after = pair
+    if (kind == "withheld") != (after is None) and kind != "all":
+        return False
+    if kind == "changed" and after == before:
+        return False
+    texts = [*before.values(), *((after or {}).values())]
+    return not text or any(text.lower() in (entry or "").lower() for entry in texts)
+
+
+def first_rows(path: Path, read: DataPlan, limit: int) -> list[Row]:
+    """The first rows of a file."""
+    with closing(DuckDBEngine(path, read)) as engine:
+        return engine.first_rows(limit)
+
+
+def _table(withheld: str, pairs: list[RowPair]) -> None:
+    names = list(pairs[0][0])[:SHOWN_COLUMNS] if pairs else []
+    lines: list[list[tuple[str, Any]]] = []
+    for before, after in pairs:
+        lines.append([(before[name] or "", "raw") for name in names])
+        if after is None:
+            lines.append([("→ " + withheld, "masked"), *(("", "masked") for _ in names[1:])])
+        else:
+            lines.append([("→ " + (after[n] or ""), "changed" if after[n] != before[n] else "same") for n in names])
+    if names:
+        components.table(names, lines)

@@ -1,0 +1,43 @@
+"""The runs of a project side by side."""
+
+from nicegui import ui
+
+from sfumato.web import components
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.rows.result.result_figures import kept_columns, report_of
+
+
+def build(workspace: Workspace) -> None:
+    """A column for each run, a line for each figure and for what each column kept."""
+    words, runs = workspace.words, [run for run in workspace.runs if (run.folder / "report.json").exists()]
+    reports = [report_of(run.folder) for run in runs]
+    promises = [", ".join(_promise(entry) for entry in run.plan["privacy"]) for run in runs]
+    rows = [
+        (words["promises"], promises),
+        (words["method"].partition(" (")[0], [report["method"] for report in reports]),
+        (words["published"], [words.count(report["published_rows"]) for report in reports]),
+        (words["suppressed"], [words.count(report["suppressed_rows"]) for report in reports]),
+        (words["highest"], [words.percent(report["risk"]["after"]["highest"]) for report in reports]),
+        (words["risk.average"], [words.percent(report["risk"]["after"]["average"]) for report in reports]),
+        (words["loss"], [f"{words.amount(r['loss']['value'])} ({r['loss']['name']})" for r in reports]),
+    ]
+    kept = [{column.name: column.share for column in kept_columns(report)} for report in reports]
+    for name in dict.fromkeys(name for shares in kept for name in shares):
+        shares = ["–" if (share := side.get(name)) is None else words.percent(share) for side in kept]
+        rows.append((words["kept_of"].format(column=name), shares))
+    with components.card(words["runs"]):
+        if len(runs) < 2:
+            ui.label(words["runs_hint"]).classes("sf-soft sf-small")
+        lines = [[(title, "") for title in (head, *figures)] for head, figures in rows]
+        components.table(["", *(f"#{run.number}" for run in runs)], lines)
+
+
+def _promise(entry: dict[str, object]) -> str:
+    """A promise in a word.
+
+    >>> _promise({"model": "k-anonymity", "k": 5}), _promise({"model": "l-diversity", "l": 2, "column": "illness"})
+    ('k-anonymity 5', 'l-diversity 2 (illness)')
+    """
+    number = next((entry[key] for key in ("k", "l", "t", "threshold") if key in entry), "")
+    column = f" ({entry['column']})" if "column" in entry else ""
+    return f"{entry['model']} {number}{column}".strip()

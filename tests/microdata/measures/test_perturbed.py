@@ -1,0 +1,44 @@
+"""Record linkage of perturbed numbers: before, after, and for persons who are not in the file."""
+
+import numpy as np
+import pytest
+
+from sfumato.microdata.measures.perturbed.figures import NEAR_DEVIATION, figures_of
+from sfumato.microdata.perturbation.microaggregation import groups_of, means_of
+
+NAMES = ("a", "b")
+
+
+def figures(before, after):
+    return figures_of(NAMES, before, after, "key:")
+
+
+def brute_force(raw, published, left_out):
+    """The share of values near those of the nearest published row, one row after the other."""
+    spread, mean = raw.std(axis=0), raw.mean(axis=0)
+    raw, published = (raw - mean) / spread, (published - mean) / spread
+    near = 0
+    for row, person in enumerate(raw):
+        gaps = ((published - person) ** 2).sum(axis=1)
+        if left_out:
+            gaps[(published == published[row]).all(axis=1)] = np.inf
+        if np.isfinite(gaps).any():
+            near += int((np.abs(person - published[gaps.argmin()]) <= NEAR_DEVIATION).sum())
+    return near / raw.size
+
+
+@pytest.mark.parametrize("k", [1, 4, 60])
+def test_what_is_learned_equals_brute_force(k):
+    raw = np.random.default_rng(3).normal(size=(60, 2))
+    after = raw.copy() if k == 1 else means_of(raw, groups_of(raw, k))
+    shown = figures(raw, after)
+    assert shown["learned_by_linkage"] == brute_force(raw, after, left_out=False)
+    assert shown["learned_of_others"] == brute_force(raw, after, left_out=True)
+    assert shown["linked_by_distance_before"] == 1.0
+
+
+def test_raw_rows_tell_all_and_equal_rows_are_told_apart_by_nobody():
+    raw = np.repeat(np.random.default_rng(4).normal(size=(20, 2)), 2, axis=0)
+    shown = figures(raw, raw)
+    assert (shown["linked_by_distance_before"], shown["learned_by_linkage"]) == (0.5, 1.0)
+    assert shown["learned_of_others"] < 0.5
