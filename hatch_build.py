@@ -1,6 +1,5 @@
 """The compiled loops come with the wheel where a C compiler is at hand; without one the wheel holds Python alone."""
 
-import os
 import subprocess
 import sys
 import sysconfig
@@ -16,12 +15,10 @@ class LoopsHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the module; an editable installation finds it beside the sources."""
         del version
-        source = Path(self.root, "src")
-        path = os.pathsep.join([str(source), *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [sys.executable, "-m", "sfumato.loops.build"]
-        run = subprocess.run(
-            command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=False
-        )
+        # Not by PYTHONPATH: pip drops from it what an editable installation named.
+        place = f"import sys; sys.path.insert(0, {str(Path(self.root, 'src'))!r})"
+        command = [sys.executable, "-c", f"{place}; from sfumato.loops.build import main; raise SystemExit(main())"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
             self.app.display_warning(run.stderr.strip()[-2000:])
             return

@@ -3,8 +3,8 @@
 import sys
 from importlib import import_module
 
-QUICK = ("search", "models", "mondrian")
-ALL = (*QUICK, "k_optimize", "tables", "service", "scale")
+QUICK = ("overview", "models", "mondrian")
+ALL = (*QUICK, "search", "k_optimize", "tables", "service", "scale")
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ def _commands() -> Any:
 
     from sfumato.cli.main import application
 
-    return get_command(application([]))  # no command is asked for: all of them
+    return get_command(application([], loaded=True))
 
 
 def _document() -> Mapping[str, Any]:

@@ -24,6 +24,8 @@ COMMANDS = (
         "risk",
         "verify",
         "check",
+        "attack",
+        "erase",
         "compare",
         "report",
         "suggest",
@@ -145,8 +147,8 @@ def _call(arguments: list[str]) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
-def application(arguments: Sequence[str]) -> "typer.Typer":
-    """The application with the one command asked for, or with all of them for help."""
+def application(arguments: Sequence[str], loaded: bool = False) -> "typer.Typer":
+    """The application with the one command asked for; with all of them, described or also loaded, for none."""
     import typer
 
     app = typer.Typer(
@@ -163,8 +165,11 @@ def application(arguments: Sequence[str]) -> "typer.Typer":
         for name in COMMANDS:  # their names are asked for, not their options: nothing needs to load
             app.command(name)(lambda: None)
         return app
-    for name in [word] if word in COMMANDS else COMMANDS:
-        app.command(name, epilog=epilog(name))(_function(name))
+    if word in COMMANDS:
+        app.command(word, epilog=epilog(word))(_function(word))
+        return app
+    for name in COMMANDS:
+        app.command(name, epilog=epilog(name))(_function(name) if loaded else _described(name))
     return app
 
 
@@ -188,8 +193,26 @@ def _options(typer: Any) -> Callable[[bool], None]:
     return options
 
 
+def _described(name: str) -> Callable[[], None]:
+    """What stands for a command where its description alone is asked for, which is read without loading the command."""
+    import ast
+    from pathlib import Path
+
+    tree = ast.parse(Path(__file__).with_name(f"{_module(name)}.py").read_text(encoding="utf-8"))
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "command")
+
+    def command() -> None: ...
+
+    command.__doc__ = next((ast.get_docstring(function) for function in functions), None)
+    return command
+
+
 def _function(name: str) -> Any:
-    return import_module(f"sfumato.cli.{name.replace('-', '_')}").command
+    return import_module(f"sfumato.cli.{_module(name)}").command
+
+
+def _module(name: str) -> str:
+    return name.replace("-", "_")
 
 
 def _complain(error: SfumatoError) -> None:

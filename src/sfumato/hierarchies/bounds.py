@@ -1,7 +1,7 @@
 """Bounds: the numbers between which the values behind a published label lie."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 Bounds = tuple[float | None, float | None]
 NOTHING: Bounds = (None, None)
@@ -44,3 +44,8 @@ def in_order(labels: Iterable[str]) -> list[str]:
         return outside, least, high if high is not None else float("inf"), label
 
     return sorted(labels, key=place)
+
+
+def is_whole(labels: Mapping[str, Bounds]) -> bool:
+    """Whether all ends of intervals are whole numbers."""
+    return all(number is None or number.is_integer() for bounds in labels.values() for number in bounds)

@@ -7,15 +7,14 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import may_name_persons
+from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
@@ -31,7 +30,7 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.policies.planning import judge_published, with_policy
+from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
 from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
@@ -48,6 +47,9 @@ from sfumato.pipelines.stages.fingerprints import check_fingerprints
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
 from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato.policies.judgment import PolicyVerdict
 
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
@@ -86,11 +88,31 @@ def anonymize(
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
-        resolved = with_policy(resolved, source).with_others(source.columns)
-        release = _Run(resolved, source, tell).release(workspace)
+        resolved = _with_policy(resolved, source).with_others(source.columns)
+        placed = placed_beside(resolved, source) if resolved.previous else None
+        if placed is not None and placed.source is not source:
+            stack.callback(placed.source.close)
+        release = _Run(resolved, source, tell, placed).release(workspace)
         if release.published is source:
             stack.pop_all()
         return release
+
+
+def _with_policy(plan: Plan, source: Engine) -> Plan:
+    """The plan with what its policy chooses; few plans name one, and what judges it loads slowly."""
+    if plan.policy is None:
+        return plan
+    from sfumato.pipelines.policies.planning import with_policy
+
+    return with_policy(plan, source)
+
+
+def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
+    if plan.policy is None:
+        return None
+    from sfumato.pipelines.policies.planning import judge_published
+
+    return judge_published(plan, published)
 
 
 def _sourced(plan: Plan, data: Any) -> Plan:
@@ -105,9 +127,10 @@ def _sourced(plan: Plan, data: Any) -> Plan:
 class _Run:
     """One run of the pipeline, with its clock."""
 
-    def __init__(self, plan: Plan, source: Engine, tell: Progress) -> None:
-        self.plan = plan
-        self.source = source
+    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: Placed | None = None) -> None:
+        self.plan = plan if placed is None else placed.plan
+        self.source = source if placed is None else placed.source
+        self.placed = placed
         self.tell = tell
         self.seconds: dict[str, float] = {}
         self.keys = keys_of(plan)
@@ -115,7 +138,8 @@ class _Run:
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            warm = beside.submit(warm_up) if isinstance(self.plan.method, FullDomain | Auto) else None
+            late = way() == "numba" and isinstance(self.plan.method, FullDomain | Auto)
+            warm = beside.submit(warm_up) if late else None
             with self._stage("count"):
                 self.plan = with_limits(self.plan, self.source)
                 check_single(self.plan, self.source)
@@ -155,7 +179,8 @@ class _Run:
                 )
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
-            policy = judge_published(self.plan, published)
+            policy = _policy_verdict(self.plan, published)
+            compared = None if self.placed is None else check_together(self.placed, published, self.plan)
             self.tell("measure", 0, 1)
             disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
             figures_of = measured()
@@ -163,6 +188,8 @@ class _Run:
             report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
             if policy is not None:
                 report = replace(report, details={**report.details, "policy": policy.to_dict()})
+            if compared is not None:
+                report = replace(report, details={**report.details, "previous": compared})
             undo.pop_all()
         recoding = result.recoding
         own_key = drawn_key(self.plan, self.keys)
@@ -225,6 +252,9 @@ class _Run:
     def _is_key_of_persons(self, name: str) -> bool:
         texts = self.source.first_texts(name)
         present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
+        from sfumato.hierarchies.suggest.profile import Profile
+        from sfumato.hierarchies.suggest.roles import may_name_persons
+
         return may_name_persons(Profile(name, present, sum(present.values())))
 
     def _report(
@@ -318,6 +348,6 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
         person=plan.household if plan.swaps_households else plan.person,
-        person_key=f"{plan.secret}:person:",
+        person_key=f"{plan.person_secret or plan.secret}:person:",
         publishes_keys=plan.publishes_keys and not plan.pseudonyms,
     )

@@ -85,6 +85,25 @@ def test_a_project_becomes_a_plan_that_runs(sfumato, tmp_path):
     release.close()
 
 
+def test_names_are_read_as_arx_escapes_them(sfumato, tmp_path):
+    """It writes what is not ASCII, and signs of XML, as entities; names of files in the zip as they are."""
+    name, escaped = "Größe & Gewicht", "Gr&#246;&#223;e &amp; Gewicht"
+    changes = {
+        "data/input.csv": ROWS.replace("zip code", name),
+        "input/definition.xml": DEFINITION.replace("zip code", escaped),
+        "input/config.xml": CONFIG.replace("zip code", escaped),
+        "input/hierarchies/zip code.csv": None,
+        f"input/hierarchies/{name}.csv": ZIPS,
+    }
+    ran = sfumato("import", project(tmp_path / "sample.deid", **changes), "--out", tmp_path / "project")
+    assert ran.code == 0, ran.err
+    plan = sf.read_plan(tmp_path / "project" / "plan.yaml")
+    assert plan.columns[name].hierarchy.path.endswith("Gr-e-Gewicht.csv")
+    release = sf.anonymize(None, tmp_path / "project" / "plan.yaml")
+    assert release.report.holds
+    release.close()
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -22,7 +22,6 @@ from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_so
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import files_of, fingerprint, format_of
-from sfumato.engines.frames.sources import installed
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
 from sfumato.folders import Scratch
@@ -262,6 +261,8 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
 
     def frame(self) -> Any:
         """All rows as a frame of texts, with whichever library for frames is installed."""
+        from sfumato.engines.frames.sources import installed
+
         texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):
             rows = self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s")

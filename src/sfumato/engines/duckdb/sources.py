@@ -23,7 +23,6 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.values import with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
-from sfumato.engines.survey_files import read_survey
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
@@ -216,6 +215,8 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
 
 
 def _survey(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
+    from sfumato.engines.survey_files import read_survey
+
     survey = read_survey(path)
     return _loaded(connection, {name: np.array(texts, object) for name, texts in survey.columns.items()})
 

@@ -22,6 +22,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Node
 from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.losses.loss import Charges, Swept, Terms, Window, summed_over_lattice
+from sfumato.microdata.losses.steps import Steps
 from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.plan.methods import Aggregate
 
@@ -47,6 +48,11 @@ class Marginal:
     weights: tuple[float, ...]
     aggregate: Aggregate = "sum"
     suppression_falls: ClassVar[bool] = True
+
+    @property
+    def suppression_is_free(self) -> bool:
+        """Whether a suppressed row loses no more than it would have lost."""
+        return isinstance(self.losses, Steps) and not self.losses.charges_suppression
 
     @cached_property
     def packing(self) -> Packing:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import SfumatoError
+from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.methods.search import find_recoding
@@ -21,7 +22,8 @@ def rehearse(plan: Plan, table: FrequencyTable) -> None:
     """Search a few combinations, so that all compiled loops are loaded before the time of the search is counted."""
     method = replace(plan.method, time_limit=SECONDS)
     names = (str(method), *sorted({model.name for model in plan.privacy}))
-    if names in _rehearsed:
+    # Loops that came built are loaded.
+    if names in _rehearsed or way() == "native":
         return
     try:
         find_recoding(replace(plan, method=method), _part(weighted_view(table.holding(plan.promise_columns))), None)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, with_codings
+from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
     Disclosure,
@@ -22,19 +23,31 @@ from sfumato.pipelines.stages.counting import published_reading
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
+# So many rows, and columns, are counted once by all columns.
+MOST_AT_ONCE = 200_000
+MOST_COLUMNS = 40
 PAIRS_SHOWN = 10
 
 
 class _Budget:
-    """How many more times the rows may be counted."""
+    """How many more times the rows may be counted; few rows are counted by all columns at once, then added up."""
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, columns: tuple[str, ...]) -> None:
         self.counts = MOST_WORK // max(rows, 1)
+        self._columns = columns if rows <= MOST_AT_ONCE and len(columns) <= MOST_COLUMNS else ()
+        self._whole: dict[tuple[int, Reading], Counted] = {}
 
     def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> Counted | None:
         """The rows counted by some columns; None where that would be too much work."""
         self.counts -= 1
-        return None if self.counts < 0 else rows.count(columns, reading)
+        if self.counts < 0:
+            return None
+        if not set(columns) <= set(self._columns):
+            return rows.count(columns, reading)
+        key = id(rows), reading
+        if key not in self._whole:
+            self._whole[key] = rows.count(self._columns, reading)
+        return counted_by(self._whole[key], columns)
 
 
 @dataclass(slots=True)
@@ -67,7 +80,8 @@ def disclosure(
         recounted: The rows as they were counted for the promises.
         source: The raw rows; table: what was counted of them; recoding: what they were published as.
     """
-    budget, unmeasured = _Budget(int(recounted.counts.sum())), _Unmeasured()
+    together = (*plan.quasi_identifiers, *_others(plan))
+    budget, unmeasured = _Budget(int(recounted.counts.sum()), together), _Unmeasured()
     figures: dict[str, AttributeFigures] = {}
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"

@@ -50,14 +50,15 @@ def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
             chance=words.percent(measures["by_chance"]),
         )
     )
-    yield paragraph(
-        words["perturbed.holdout"].format(
-            learned=words.percent(measures["learned_by_linkage"]),
-            others=words.percent(measures["learned_of_others"]),
-        )
-    )
+    if "learned_by_linkage" in measures:  # which folders of earlier versions lack
+        learned, others = (words.percent(measures[name]) for name in ("learned_by_linkage", "learned_of_others"))
+        yield paragraph(words["perturbed.holdout"].format(learned=learned, others=others))
     pairs = [
-        Pair(words["perturbed.by_distance"], measures["linked_by_distance_before"], measures["linked_by_distance"]),
+        Pair(
+            words["perturbed.by_distance"],
+            measures.get("linked_by_distance_before", 1.0),
+            measures["linked_by_distance"],
+        ),
         Pair(words["perturbed.by_probability"], 1.0, measures["linked_by_probability"]),
     ]
     yield legend(words) + meters(words, pairs)

@@ -20,6 +20,7 @@ from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.full_domain import best_first
+from sfumato.microdata.methods.full_domain.lattice.frontier import Frontier
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
@@ -43,6 +44,11 @@ def search(problem: Problem) -> Solution:
     bounds_are_sums = isinstance(problem.loss, Marginal) and problem.prunes_suppression
     if problem.size > (MAX_MARKED if bounds_are_sums else MAX_NODES):
         return best_first.search(problem)
+    finest = _trivial(problem)
+    if finest is not None:
+        return Solution(finest, True, 1, problem.size)
+    if Frontier.suits(problem):
+        return _compiled(problem)
     frontier = _Frontier(problem)
     frontier.visit(problem.highest)
     while (node := frontier.next()) is not None and not problem.deadline.over:
@@ -52,6 +58,30 @@ def search(problem: Problem) -> Solution:
     if node is not None:
         return best_first.cut_short(problem, frontier.best, frontier.checked, frontier.bound)
     return Solution(frontier.best, True, frontier.checked, problem.size)
+
+
+def _trivial(problem: Problem) -> Judgment | None:
+    """The finest node, where suppression costs nothing, every step up does, and it may be released."""
+    loss = problem.loss
+    if not isinstance(loss, Marginal) or not loss.suppression_is_free or not problem.limit:
+        return None
+    steps = zip(loss.generalization, loss.weights, problem.lowest, problem.highest, strict=True)
+    if any(low < high and weight * (means[low + 1] - means[low]) <= TIE for means, weight, low, high in steps):
+        return None
+    judgment = problem.judge(problem.lowest, priced=False)
+    return judgment if problem.offers(judgment) else None
+
+
+def _compiled(problem: Problem) -> Solution:
+    """The best node, searched in one compiled loop."""
+    frontier = Frontier(problem)
+    done = frontier.search()
+    best = frontier.best
+    if best is None:
+        raise unattainable(problem)
+    if not done:
+        return best_first.cut_short(problem, best, frontier.checked, frontier.bound)
+    return Solution(best, True, frontier.checked, problem.size)
 
 
 class _Frontier:

@@ -27,7 +27,9 @@ from sfumato.microdata.methods.class_labels import distinct_classes, recode_clas
 from sfumato.microdata.methods.full_domain import greedy
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
+from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.near_least import near_least
+from sfumato.microdata.methods.full_domain.optimal import MAX_MARKED
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
     NO_SPARE,
@@ -96,7 +98,7 @@ def _node_of_less_loss(
     """The best node of a greedy search, where it loses less than the classes."""
     asked = Greedy(aggregate=method.aggregate, time_limit=deadline.left)
     problem = full_domain.problem_of(plan, asked, table)
-    if _least_of_nodes(problem) >= result.loss:
+    if _least_of_nodes(problem) >= result.loss or _least_of_pairs(problem) >= result.loss:
         return None
     walk = greedy.Walk(problem)
     best = walk.down()
@@ -107,6 +109,14 @@ def _node_of_less_loss(
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
     return full_domain.result_of(problem, "loss-metric", solution)
+
+
+def _least_of_pairs(problem: Problem) -> float:
+    """What every node loses at least that suppresses nothing: two columns alone must not have rare pairs of labels."""
+    if problem.size > MAX_MARKED or problem.limit:
+        return 0.0
+    open_nodes = screened(problem)
+    return problem.loss.value(float(problem.loss.floors(problem.window())[open_nodes].min(initial=np.inf)))
 
 
 def _least_of_nodes(problem: Problem) -> float:

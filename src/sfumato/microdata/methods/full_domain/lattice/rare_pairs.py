@@ -8,6 +8,7 @@ The tables of pairs are tiny beside the frequency table, and they cut most of a 
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from itertools import combinations
 
 import numpy as np
@@ -53,9 +54,9 @@ def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
         rows = kernels.rare_rows(table.codes, table.counts, first, second, levels[first], levels[second], problem.k)
         return first, second, np.asarray(rows)
 
-    with ThreadPoolExecutor(None if len(table.counts) >= MANY else 1) as pool:
+    with ThreadPoolExecutor() if len(table.counts) >= MANY else nullcontext() as pool:
         for begin in range(0, len(pairs), BATCH):
             # What is not known in time rules nothing out.
             if problem.deadline.over:
                 return
-            yield from pool.map(rare, pairs[begin : begin + BATCH])
+            yield from (pool.map if pool else map)(rare, pairs[begin : begin + BATCH])

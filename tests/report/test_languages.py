@@ -1,0 +1,58 @@
+"""Comparison, risk and tables are told in the language of their plan, and no English is left on a German page."""
+
+import re
+
+import pytest
+
+from sfumato.microdata.comparison import Cell, Runs
+from sfumato.pipelines.risk import risk
+from sfumato.pipelines.tables.protect import protect
+from sfumato.report import compare
+from sfumato.report.risk_page import page_of
+
+ENGLISH = re.compile(r"\b(the|rows|with|which|of|is|are|and)\b")
+ROWS = {"sex": ["m", "f", "f", "f"], "age": ["30", "40", "40", "50"]}
+TABLE = {"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]}
+
+
+def shown(page: str) -> str:
+    """What a reader sees of a page."""
+    return re.sub(r"<style.*?</style>|<svg.*?</svg>|<[^>]+>", " ", page, flags=re.S)
+
+
+def comparison(language: str) -> str:
+    cells = (Cell("local", 5, 0.0, 0.2, 0, 4, 5, 9, 0.2, 0.1, False, 0.1), Cell("optimal", 5, 0.0, error="x", code="y"))
+    return compare.html(Runs(20, ("age",), ("local", "optimal"), (5,), (0.0,), cells, language))
+
+
+def surveyed(language: str) -> str:
+    return page_of(risk(_frame(), ["sex", "age"], population_size=100), language)
+
+
+def table(language: str) -> str:
+    dimensions = {"area": {"column": "area", "total": "Total"}}
+    primary = [{"rule": "range", "min": 1, "max": 3}]
+    return str(
+        protect(_frame(TABLE), value="n", dimensions=dimensions, primary=primary, language=language)._repr_html_()
+    )
+
+
+def _frame(columns=ROWS):
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame(columns)
+
+
+@pytest.mark.parametrize(
+    ("made", "english", "german"),
+    [
+        (comparison, "Which method to choose", "Welches Verfahren wählen"),
+        (surveyed, "Risk of re-identification", "Risiko der Wiedererkennung"),
+        (table, "Protected table", "Geschützte Tabelle"),
+    ],
+)
+def test_pages_speak_the_language_of_the_plan(made, english, german) -> None:
+    assert english in made("en")
+    page = made("de")
+    assert german in page
+    assert '<html lang="de">' in page
+    assert not ENGLISH.search(shown(page))
