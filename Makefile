@@ -8,7 +8,7 @@ CORE := $(VENV)/.core
 KERNELS := $(VENV)/.kernels
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-quick check docs bench bench-scale peers prove fuzz matrix coverage mutants format schema pictures screenshots clean
+.PHONY: demo test test-quick check docs bench bench-scale peers peers-attacks prove fuzz matrix coverage mutants format schema pictures screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -56,6 +56,15 @@ peers:
 	.peers/bin/pip install --quiet anjana pycanon
 	.peers/bin/python bench/peers.py $(DATA) $(RELEASE) $(or $(ROWS),3000)
 
+# Attacks side by side with anonymeter, which pins an old NumPy: in an environment of its own.
+peers-attacks: $(READY) $(KERNELS)
+	test -x .peers-attacks/bin/python || $(PYTHON) -m venv .peers-attacks
+	.peers-attacks/bin/pip install --quiet anonymeter
+	@mkdir -p .peers-attacks/data
+	$(BIN)/python bench/peer_attacks.py write .peers-attacks/data $(or $(ROWS),5000)
+	cd .peers-attacks/data && ../bin/python ../../bench/peer_attacks.py peer published.csv raw.csv control.csv 1000
+	cd .peers-attacks/data && ../../$(BIN)/python ../../bench/peer_attacks.py own published.csv raw.csv control.csv 1000
+
 # The documentation as a site, in site/; a warning is an error.
 docs: $(READY)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
@@ -102,4 +111,4 @@ $(VENV):
 	$(PYTHON) -m venv $(VENV)
 
 clean:
-	rm -rf $(VENV) .peers build dist site demo-release
+	rm -rf $(VENV) .peers .peers-attacks build dist site demo-release

@@ -3,11 +3,17 @@
 `python bench/prove_tables.py [COUNT]` protects so many random hierarchies of counts and as many tables of two to four
 dimensions of sums, by default settings, and lets everyone try who has a part in them. Nothing here is shared with the
 audit: knowledge comes from the records, ranges from another solver's interface.
+
+With `--state FILE` every table's outcome is written down as it comes, and a later run goes on after the last; with
+`--seconds N` a run ends after about so many seconds.
 """
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,41 +24,56 @@ from sfumato.errors import UnattainableError
 
 Codes = tuple[str, ...]
 Relations = Sequence[tuple[Codes, Sequence[Codes]]]
+Ends = tuple[float, float]
 TOTAL = "Total"
 PERCENT = 10.0
 Outcome = dict[str, int]
 
 
-def ranges(
-    relations: Relations,
-    values: Mapping[Codes, float],
-    masked: Sequence[Codes],
-    known: Mapping[Codes, tuple[float, float]],
-    target: Codes,
-) -> tuple[float, float]:
-    """The least and the greatest value of a masked cell, for one who knows some cells between bounds."""
-    place = {cell: column for column, cell in enumerate(masked)}
-    rows, sides = [], []
-    for total, cells in relations:
-        row, side = np.zeros(len(masked)), 0.0
-        for cell, coef in ((total, -1.0), *((cell, 1.0) for cell in cells)):
-            if cell in place:
-                row[place[cell]] += coef
-            else:
-                side -= coef * values[cell]
-        if row.any():
-            rows.append(row)
-            sides.append(side)
-    bounds = [known.get(cell, (0.0, np.inf)) for cell in masked]
-    ends = []
-    for sign in (1.0, -1.0):
-        costs = np.zeros(len(masked))
-        costs[place[target]] = sign
-        answer = linprog(
-            costs, A_eq=np.array(rows) if rows else None, b_eq=sides or None, bounds=bounds, method="highs"
-        )
-        ends.append(sign * answer.fun if answer.status == 0 else -sign * np.inf)
-    return ends[0], ends[1]
+class Reader:
+    """One who reads a published table and knows some cells between bounds.
+
+    Every point of his programs is another table that agrees with what is published; one that agrees with what somebody
+    else knows serves there too, and spares a program.
+    """
+
+    def __init__(self, relations: Relations, values: Mapping[Codes, float], masked: Sequence[Codes]) -> None:
+        self._masked = masked
+        self._place = {cell: column for column, cell in enumerate(masked)}
+        rows, sides = [], []
+        for total_, cells in relations:
+            row, side = np.zeros(len(masked)), 0.0
+            for cell, coef in ((total_, -1.0), *((cell, 1.0) for cell in cells)):
+                if cell in self._place:
+                    row[self._place[cell]] += coef
+                else:
+                    side -= coef * values[cell]
+            if row.any():
+                rows.append(row)
+                sides.append(side)
+        self._rows, self._sides = np.array(rows).reshape(len(rows), len(masked)), np.array(sides)
+        self._points = np.array([[values[cell] for cell in masked]])
+
+    def range(self, known: Mapping[Codes, Ends], target: Codes, enough: Ends) -> Ends:
+        """The least and the greatest value of a masked cell, or values as far apart as is enough."""
+        bounds = np.array([known.get(cell, (0.0, np.inf)) for cell in self._masked])
+        slack = 1e-9 * np.maximum(1.0, np.abs(self._points))
+        inside = ((self._points >= bounds[:, 0] - slack) & (self._points <= bounds[:, 1] + slack)).all(axis=1)
+        shown = self._points[inside, self._place[target]]
+        low = shown.min() if (shown <= enough[0]).any() else self._end(bounds, target, 1.0)
+        high = shown.max() if (shown >= enough[1]).any() else self._end(bounds, target, -1.0)
+        return float(low), float(high)
+
+    def _end(self, bounds: Any, target: Codes, sign: float) -> float:
+        costs = np.zeros(len(self._masked))
+        costs[self._place[target]] = sign
+        sides = {"A_eq": self._rows, "b_eq": self._sides} if len(self._sides) else {}
+        answer = linprog(costs, **sides, bounds=bounds, method="highs")
+        if answer.status != 0:
+            return -sign * np.inf
+        if np.abs(self._rows @ answer.x - self._sides).max(initial=0.0) <= 1e-7 * max(1.0, np.abs(answer.x).max()):
+            self._points = np.vstack([self._points, answer.x])
+        return float(sign * answer.fun)
 
 
 def cube(rng: np.random.Generator, width: int) -> tuple[list[Codes], np.ndarray[Any, Any], list[str]]:
@@ -133,7 +154,7 @@ def judge(
     inside: Mapping[Codes, Mapping[str, float]],
 ) -> Outcome:
     """What the outsider and every holding find."""
-    outcome = {"attacks": 0, "exact": 0, "too narrow": 0}
+    outcome, reader = {"attacks": 0, "exact": 0, "too narrow": 0}, Reader(relations, values, masked)
     everyone = [None, *sorted({owner for cell in masked for owner in inside[cell]})]
     unsafe = {cell: need for cell in masked if (need := needs(inside[cell], None)) > 1e-9}
     for attacker in everyone:
@@ -145,12 +166,12 @@ def judge(
             need = min(base, needs(inside[cell], attacker)) if attacker else base
             if need <= 1e-9 or set(inside[cell]) == {attacker}:
                 continue
-            low, high = ranges(relations, values, masked, known, cell)
+            room, slack = values[cell] - known.get(cell, (0.0, 0.0))[0], 1e-6 * max(1.0, values[cell])
+            enough = values[cell] - min(need, room) + slack, values[cell] + need - slack
+            low, high = reader.range(known, cell, enough)
             outcome["attacks"] += 1
-            room = values[cell] - known.get(cell, (0.0, 0.0))[0]
-            outcome["exact"] += high - low < 1e-6 * max(1.0, values[cell])
-            slack = 1e-6 * max(1.0, values[cell])
-            outcome["too narrow"] += high < values[cell] + need - slack or low > values[cell] - min(need, room) + slack
+            outcome["exact"] += high - low < slack
+            outcome["too narrow"] += high < enough[1] or low > enough[0]
     return outcome
 
 
@@ -205,7 +226,7 @@ def _persons(
     relations: Relations, values: Mapping[Codes, float], masked: Sequence[Codes], leaves: set[Codes]
 ) -> Outcome:
     """What the outsider and single persons find of cells from 1 to 3."""
-    outcome = {"attacks": 0, "exact": 0, "too narrow": 0}
+    outcome, reader = {"attacks": 0, "exact": 0, "too narrow": 0}, Reader(relations, values, masked)
     anyone = dict.fromkeys(masked, (1.0, np.inf))
     singles = [cell for cell in masked if cell in leaves and values[cell] == 1]
     for person in (None, *singles):
@@ -213,7 +234,7 @@ def _persons(
         known = anyone | dict.fromkeys(his, (1.0, 1.0))
         for cell in masked:
             if cell in leaves and 1 <= values[cell] <= 3 and cell not in his:
-                low, high = ranges(relations, values, masked, known, cell)
+                low, high = reader.range(known, cell, (1 + 1e-6, 3 - 1e-6))
                 outcome["attacks"] += 1
                 outcome["exact"] += high - low < 1e-6
                 outcome["too narrow"] += low > 1 + 1e-6 or high < 3 - 1e-6
@@ -225,19 +246,59 @@ def _above(cell: Codes, leaf: Codes) -> bool:
     return all(code in ("0", own) for code, own in zip(cell, leaf, strict=True))
 
 
-def prove(count: int, methods: Sequence[str] = ("fast", "optimal"), start: int = 0) -> dict[str, Outcome]:
+KINDS: Mapping[str, Callable[[int, str], Outcome]] = {
+    "hierarchies of counts": attack_hierarchy,
+    "tables of sums": attack_cube,
+}
+METHODS = ("fast", "optimal")
+
+
+def prove(count: int, methods: Sequence[str] = METHODS, start: int = 0) -> dict[str, Outcome]:
     """So many random tables of each kind, attacked."""
-    answers: dict[str, Outcome] = {}
-    for name, attack in (("hierarchies of counts", attack_hierarchy), ("tables of sums", attack_cube)):
-        total: Outcome = {"tables": 0, "refused": 0, "attacks": 0, "exact": 0, "too narrow": 0}
-        for seed in range(start, start + count):
-            for key, found in attack(seed, methods[seed % len(methods)]).items():
-                total[key] += int(found)
-            total["tables"] += 1
-        answers[name] = total
-    return answers
+    return {
+        kind: total(attack(seed, methods[seed % len(methods)]) for seed in range(start, start + count))
+        for kind, attack in KINDS.items()
+    }
+
+
+def total(outcomes: Iterable[Outcome]) -> Outcome:
+    """The outcomes of tables together."""
+    sums: Outcome = {"tables": 0, "refused": 0, "attacks": 0, "exact": 0, "too narrow": 0}
+    for outcome in outcomes:
+        sums["tables"] += 1
+        for key, number in outcome.items():
+            sums[key] += int(number)
+    return sums
+
+
+def go_on(count: int, state: Path, seconds: float) -> dict[str, Outcome]:
+    """The same, written down table by table: what is there already is not done again."""
+    end = time.monotonic() + seconds
+    lines = [json.loads(line) for line in state.read_text().splitlines()] if state.exists() else []
+    outcomes: dict[tuple[str, int], Outcome] = {(line["kind"], line["seed"]): line["outcome"] for line in lines}
+    open_ = ((kind, seed) for seed in range(count) for kind in KINDS if (kind, seed) not in outcomes)
+    with state.open("a") as file:
+        for kind, seed in open_:
+            if time.monotonic() > end:
+                break
+            outcome = {key: int(own) for key, own in KINDS[kind](seed, METHODS[seed % len(METHODS)]).items()}
+            outcomes[kind, seed] = outcome
+            file.write(json.dumps({"kind": kind, "seed": seed, "outcome": outcome}) + "\n")
+            file.flush()
+    return {kind: total(own for (name, _), own in outcomes.items() if name == kind) for kind in KINDS}
+
+
+def main() -> None:
+    """Attack as many tables as asked for, and say what came of it."""
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("count", type=int, nargs="?", default=1000)
+    arguments.add_argument("--state", type=Path)
+    arguments.add_argument("--seconds", type=float, default=float("inf"))
+    asked = arguments.parse_args()
+    answers = go_on(asked.count, asked.state, asked.seconds) if asked.state else prove(asked.count)
+    for kind, figures in answers.items():
+        print(f"{kind}: {figures}")
 
 
 if __name__ == "__main__":
-    for kind, figures in prove(int(sys.argv[1]) if len(sys.argv) > 1 else 1000).items():
-        print(f"{kind}: {figures}")
+    main()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,8 @@ def measured_surveys() -> Iterator[str]:
         attackers = report["attackers"]["attacked"]["respondents"]
         gap = "" if report["gap"] is None else f", gap {report['gap']:.1%}"
         what = f"{method}, {'×'.join(map(str, shape))}, {report['primary']:,} unsafe, {attackers:,} single respondents"
-        outcome = f"cost {report['cost']:,}, {report['secondary']:,} secondary{gap}; audit passed"
+        memory = getrusage(RUSAGE_SELF).ru_maxrss // 1024
+        outcome = f"cost {report['cost']:,}, {report['secondary']:,} secondary{gap}; audit passed; {memory:,} MB so far"
         yield f"| {what}, limit {limit:.0f} s | {outcome} | {wall:.1f} | {processor:.1f} |"
 
 

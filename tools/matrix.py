@@ -22,9 +22,12 @@ TESTS = (
 
 
 def interpreter(version: str) -> str | None:
-    """The interpreter of a version, where it is installed."""
-    homes = Path.home().glob(f".pyenv/versions/{version}*/bin/python")
-    return shutil.which(f"python{version}") or next(map(str, sorted(homes, reverse=True)), None)
+    """The interpreter of a version, where it is installed; a name that leads nowhere is none."""
+    homes = sorted(Path.home().glob(f".pyenv/versions/{version}*/bin/python"), reverse=True)
+    for candidate in (*map(str, homes), shutil.which(f"python{version}")):
+        if candidate and subprocess.run([candidate, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return candidate
+    return None
 
 
 def lower_ends() -> list[str]:

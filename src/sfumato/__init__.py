@@ -67,11 +67,15 @@ if TYPE_CHECKING:
     from sfumato.microdata.publishing.plan import PublishPlan as PublishPlan
     from sfumato.microdata.verdict import Promise as Promise
     from sfumato.microdata.verdict import Verdict as Verdict
+    from sfumato.pipelines.attacks.attack import AttackReport as AttackReport
+    from sfumato.pipelines.attacks.attack import attack as attack
     from sfumato.pipelines.attributes import anonymize_attributes as anonymize_attributes
     from sfumato.pipelines.compare import Comparison as Comparison
     from sfumato.pipelines.compare import compare as compare
     from sfumato.pipelines.moving.layouts import export as export
     from sfumato.pipelines.policies.check import check as check
+    from sfumato.pipelines.previous.erasing import erase as erase
+    from sfumato.pipelines.previous.together import verify_together as verify_together
     from sfumato.pipelines.relations.folder import FilesRelease as FilesRelease
     from sfumato.pipelines.relations.release import anonymize_files as anonymize_files
     from sfumato.pipelines.release import anonymize as anonymize
@@ -165,6 +169,7 @@ _HOMES = {
         "Promise",
         "Verdict",
     ),
+    "pipelines.attacks.attack": ("AttackReport", "attack"),
     "pipelines.attributes": ("anonymize_attributes",),
     "pipelines.moving.layouts": ("export",),
     "pipelines.compare": (
@@ -172,6 +177,8 @@ _HOMES = {
         "compare",
     ),
     "pipelines.policies.check": ("check",),
+    "pipelines.previous.erasing": ("erase",),
+    "pipelines.previous.together": ("verify_together",),
     "pipelines.relations.folder": ("FilesRelease",),
     "pipelines.relations.release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),

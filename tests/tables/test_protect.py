@@ -14,7 +14,7 @@ from sfumato.report.table_page import html
 from sfumato.report.tables import summary
 from sfumato.tables import masking
 from sfumato.tables.cells.cells import Reach
-from sfumato.tables.cells.columns import read_columns
+from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.plan.plan import read_table_plan
 
 PARTS = {
@@ -353,3 +353,16 @@ def test_gap_says_what_is_proved(known, make_plan):
     assert report["bound"] == report["cost"]
     said = summary(report | {"cost": 200, "bound": 50, "gap": 0.75, "proved_optimal": False})
     assert "none costs less than 50: at most 75.00 % of the cost can be saved" in said
+
+
+def test_a_table_of_one_masked_cell_is_audited():
+    cells = Columns({"area": ("Total",), "n": ("2",)})
+    plan = {
+        "version": 1,
+        "table": {"value": "n"},
+        "dimensions": {"area": {"column": "area"}},
+        "primary": [{"rule": "frequency", "min": 3}],
+    }
+    done = run(read_table_plan(plan), cells)
+    assert done.holds
+    assert done.report["masked"] == 1

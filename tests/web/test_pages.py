@@ -389,6 +389,46 @@ def test_records_are_uploaded_and_kinds_are_guessed(base, open_page, tmp_path) -
     preview.get_by_text("→ *****").first.wait_for()
 
 
+LINKED = {
+    "sex.csv": "area,sex,n\nTotal,Total,30\nTotal,f,14\nTotal,m,16\na,Total,12\n"
+    "a,f,2\na,m,10\nb,Total,18\nb,f,12\nb,m,6\n",
+    "age.csv": "area,age,n\nTotal,Total,30\nTotal,y,13\nTotal,o,17\na,Total,12\n"
+    "a,y,5\na,o,7\nb,Total,18\nb,y,8\nb,o,10\n",
+}
+
+
+def test_tables_that_belong_together_are_masked_together_and_after_one_another(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app/tables")
+    page.get_by_text("Several tables that belong together").click()
+    for name, text in LINKED.items():
+        (tmp_path / name).write_text(text)
+        page.locator("input[type=file]").nth(1).set_input_files(tmp_path / name)
+        page.get_by_text(f"{name}: area, ").wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    assert page.locator(".sf-crosstab").count() == 2
+    button(page, "Protect the next table with this release").click()
+    page.get_by_text("release-1.zip").wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    assert page.get_by_text("This did not work").count() == 0
+
+
+def test_rows_are_crossed_into_several_tables(base, open_page, tmp_path) -> None:
+    rows = [f"{'abc'[place % 3]},{'mf'[place % 7 % 2]},{'yo'[place % 5 % 2]}" for place in range(60)]
+    (tmp_path / "people.csv").write_text("\n".join(["area,sex,age", *rows]))
+    page = open_page(f"{base}/app/tables")
+    page.get_by_text("Several tables that belong together").click()
+    page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "people.csv")
+    page.get_by_text("people.csv: area, sex, age").wait_for()
+    page.get_by_label("What the files hold").click()
+    page.get_by_role("option", name="rows, one for each person or firm").click()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    for name in ("area-sex", "area-age", "sex-age"):
+        assert page.get_by_text(name, exact=True).count() == 1
+
+
 def test_rows_of_the_project_become_a_table(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")

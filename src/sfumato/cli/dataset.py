@@ -13,11 +13,11 @@ from sfumato.folders import check_free
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset
 
-_SIZED = ("patients", "census", "visits")
+_SIZED = ("patients", "census", "visits", "register")
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="patients, four-rows, eight-rows, stroke, census or visits.")],
+    name: Annotated[str, typer.Argument(help="patients, four-rows, eight-rows, stroke, census, visits or register.")],
     *,
     out: Annotated[Path, typer.Option(help="The file (.csv or .parquet), or a folder for a CSV file.")],
     rows: Annotated[int | None, typer.Option(min=1, help="How many rows (patients, census and visits).")] = None,
@@ -26,9 +26,10 @@ def command(
     ] = None,
     plan: Annotated[Path | None, typer.Option(help="Write a plan for it to this file (.yaml or .json), too.")] = None,
     k: Annotated[int, typer.Option(min=1, help="The k of the plan.")] = 5,
+    month: Annotated[int | None, typer.Option(min=0, help="After so many months (register).")] = None,
 ) -> None:
     """Write a dataset to try things on."""
-    dataset = _make(name, rows, seed)
+    dataset = _make(name, rows, seed, month)
     target = out if out.suffix else out / f"{name}.csv"
     for path in (target, *([plan] if plan else [])):
         check_free(path)
@@ -39,7 +40,7 @@ def command(
     sys.stderr.write(f"Wrote {dataset.rows:,} rows to {target}{f', a plan to {plan}' if plan else ''}.\n")
 
 
-def _make(name: str, rows: int | None, seed: int | None) -> "Dataset":
+def _make(name: str, rows: int | None, seed: int | None, month: int | None = None) -> "Dataset":
     from sfumato.datasets import DATASETS
 
     if name not in DATASETS:
@@ -47,6 +48,9 @@ def _make(name: str, rows: int | None, seed: int | None) -> "Dataset":
     options = {key: value for key, value in (("rows", rows), ("seed", seed)) if value is not None}
     if options and name not in _SIZED:
         raise PlanError(f'the dataset "{name}" is as it is.', "Leave out --rows and --seed.", "dataset")
+    if month is not None and name != "register":
+        raise PlanError(f'the dataset "{name}" does not change.', "--month goes with register.", "dataset")
+    options |= {} if month is None else {"month": month}
     return DATASETS[name](**options)
 
 

@@ -12,12 +12,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "verify": (
         "sfumato verify release",
+        "sfumato verify release-2026-01 release-2026-02",
         "sfumato verify data.csv --k 5 --quasi-identifiers age,sex,zip",
     ),
     "check": (
         "sfumato check release --policy ema-0070",
         "sfumato check data.csv --policy hipaa-safe-harbor --attest no-actual-knowledge='A. Lovelace'",
         "sfumato check table.csv --policy cms-11",
+    ),
+    "erase": ("sfumato erase release-2026-01 release-2026-02 --person p0000042",),
+    "attack": (
+        "sfumato attack release --raw patients.csv",
+        "sfumato attack synthetic.csv --raw train.csv --control held-out.csv --sensitive income --fail-above 0.05",
     ),
     "compare": (
         "sfumato compare plan.yaml --k 2,5,10 --methods samarati,mondrian,optimal --out comparison",

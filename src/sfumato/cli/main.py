@@ -24,6 +24,8 @@ COMMANDS = (
         "risk",
         "verify",
         "check",
+        "attack",
+        "erase",
         "compare",
         "report",
         "suggest",

@@ -7,11 +7,13 @@ import typer
 
 from sfumato.cli.options import AsJson, Quiet, Separator, names
 from sfumato.cli.progress import show
-from sfumato.errors import STATUS
+from sfumato.errors import STATUS, PlanError
 
 
 def command(
-    release: Annotated[Path, typer.Argument(help="A release folder, or a released file.")],
+    releases: Annotated[
+        list[Path], typer.Argument(help="A release folder or file; or several folders, to judge them together.")
+    ],
     plan: Annotated[Path | None, typer.Option(help="The plan whose promises to check.")] = None,
     k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
     quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, with commas between.")] = None,
@@ -23,11 +25,27 @@ def command(
     json: AsJson = False,
 ) -> int:
     """Check that a released file keeps its promises, with none of the code that made it."""
+    if len(releases) > 1:
+        return _together(releases, (plan, k, quasi_identifiers, separator, persons), quiet, json)
     from sfumato.pipelines.verify import verify
     from sfumato.report.verdict import text
+
+    release = releases[0]
 
     columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
     verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons)
     if not quiet:
         show(text(verdict), verdict.to_dict(), json)
+    return 0 if verdict.holds else STATUS["promise"].exit
+
+
+def _together(releases: list[Path], others: tuple[object, ...], quiet: bool, json: bool) -> int:
+    """Judge several folders together, each by its own plan."""
+    if any(other is not None for other in others):
+        raise PlanError("several folders are judged by their own plans.", "Leave the other options out.", "options")
+    from sfumato.pipelines.previous.together import verify_together
+
+    verdict = verify_together(releases)
+    if not quiet:
+        show(verdict.text(), verdict.to_dict(), json)
     return 0 if verdict.holds else STATUS["promise"].exit

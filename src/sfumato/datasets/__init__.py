@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from sfumato.datasets.dataset import Dataset
 
-__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "read", "stroke", "visits"]
+__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "read", "register", "stroke", "visits"]
 
 
 def patients(rows: int = 300, seed: int = 1) -> "Dataset":
@@ -70,6 +70,17 @@ def visits(rows: int = 2_000, seed: int = 1) -> "Dataset":
     return make_visits(rows, seed)
 
 
+def register(rows: int = 2_000, seed: int = 1, month: int = 0) -> "Dataset":
+    """A register of made-up persons after so many months of births, moves and deaths.
+
+    >>> register(50).rows, {"person", "born"} <= {*register(50, month=3).categories}
+    (50, True)
+    """
+    from sfumato.datasets.register_rows import make_register
+
+    return make_register(rows, seed, month)
+
+
 def read(name: str, path: "str | Path", hierarchies: "str | Path | None" = None) -> "Dataset":
     """A well-known public file that you have, with its columns, types and hierarchies; nothing is downloaded.
 
@@ -90,4 +101,5 @@ DATASETS: dict[str, Callable[..., "Dataset"]] = {
     "stroke": stroke,
     "census": census,
     "visits": visits,
+    "register": register,
 }

@@ -30,6 +30,7 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
 from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
@@ -88,7 +89,10 @@ def anonymize(
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
         resolved = _with_policy(resolved, source).with_others(source.columns)
-        release = _Run(resolved, source, tell).release(workspace)
+        placed = placed_beside(resolved, source) if resolved.previous else None
+        if placed is not None and placed.source is not source:
+            stack.callback(placed.source.close)
+        release = _Run(resolved, source, tell, placed).release(workspace)
         if release.published is source:
             stack.pop_all()
         return release
@@ -123,9 +127,10 @@ def _sourced(plan: Plan, data: Any) -> Plan:
 class _Run:
     """One run of the pipeline, with its clock."""
 
-    def __init__(self, plan: Plan, source: Engine, tell: Progress) -> None:
-        self.plan = plan
-        self.source = source
+    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: Placed | None = None) -> None:
+        self.plan = plan if placed is None else placed.plan
+        self.source = source if placed is None else placed.source
+        self.placed = placed
         self.tell = tell
         self.seconds: dict[str, float] = {}
         self.keys = keys_of(plan)
@@ -175,6 +180,7 @@ class _Run:
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
             policy = _policy_verdict(self.plan, published)
+            compared = None if self.placed is None else check_together(self.placed, published, self.plan)
             self.tell("measure", 0, 1)
             disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
             figures_of = measured()
@@ -182,6 +188,8 @@ class _Run:
             report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
             if policy is not None:
                 report = replace(report, details={**report.details, "policy": policy.to_dict()})
+            if compared is not None:
+                report = replace(report, details={**report.details, "previous": compared})
             undo.pop_all()
         recoding = result.recoding
         own_key = drawn_key(self.plan, self.keys)
@@ -340,6 +348,6 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
         person=plan.household if plan.swaps_households else plan.person,
-        person_key=f"{plan.secret}:person:",
+        person_key=f"{plan.person_secret or plan.secret}:person:",
         publishes_keys=plan.publishes_keys and not plan.pseudonyms,
     )

@@ -172,6 +172,8 @@ class Release:
         plan = replace(self.plan, data=replace(self.plan.data, source=None, temp_folder=None))
         # With a named seed everybody who has the plan can draw the same.
         secret = {"secret": self.plan.secret} if self.plan.seed is None else {}
+        # Later releases of the same persons draw the same keys.
+        secret |= {"person_secret": self.plan.person_secret} if self.plan.person_secret else {}
         return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference} | secret
 
     def _write_data(self, stage: Path) -> None:

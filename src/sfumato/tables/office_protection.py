@@ -16,8 +16,8 @@ from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.formats.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
-from sfumato.tables.plan.rules import Facts
 from sfumato.tables.promises.resolution import with_attackers
 from sfumato.tables.promises.widths import attainable
 

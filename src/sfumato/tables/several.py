@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import UnattainableError
-from sfumato.tables.build.build import resolved
+from sfumato.tables.build.build import lines_of, resolved
 from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged
-from sfumato.tables.cells.cells import Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.cells import Places, Status, make_relations, make_table, no_bounds
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
 from sfumato.tables.masking import Masked
@@ -32,13 +32,23 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
     check(joint.relations, values, plan.table.tolerance, step)
     rows = np.arange(len(values))
     part = Part(rows, make_table(values, joint.relations, names=joint.names), no_bounds(len(rows)))
-    facts = facts_of(plan.table, joint.columns, values, joint.relations)
+    facts = facts_of(plan.table, joint.columns, values, joint.relations, _lines(joint, sheets))
     history = history_of(joint, list(releases), step)
     try:
         whole = resolved(plan, part, facts, joint.heights)
         return (whole if history is None else _remembering(whole, history)), joint
     except UnattainableError as error:
         raise in_part(error, rows, joint.names) from None
+
+
+def _lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
+    """For each dimension of any table the total that each joint cell is a part of."""
+    lines: dict[str, Places] = {}
+    for sheet, section in zip(sheets, joint.sections, strict=False):
+        for name, above in zip(sheet.dimensions, lines_of(section.trees, section.keys), strict=True):
+            own = lines.setdefault(name, np.full(len(joint.names), -1, np.int64))
+            own[section.cells[above >= 0]] = section.cells[above[above >= 0]]
+    return lines
 
 
 def _remembering(part: Part, history: History) -> Part:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 import zipfile
+from typing import Any
 
 import jsonschema
 import pytest
@@ -498,3 +499,40 @@ def test_a_key_opens_only_its_own_jobs(serving, tmp_path, rows) -> None:
 def test_limits_are_greater_than_zero(tmp_path) -> None:
     with pytest.raises(ValueError, match="greater than zero"):
         JobSettings(tmp_path, slots=0)
+
+
+AGE = "area,age,n\nTotal,Total,30\nTotal,y,13\nTotal,o,17\na,Total,12\na,y,5\na,o,7\nb,Total,18\nb,y,8\nb,o,10\n"
+SEX = "area,sex,n\nTotal,Total,30\nTotal,f,14\nTotal,m,16\na,Total,12\na,f,2\na,m,10\nb,Total,18\nb,f,12\nb,m,6\n"
+
+
+def one_table(name: str, **more: Any) -> dict[str, Any]:
+    """The plan of one of the linked tables."""
+    plain = linked()
+    own = next(table for table in plain.pop("tables") if table["name"] == name)
+    return plain | {"dimensions": own["dimensions"]} | more
+
+
+def test_a_release_of_before_is_named_by_its_job_or_sent_as_zip(client) -> None:
+    def protect(plan: dict[str, Any], *files: tuple[str, bytes]) -> Any:
+        sent = [("data", file) for file in files]
+        return client.post("/api/jobs", files=sent, data={"kind": "protect", "plan": yaml.safe_dump(plan)})
+
+    first = ended(client, protect(one_table("sex"), ("sex.csv", SEX.encode())))
+    assert first["state"] == "done", first
+    second = ended(client, protect(one_table("age", previous=[first["id"]]), ("age.csv", AGE.encode())))
+    packed = client.get(first["links"]["result"]).content
+    third = protect(one_table("age", previous=["sex.zip"]), ("age.csv", AGE.encode()), ("sex.zip", packed))
+    reports = []
+    for job in (second, ended(client, third)):
+        assert job["state"] == "done", job
+        assert client.get(job["links"]["report"]).status_code == 200
+        reports.append(client.get(f"{job['links']['self']}/files/report.json").json())
+    assert all(report["holds"] for report in reports)
+    assert reports[0]["masked"] == reports[1]["masked"] > 0
+    for name in ("../" + first["id"], "0" * 32):
+        wrong = protect(one_table("age", previous=[name]), ("age.csv", AGE.encode()))
+        assert (wrong.status_code, "did not come with it" in wrong.text) == (400, True)
+    broken = ended(
+        client, protect(one_table("age", previous=["x.zip"]), ("age.csv", AGE.encode()), ("x.zip", b"nothing"))
+    )
+    assert broken["error"]["code"] == "plan.no-release"

@@ -117,3 +117,44 @@ def test_plan_says_what_goes_together(tmp_path):
     (tmp_path / "firms.csv").write_text("act,size,turnover,group\na,s,1,g\na,l,2,h\n")
     with pytest.raises(PlanError, match="no release folder"):
         protect(None, plan(tmp_path, ["act_size"], previous=["nowhere"]))
+
+
+def test_a_series_to_which_each_release_adds_a_year_stays_safe(tmp_path):
+    """Six releases: the total over the years so far is another one each time, and differences give nothing away."""
+    pandas = pytest.importorskip("pandas")
+    rows = [
+        {"year": f"y{year}", "region": f"r{firm % 3}", "v": 10 + firm * (year + 2), "h": f"h{firm % 8}"}
+        for year in range(6)
+        for firm in range(10)
+    ]
+    names: list[str] = []
+    for year in range(6):
+        pandas.DataFrame(rows[: 10 * (year + 1)]).to_csv(tmp_path / "firms.csv", index=False)
+        dimensions = {"year": {"column": "year", "series": True}, "region": {"column": "region"}}
+        plan = {
+            "version": 1,
+            "table": {"microdata": "firms.csv", "value": "v", "holding": "h"},
+            "tables": [{"name": "t", "dimensions": dimensions}],
+            "primary": [{"rule": "p-percent", "p": 20}],
+            **({"previous": names} if names else {}),
+        }
+        done = protect(None, read_table_plan(plan, tmp_path))
+        assert done.holds
+        done.save(tmp_path / f"release{year}")
+        names.append(f"release{year}")
+
+
+def test_a_total_that_grows_is_refused_where_nothing_says_that_it_is_a_series(tmp_path):
+    rows = ["year,n", "Total,9", "y1,9"], ["year,n", "Total,20", "y1,9", "y2,11"]
+    plan = {
+        "version": 1,
+        "table": {"value": "n", "source": "cells.csv"},
+        "dimensions": {"year": {"column": "year"}},
+        "primary": [{"rule": "frequency", "min": 3}],
+    }
+    (tmp_path / "cells.csv").write_text("\n".join(rows[0]))
+    protect(None, read_table_plan(plan, tmp_path)).save(tmp_path / "first")
+    (tmp_path / "cells.csv").write_text("\n".join(rows[1]))
+    with pytest.raises(DataError) as error:
+        protect(None, read_table_plan(plan | {"previous": ["first"]}, tmp_path))
+    assert error.value.code == "data.tables-differ"

@@ -98,3 +98,11 @@ def test_a_decimal_of_a_plan_file_is_written_as_it_was(tmp_path):
     )
     protect(plan=tmp_path / "plan.yaml").save(tmp_path / "out")
     assert "tolerance: 0.50" in (tmp_path / "out" / "plan.yaml").read_text()
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", ".hidden", "", "a\\b", "x" * 101, "dot.", "line\nbreak"])
+def test_the_name_of_a_table_leads_out_of_no_folder(name):
+    crossing = {"name": name, "source": "a.csv", "dimensions": {"area": {"column": "area"}}}
+    plan = {"version": 1, "table": {"value": "n"}, "tables": [crossing], "primary": [{"rule": "frequency", "min": 3}]}
+    with pytest.raises(PlanError, match=r"folder|name"):
+        read_table_plan(plan)

@@ -6,6 +6,7 @@ import pytest
 from sfumato.errors import PlanError
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan import rules as primary
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 
 COLUMNS = Columns({"mark": ("u", "z", "s", ""), "ask": ("1", "no", "yes", "")})
 
@@ -87,3 +88,40 @@ def test_losses_are_as_telling_as_profits(rule):
     found = rule.apply(facts(values=values, contributions=largest, frequency=np.array([1.0, 2.0, 12.0, 2.0])))
     assert found.unsafe.tolist() == [True, True, False, True]
     assert (found.reach.up[[0, 1, 3]] > 0).all()
+
+
+def test_levels_of_respondents_and_holdings_are_judged_beside_each_other():
+    both = facts(singles=(np.array([40.0, 20.0, 15.0, 0.0]), np.array([40.0, 20.0, 5.0, 0.0])))
+    assert primary.Dominance(1, 75).apply(both).unsafe.tolist() == [True, False, False, False]
+    assert primary.Dominance(1, 60, "respondent").apply(both).unsafe.tolist() == [False, False, True, False]
+    with pytest.raises(PlanError, match="respondents") as error:
+        primary.PriorPosterior(10, level="respondent").apply(facts())
+    assert error.value.code == "plan.no-contributions"
+
+
+LINES = {"sex": np.array([-1, 0, 0, 0])}
+
+
+@pytest.mark.parametrize(
+    ("values", "rule", "unsafe", "up"),
+    [
+        ([10.0, 10.0, 0.0, 0.0], GroupDisclosure("sex"), [0, 0, 1, 0], 1),
+        ([10.0, 9.0, 1.0, 0.0], GroupDisclosure("sex"), [0, 0, 0, 0], 0),
+        ([10.0, 9.0, 1.0, 0.0], GroupDisclosure("sex", 90), [0, 0, 1, 0], 1),
+        ([20.0, 19.0, 1.0, 0.0], GroupDisclosure("sex", 90), [0, 0, 1, 0], 2),
+        ([10.0, 9.0, 1.0, 0.0], GroupDisclosure("sex", 100, 2), [0, 0, 0, 1], 1),
+        ([10.0, 9.0, 1.0, 0.0], GroupDisclosure("sex", 100, 3), [0, 0, 0, 0], 0),
+        ([0.0, 0.0, 0.0, 0.0], GroupDisclosure("sex"), [0, 0, 0, 0], 0),
+    ],
+)
+def test_a_group_that_is_in_few_categories_is_disclosed(values, rule, unsafe, up):
+    judgment = rule.apply(facts(values=np.array(values), counts=True, lines=LINES))
+    assert judgment.unsafe.tolist() == [bool(flag) for flag in unsafe]
+    assert judgment.reach.up.max() == up
+
+
+def test_group_disclosure_is_for_counts_with_that_dimension():
+    for wrong in (facts(lines=LINES), facts(counts=True)):
+        with pytest.raises(PlanError) as error:
+            GroupDisclosure("sex").apply(wrong)
+        assert error.value.code == "plan.no-dimension"

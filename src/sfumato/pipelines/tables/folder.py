@@ -10,7 +10,8 @@ from sfumato.folders import staged, write_text
 from sfumato.report.table_page import html
 from sfumato.shapes.files import written
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.plan.plan import TablePlan, table_plan_dict
+from sfumato.tables.plan.plain import table_plan_dict
+from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protected import MaskedTable
 
 

@@ -27,6 +27,8 @@ from sfumato.tables.suppression.suppression import Progress
 
 # How many of the largest contributions are kept of microdata.
 TOP = 10
+TOPS = tuple(f"top{place + 1}" for place in range(TOP))
+RESPONDENTS = tuple(f"respondent{place + 1}" for place in range(TOP))
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,9 +160,24 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
     records = _records(plan)
-    base = base_of(data, names, value, source.weight, source.holding, TOP if value else 0, source.decimal, records)
-    cells = table_of(base, dimensions, value, TOP, with_holdings=source.holding is not None)
+
+    def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
+        base = base_of(data, names, value, source.weight, holding, TOP if value else 0, source.decimal, records)
+        return table_of(base, dimensions, value, TOP, with_holdings=holding is not None)
+
+    # The contributions that the rules look at are those of the shadow, where there is one.
+    judged = (value and source.shadow) or value
+    cells = cross(judged, source.holding)
+    if judged != value and value is not None:
+        cells[value] = cross(value, None)[value]
+    if judged is not None and source.holding is not None and _looks_at_respondents(plan):
+        single = cross(judged, None)
+        cells |= {respondent: single[top] for respondent, top in zip(RESPONDENTS, TOPS, strict=True)}
     return Columns(columns_of(frame_of("", cells)))
+
+
+def _looks_at_respondents(plan: TablePlan) -> bool:
+    return any(getattr(rule, "level", None) == "respondent" for rule in plan.primary)
 
 
 def _records(plan: TablePlan) -> Any:
@@ -187,9 +204,9 @@ def _of_microdata(plan: TablePlan) -> TablePlan:
     """The plan for tables that were crossed from microdata: it names the columns that crossing writes."""
     if plan.table.value == COUNT:
         return plan
-    tops = tuple(f"top{place + 1}" for place in range(TOP))
-    more = {"contributors": tuple(f"{top}_id" for top in tops), "holdings": "holdings"} if plan.table.holding else {}
-    table = {"frequency": COUNT, "contributions": tops, **more}
+    more = {"contributors": tuple(f"{top}_id" for top in TOPS), "holdings": "holdings"} if plan.table.holding else {}
+    single = {"respondents": RESPONDENTS if plan.table.holding else TOPS}
+    table = {"frequency": COUNT, "contributions": TOPS, **(single if _looks_at_respondents(plan) else {}), **more}
     plain = dict(plan.plain) | {
         "table": {**plan.plain["table"], **{key: _plain(value) for key, value in table.items()}}
     }

@@ -13,6 +13,8 @@ class TableParts(TypedDict, total=False):
     frequency: str
     contributions: Sequence[str]
     contributors: Sequence[str]
+    respondents: Sequence[str]
+    shadow: str
     holdings: str
     tolerance: float
     step: float

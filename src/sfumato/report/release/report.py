@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.outcome import Report
+from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
 from sfumato.report.page.html_parts import page, paragraph
 from sfumato.report.release import optimality, sections, sentences, sign_off
@@ -103,6 +104,7 @@ def html(dossier: Dossier) -> str:
         sections.utility(dossier),
         perturbation(dossier),
         policy(dossier),
+        attack(dossier),
         sections.trade_off(dossier),
         sign_off.decisions(dossier),
         sections.notes(dossier),
@@ -117,6 +119,12 @@ def policy(dossier: Dossier) -> str:
     """The verdict by the policy that the plan names, where it names one."""
     figures = dossier.report.details.get("policy")
     return policies.section(figures, dossier.words) if figures else ""
+
+
+def attack(dossier: Dossier) -> str:
+    """What an attacker reached, where the release was attacked."""
+    figures = dossier.report.details.get("attack")
+    return attacks.section(figures, dossier.words) if figures else ""
 
 
 def fragment(report: Report) -> str:

@@ -108,6 +108,14 @@ class Pool:
         """Look for a new job at once."""
         self._wake.set()
 
+    def release_of(self, owner: str, job_id: str) -> Path | None:
+        """The release folder of a table that a job of somebody wrote, as long as it is there."""
+        job = self.store.find(job_id)
+        if job is None or (job.owner, job.kind, job.state) != (owner, "protect", "done"):
+            return None
+        folder = self.folders.output(job) / "result"
+        return folder if folder.is_dir() else None
+
     def cancel(self, job: Job) -> None:
         """Stop a job and erase its files; one that had ended is forgotten."""
         if not self.store.cancel(job.id, self.settings.keep_seconds):

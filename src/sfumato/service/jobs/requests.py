@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -57,6 +57,7 @@ PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
     ),
 }
 MOST_FILES = 50
+ReleaseOf = Callable[[str], Path | None]
 BLOCK = 1 << 20
 
 
@@ -79,8 +80,12 @@ class JobRequest:
 
 
 @asynccontextmanager
-async def receive_request(request: Request, settings: JobSettings, limits: Limits) -> AsyncIterator[JobRequest]:
+async def receive_request(
+    request: Request, settings: JobSettings, limits: Limits, release_of: ReleaseOf = lambda _: None
+) -> AsyncIterator[JobRequest]:
     """The request for a job, as long as its files are open: a form, or JSON that names a source of the server.
+
+    `release_of` finds the release that a job of the same user wrote.
 
     Raises:
         RefusedError: It is too large or not what it should be.
@@ -89,14 +94,14 @@ async def receive_request(request: Request, settings: JobSettings, limits: Limit
     if request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         form = await _form(request, settings, limits)
         try:
-            yield await asyncio.to_thread(_of_form, form, settings)
+            yield await asyncio.to_thread(_of_form, form, settings, release_of)
         finally:
             await form.close()
         return
     body = parse_json(await receive(request, limits), limits)
     if not isinstance(body, dict):
         raise bad_request("jobs.body", "The body must be an object with kind, plan and source.")
-    yield await asyncio.to_thread(_request, body, {}, settings)
+    yield await asyncio.to_thread(_request, body, {}, settings, release_of)
 
 
 async def _form(request: Request, settings: JobSettings, limits: Limits) -> FormData:
@@ -146,7 +151,7 @@ def _too_large(settings: JobSettings) -> RefusedError:
     return RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.body", what, {"connection": "close"})
 
 
-def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
+def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> JobRequest:
     plan = form.get("plan")
     text = plan.file.read(MOST_BYTES + 1).decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
     files: dict[str, BinaryIO | Path] = {}
@@ -157,7 +162,7 @@ def _of_form(form: FormData, settings: JobSettings) -> JobRequest:
                 raise bad_request("jobs.file-name", "Two files have the same name.")
             files[name] = upload.file
     parameters = _json(form.get("parameters") or "{}", "parameters")
-    return _request({**form, "plan": text, "parameters": parameters}, files, settings)
+    return _request({**form, "plan": text, "parameters": parameters}, files, settings, release_of)
 
 
 def _name(sent: str | None) -> str:
@@ -174,7 +179,9 @@ def _json(text: Any, name: str) -> Any:
         raise bad_request(f"jobs.{name}", f"{name} is not valid JSON.") from None
 
 
-def _request(fields: Mapping[str, Any], files: dict[str, BinaryIO | Path], settings: JobSettings) -> JobRequest:
+def _request(
+    fields: Mapping[str, Any], files: dict[str, BinaryIO | Path], settings: JobSettings, release_of: ReleaseOf
+) -> JobRequest:
     kind, plan, source = fields.get("kind"), fields.get("plan"), fields.get("source")
     if kind not in KINDS:
         raise bad_request("jobs.kind", f"kind must be one of {', '.join(KINDS)}.")
@@ -189,8 +196,16 @@ def _request(fields: Mapping[str, Any], files: dict[str, BinaryIO | Path], setti
     if source is not None:
         files[_name(str(source))] = _server_source(source, settings)
     complete = _with_source(content, kind, files, source)
+    files |= releases_named(complete, release_of)
     check_plan(complete, kind, files)
     return JobRequest(kind, complete, files, parameters, webhook)
+
+
+def releases_named(plan: Mapping[str, Any], release_of: ReleaseOf) -> dict[str, Path]:
+    """The releases of jobs that a plan names in `previous`, by the names of the jobs."""
+    named = plan.get("previous")
+    found = {name: release_of(name) for name in named if isinstance(name, str)} if isinstance(named, list) else {}
+    return {name: path for name, path in found.items() if path is not None}
 
 
 def _check_parameters(kind: Kind, parameters: Any) -> None:
@@ -219,7 +234,9 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
     if not isinstance(inner, dict):
         return plan
     own = inner.get("source")
-    named = Path(str(source)).name if source is not None else next(iter(files)) if len(files) == 1 else None
+    before = plan.get("previous")
+    data = [name for name in files if not (isinstance(before, list) and name in before)]
+    named = Path(str(source)).name if source is not None else data[0] if len(data) == 1 else None
     if source is not None and own not in (None, named):
         raise bad_request("jobs.source", "The plan names another source than the request.")
     if own is not None or named is None or any(inner.get(key) for key in ("cells", "microdata")):

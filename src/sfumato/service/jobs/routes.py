@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,7 +51,11 @@ FORM: dict[str, Any] = {
     "properties": {
         "kind": KIND,
         "plan": {"type": "string", "description": "The plan: YAML or JSON, as text or file."},
-        "data": {"type": "string", "format": "binary", "description": "The data; hierarchies come as further files."},
+        "data": {
+            "type": "string",
+            "format": "binary",
+            "description": "The data; hierarchies and ZIP files of releases of before come as further files.",
+        },
         "source": {"type": "string", "description": "Instead of data: a file of the server's folder of sources."},
         "parameters": {"type": "string", "description": "JSON text, for the kinds risk and compare."},
         **WEBHOOK,
@@ -119,7 +124,8 @@ class JobEndpoints:
             raise bad_request("jobs.idempotency", "An idempotency key has 8 to 200 characters.")
         owner = user_of(request).owner
         await asyncio.to_thread(check_room, self._pool, owner)
-        async with receive_request(request, self._pool.settings, self._limits) as wanted:
+        release_of = partial(self._pool.release_of, owner)
+        async with receive_request(request, self._pool.settings, self._limits, release_of) as wanted:
             job = await asyncio.to_thread(submit, self._pool, wanted, owner, key)
         request.state.job = job.id
         return JSONResponse(describe(job), 202, {"location": f"/api/jobs/{job.id}"})
@@ -152,8 +158,10 @@ class JobEndpoints:
 
     def report(self, request: Request, job_id: str) -> Response:
         folder = self._finished(request, job_id)
-        name = next(name for name in REPORTS if (folder / name).exists())
-        return FileResponse(folder / name, media_type="text/html", headers={"content-security-policy": POLICY})
+        reports = [folder / name for name in REPORTS if (folder / name).exists()]
+        # Tables that were protected together have a report each.
+        report = next(iter(reports), None) or min(folder.glob("*/report.html"))
+        return FileResponse(report, media_type="text/html", headers={"content-security-policy": POLICY})
 
     def files(self, request: Request, job_id: str) -> Response:
         folder = self._finished(request, job_id)

@@ -104,8 +104,10 @@ def _kept(witnesses: Sequence[Witness], matrix: Any, masked: Mask, bounds: Bound
         return []
     starts = np.concatenate([[0], np.cumsum([len(one.cells) for one in steps])])
     cells, amounts = np.concatenate([one.cells for one in steps]), np.concatenate([one.amounts for one in steps])
-    off = abs(matrix @ csc_matrix((amounts, cells, starts), shape=(matrix.shape[1], len(steps)))).max(axis=0)
-    wrong = np.asarray(off.todense()).ravel() > NOISE
+    wrong = np.zeros(len(steps), bool)
+    if matrix.shape[0]:
+        off = abs(matrix @ csc_matrix((amounts, cells, starts), shape=(matrix.shape[1], len(steps)))).max(axis=0)
+        wrong = np.asarray(off.todense()).ravel() > NOISE
     outside = ~masked[cells] | (amounts < bounds.low[cells] - NOISE) | (amounts > bounds.high[cells] + NOISE)
     wrong |= np.add.reduceat(outside, starts[:-1]) > 0
     return [one for one, bad in zip(steps, wrong.tolist(), strict=True) if not bad and one.cell in one.cells]

@@ -16,8 +16,9 @@ from sfumato.tables.cells.dimensions import Code, Tree, level_codes
 from sfumato.tables.cells.parts import Part, in_group, in_part
 from sfumato.tables.cells.relations import Key, check, derive, describe
 from sfumato.tables.formats.office_columns import office_columns
+from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import Dimension, TablePlan
-from sfumato.tables.plan.rules import Facts, Judgment
+from sfumato.tables.plan.rules import Judgment
 from sfumato.tables.promises.resolution import (
     costs_of,
     facts_of,
@@ -101,7 +102,8 @@ def _dimension(name: str, dimension: Dimension, columns: Columns, folder: Path) 
         codes = level_codes(columns, dimension.levels, dimension.total)
     else:
         codes = [(text,) for text in columns.text(dimension.column or "")]
-    return tree_of(dimension.column or name, dimension.placed(folder), codes), codes
+    tree = tree_of(dimension.column or name, dimension.placed(folder), codes)
+    return replace(tree, series=dimension.series), codes
 
 
 def _part(
@@ -121,9 +123,10 @@ def _part(
     except DataError as error:
         raise in_group(error, group, rows) from None
     names = tuple(describe(trees, key) for key in keys)
+    lines = dict(zip(plan.dimensions, lines_of(trees, keys), strict=True))
     part = Part(rows, make_table(values, relations, names=names), no_bounds(len(rows)), trees, keys, group)
     try:
-        return resolved(plan, part, facts_of(plan.table, own, values, relations), heights_of(trees, keys))
+        return resolved(plan, part, facts_of(plan.table, own, values, relations, lines), heights_of(trees, keys))
     except UnattainableError as error:
         raise in_part(error, rows, names) from None
 
@@ -149,6 +152,19 @@ def _status(judgment: Judgment, facts: Facts, zeros: bool) -> Statuses:
     """Empty cells are published unless the plan allows otherwise: that nobody is there is often known anyway."""
     status = np.where(judgment.published | (facts.empty & (not zeros)), Status.PUBLISH, Status.SAFE)
     return np.where(judgment.unsafe, Status.UNSAFE, status).astype(np.int8)
+
+
+def lines_of(trees: Sequence[Tree], keys: Sequence[Key]) -> list[Places]:
+    """For each dimension the place of the total that each cell is a part of; -1 where there is none."""
+    place = {key: own for own, key in enumerate(keys)}
+    above = [
+        [
+            -1 if key[own] == tree.root else place.get((*key[:own], tree.parents[key[own]], *key[own + 1 :]), -1)
+            for key in keys
+        ]
+        for own, tree in enumerate(trees)
+    ]
+    return [np.array(column, np.int64) for column in above]
 
 
 def heights_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Numbers:

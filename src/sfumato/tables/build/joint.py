@@ -95,10 +95,17 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
 
 
 def _identity(trees: Sequence[Tree], key: Key) -> Identity:
-    """What a cell is, whichever table it stands in: its codes, totals left out."""
+    """What a cell is, whichever table it stands in: its codes, totals left out, save those of a series."""
     return frozenset(
-        ("/".join(tree.levels) or tree.name, code) for tree, code in zip(trees, key, strict=True) if code != tree.root
+        ("/".join(tree.levels) or tree.name, code if code != tree.root else _total_of(tree))
+        for tree, code in zip(trees, key, strict=True)
+        if code != tree.root or tree.series
     )
+
+
+def _total_of(tree: Tree) -> tuple[str, ...]:
+    """The total of a series, by the codes that it is of: of one code it is still not that code."""
+    return ("", *sorted("/".join(code) for code in tree.parents))
 
 
 def _columns(sections: Sequence[Section], size: int) -> Columns:

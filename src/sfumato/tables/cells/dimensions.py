@@ -21,12 +21,14 @@ class Tree:
         root: The code of the total.
         parents: The parent of every other code.
         levels: The names of the levels, finest first, where the dimension has level columns.
+        series: Whether releases add codes: then the total of other codes is another total.
     """
 
     name: str
     root: Code
     parents: Mapping[Code, Code]
     levels: tuple[str, ...] = ()
+    series: bool = False
 
     def children(self) -> dict[Code, list[Code]]:
         """The parts of every code that has some."""

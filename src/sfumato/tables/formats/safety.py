@@ -11,7 +11,8 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.batch_file import Call
 from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.statuses import CellStatus, unsafe_of
-from sfumato.tables.plan.rules import Dominance, Facts, Judgment, PriorPosterior, ZeroUnsafe
+from sfumato.tables.plan.facts import Facts
+from sfumato.tables.plan.rules import Dominance, Judgment, PriorPosterior, ZeroUnsafe
 
 # The margin of cells that are unsafe by hand, in percent, where MAN says nothing.
 MANUAL_PERCENT = 20.0

@@ -14,9 +14,9 @@ from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Relations, Status
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part, in_group
 from sfumato.tables.cells.relations import check, derive, describe
+from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.perturbation import Adjustment
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Facts
 from sfumato.tables.promises.resolution import costs_of, facts_of, judgment_of, knowledge_of, step_in
 
 

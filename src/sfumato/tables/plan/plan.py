@@ -1,8 +1,8 @@
 """The plan of a table: where its cells are, which are unsafe, how they are masked and what is promised."""
 
-import os
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -27,6 +27,7 @@ from sfumato.shapes.shapes import (
     read,
 )
 from sfumato.tables.plan import rules
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
@@ -34,6 +35,8 @@ Texts = tuple[str, ...]
 Positive = Annotated[float | None, Note(minimum=0)]
 
 
+# Names that lead out of no folder.
+_PLAIN = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
 _STEP = "smallest difference of two values; the last decimal by default"
 _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
 
@@ -49,6 +52,8 @@ class TableSource:
     decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
     frequency: Annotated[str | None, Note("column with the number of respondents")] = None
     contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
+    respondents: Annotated[Texts, Note("the same of single respondents, where contributions are of holdings")] = ()
+    shadow: Annotated[str | None, Note("column with what the contributions add up to, where not to the value")] = None
     contributors: Annotated[Texts, Note("columns with who they are of: the same holding everywhere")] = ()
     holdings: Annotated[str | None, Note("column with the number of holdings")] = None
     tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
@@ -87,6 +92,7 @@ class Dimension:
     column: Annotated[str | None, Note("the column with the codes, instead of levels")] = None
     hierarchy: Annotated[str | None, Note("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
+    series: Annotated[bool, Note("whether later releases add codes, so that each has a total of its own")] = False
 
     def __post_init__(self) -> None:
         if bool(self.levels) == (self.column is not None):
@@ -110,6 +116,10 @@ class Crossing:
     dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1, "its dimensions by their names")]
     source: Annotated[str | None, Note("file with the cells")] = None
     base: Annotated[float | None, Note("base of rounding, instead of the method's", minimum=1e-9)] = None
+
+    def __post_init__(self) -> None:
+        if not _PLAIN.fullmatch(self.name):
+            raise ValueError("the name of a table must do for a folder: letters, digits, dots, hyphens, spaces.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +246,10 @@ class TablePlan:
             raise ValueError("two tables have the same name.")
         if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
             raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
+        crossed = [self.dimensions, *(crossing.dimensions for crossing in self.tables)]
+        for rule in self.primary:
+            if isinstance(rule, GroupDisclosure) and not any(rule.dimension in own for own in crossed):
+                raise ValueError(f'rule group-disclosure: there is no dimension "{rule.dimension}".')
         if self.previous and self.perturbation is not None:
             raise ValueError("previous goes with masks: changed numbers are the same again by their keys or secret.")
         if not by_cells and not self.primary and not isinstance(self.perturbation, UNRULED):
@@ -272,60 +286,6 @@ def _read(value: Any, folder: Path) -> TablePlan:
     return replace(read(PLAN, value), folder=folder, plain=dict(value))
 
 
-def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
-    """The plan in plain values, resolved for a folder: its relative paths start there, open choices are filled in.
-
-    >>> plan = read_table_plan({"version": 1, "table": {"value": "n", "source": "n.csv"},
-    ...     "dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 3}]})
-    >>> table_plan_dict(plan, Path("out"))["table"]["source"]
-    '../n.csv'
-    """
-    plain = {key: dict(part) if isinstance(part, Mapping) else part for key, part in plan.plain.items()}
-    for key in ("source", "cells", "relations", "microdata", "metadata"):
-        if key in plain["table"]:
-            plain["table"][key] = _moved(plain["table"][key], plan.folder, folder)
-    if "dimensions" in plain:
-        plain["dimensions"] = {
-            name: _with_hierarchy(dimension, plan.folder, folder) for name, dimension in plain["dimensions"].items()
-        }
-    if "tables" in plain:
-        plain["tables"] = [_crossing(crossing, plan.folder, folder) for crossing in plain["tables"]]
-    if "previous" in plain:
-        plain["previous"] = [_moved(path, plan.folder, folder) for path in plain["previous"]]
-    # The method with every choice that was left open.
-    return plain | {"method": _method_dict(plan)}
-
-
-def _method_dict(plan: TablePlan) -> dict[str, Any]:
-    chosen = plan.perturbation or plan.method
-    record = METHOD if plan.perturbation is None else PERTURBATIONS[chosen.name]
-    keys = {record.attribute(key): key for key in reversed(list(record.keys))}
-    options = {keys[name]: value for name, value in asdict(chosen).items() if value is not None and name != "secret"}
-    return {"name": chosen.name} | options
-
-
-def _crossing(crossing: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
-    moved = {"source": _moved(crossing["source"], old, new)} if "source" in crossing else {}
-    dimensions = {name: _with_hierarchy(part, old, new) for name, part in crossing["dimensions"].items()}
-    return dict(crossing) | moved | {"dimensions": dimensions}
-
-
-def _with_hierarchy(dimension: Mapping[str, Any], old: Path, new: Path) -> dict[str, Any]:
-    moved = {"hierarchy": _moved(dimension["hierarchy"], old, new)} if "hierarchy" in dimension else {}
-    return dict(dimension) | moved
-
-
-def _moved(path: str, old: Path, new: Path) -> str:
-    """A path that was relative to one folder, relative to another; on another drive it stays whole."""
-    if Path(path).is_absolute():
-        return path
-    whole = (old / path).resolve()
-    try:
-        return Path(os.path.relpath(whole, new.resolve())).as_posix()
-    except ValueError:
-        return str(whole)
-
-
 def table_plan_schema() -> Schema:
     """The JSON Schema of a table plan."""
     schema = PLAN.schema()
@@ -350,6 +310,7 @@ RULES: dict[str, Record[Any]] = {
     **{kind.name: record_of(kind) for kind in (rules.Range, rules.Frequency, rules.ZeroUnsafe, rules.Dominance)},
     "p-percent": replace(_PQ, keys={name: key for name, key in _PQ.keys.items() if name != "q"}),
     "pq": replace(_PQ, keys={**_PQ.keys, "q": replace(_PQ.keys["q"], required=True)}),
+    GroupDisclosure.name: record_of(GroupDisclosure),
     **{kind.name: record_of(kind) for kind in (rules.Holdings, rules.Request, rules.StatusColumn, rules.Waiver)},
 }
 TABLE = record_of(TableSource, "where the cells are")

@@ -13,8 +13,9 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.shapes.records import Note, TextOrNumber
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.facts import Facts, Level
 
 # Safety margin, in percent of the value, of rules that imply none themselves.
 DEFAULT_PERCENT = 10.0
@@ -22,90 +23,7 @@ Least = Annotated[float, Note("cells with fewer, but not none, are unsafe", mini
 Many = Annotated[int, Note("how many of the largest contributions count together", minimum=1)]
 Marks = Annotated[tuple[TextOrNumber, ...], Note("marks of the cells that are meant", at_least=1)]
 MarkColumn = Annotated[str, Note("the column with the marks")]
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the rules may look at.
-
-    Attributes:
-        values: The cells' values.
-        frequency: The number of respondents; the values themselves for a table of counts.
-        holdings: The number of holdings behind the respondents.
-        contributions: The contributions that are largest by their absolute size, one array each.
-        finest: Cells that are no total of others.
-        counts: Whether the values are counts of respondents.
-        columns: The other columns of the source.
-        own: The part that one who attacks has himself in each cell; the contributions are those of the others then.
-            None for an outsider.
-    """
-
-    values: Numbers
-    frequency: Numbers | None
-    holdings: Numbers | None
-    contributions: tuple[Numbers, ...]
-    finest: Mask
-    counts: bool
-    columns: Columns
-    own: Numbers | None = None
-
-    def top(self, largest: int, rule: str) -> Numbers:
-        """The sum of the largest contributions, by their absolute size: a loss is as telling as a profit."""
-        if len(self.contributions) < largest:
-            raise PlanError(
-                f"rule {rule} needs the {largest} largest contributions of each cell.",
-                "Name their columns in table.contributions.",
-                "no-contributions",
-            )
-        sizes = np.sort(np.abs(np.nan_to_num(np.stack(self.contributions))), axis=0)
-        return np.asarray(sizes[-largest:].sum(axis=0))
-
-    @property
-    def sizes(self) -> Numbers:
-        """The absolute values of what is not the attacker's own: where contributions of both signs meet, less than what
-        was contributed, so that the rules err on the safe side."""
-        return np.abs(self.values if self.own is None else self.values - self.own)
-
-    def without(self, cells: Places, own: Numbers) -> "Facts":
-        """Some cells as one sees them who has a part in each: his contribution is not among the others'."""
-        part = self._rows(cells)
-        if not self.contributions:
-            return replace(part, own=own)
-        stack = np.nan_to_num(np.stack(part.contributions))
-        his = np.abs(stack - own).argmin(axis=0)
-        listed = np.abs(np.take_along_axis(stack, his[None], 0)[0] - own) <= 1e-6 * np.maximum(1.0, np.abs(own))
-        columns = np.arange(len(cells))
-        # Whoever comes next is no larger than the last of those that are listed, nor than what is left.
-        left = np.maximum(np.abs(part.values) - np.abs(stack).sum(axis=0), 0.0)
-        stack[his[listed], columns[listed]] = np.minimum(np.abs(stack[-1]), left)[listed]
-        return replace(part, contributions=tuple(stack), own=own)
-
-    def _rows(self, cells: Places) -> "Facts":
-        return Facts(
-            self.values[cells],
-            None if self.frequency is None else self.frequency[cells],
-            None if self.holdings is None else self.holdings[cells],
-            tuple(column[cells] for column in self.contributions),
-            self.finest[cells],
-            self.counts,
-            self.columns.rows(cells),
-        )
-
-    @property
-    def empty(self) -> Mask:
-        """Cells in which nobody is: value 0, and nothing that was contributed."""
-        empty = self.values == 0
-        for column in self.contributions:
-            empty &= np.nan_to_num(column) == 0
-        return np.asarray(empty if self.frequency is None else empty & (self.frequency == 0))
-
-    def respondents(self, rule: str) -> Numbers:
-        """The number of respondents in each cell."""
-        if self.frequency is None:
-            raise PlanError(
-                f"rule {rule} needs the number of respondents.", "Name it in table.frequency.", "no-frequency"
-            )
-        return self.frequency
+At = Annotated[Level, Note("whose contributions are looked at, where the table has both")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +103,10 @@ class Dominance:
     name: ClassVar[str] = "dominance"
     n: Many
     k: Annotated[float, Note("percent of the cell that they must not exceed", minimum=1, maximum=100)]
+    level: At = "holding"
 
     def apply(self, facts: Facts) -> Judgment:
-        top = facts.top(self.n, "dominance")
+        top = facts.top(self.n, "dominance", self.level)
         need = np.maximum(top * 100.0 / self.k - facts.sizes, 0.0)
         return judge(_inhabited(facts) & (top > facts.sizes * self.k / 100.0), need, need)
 
@@ -201,6 +120,7 @@ class PriorPosterior:
     p: Annotated[float, Note("percent within which nobody may know the largest contribution", minimum=0)]
     q: Annotated[float, Note("percent within which everyone knew it before", minimum=0)] = 100.0
     n: Many = 1
+    level: At = "holding"
 
     def __post_init__(self) -> None:
         if not 0 < self.p < self.q:
@@ -209,7 +129,7 @@ class PriorPosterior:
     def apply(self, facts: Facts) -> Judgment:
         # One who attacks from within is one of the n.
         many = self.n + 1 if facts.own is None else self.n
-        largest, together = facts.top(1, "p-percent"), facts.top(many, "p-percent")
+        largest, together = (facts.top(count, "p-percent", self.level) for count in (1, many))
         need = self.p / self.q * largest - (facts.sizes - together)
         return judge(_inhabited(facts) & (need > 1e-9 * largest), np.maximum(need, 0.0), np.maximum(need, 0.0))
 
@@ -237,12 +157,13 @@ class Request:
     share: Annotated[
         float, Note("percent of the cell that the largest contributor must have", minimum=0, maximum=100)
     ] = 0.0
+    level: At = "holding"
 
     def apply(self, facts: Facts) -> Judgment:
         asked = _marked(facts.columns, self.column, ("1", "true", "yes", "y", "x"))
         large = np.ones(len(asked), bool)
         if self.share > 0:
-            large = facts.top(1, "request") >= facts.sizes * self.share / 100.0
+            large = facts.top(1, "request", self.level) >= facts.sizes * self.share / 100.0
         margin = _percent(facts.sizes)
         return judge(_inhabited(facts) & asked & large, margin, margin)
 

@@ -15,8 +15,9 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table
 from sfumato.tables.cells.knowledge import Attacker, Kind
+from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Facts, combine
+from sfumato.tables.plan.rules import combine
 from sfumato.tables.promises.widths import thickened
 
 # More coalitions than these are not tried one by one.
@@ -49,7 +50,8 @@ def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tu
     if plan.table.contributors:
         insiders = _named(plan.table.contributors, facts, number)
     else:
-        insiders = _unnamed(table, _alone(facts, number), kind)
+        alone = _alone(facts, number)
+        insiders = _unnamed(table, alone, kind) + _dominant(table, facts, alone, kind)
     insiders += _coalitions(insiders, plan.attackers.coalition, number)
     return _resolved(plan, facts, table, step, insiders)
 
@@ -99,6 +101,23 @@ def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
             insider.alone = {place for place in insider.parts if alone[place]}
             seen |= insider.alone
             insiders.append(insider)
+    return insiders
+
+
+def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insider]:
+    """The largest contributors of unsafe cells in which others are: what is masked beside theirs, they know better.
+
+    Two cells that are masked in one relation are published together; so the rules hold for unions of cells, too.
+    """
+    if not facts.contributions:
+        return []
+    stack = np.nan_to_num(np.stack(facts.contributions))
+    largest = np.take_along_axis(stack, np.abs(stack).argmax(axis=0)[None], 0)[0]
+    above, insiders = _totals(table.relations), []
+    for cell in np.flatnonzero(table.unsafe & facts.finest & ~alone & (largest > 0)).tolist():
+        insider = _Insider(f"the largest contributor of {table.names[cell]}", kind)
+        _climb(insider, cell, float(largest[cell]), above)
+        insiders.append(insider)
     return insiders
 
 

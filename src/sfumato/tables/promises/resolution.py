@@ -1,22 +1,24 @@
 """A plan resolved: what the attacker knows of the cells of a table, and what must stay open."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Relations
+from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.parts import Margin, Part, Terms
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import finest_of
+from sfumato.tables.plan.facts import Facts
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import MethodChoice, Protection, TablePlan, TableSource
 from sfumato.tables.plan.rules import (
     DEFAULT_PERCENT,
     Dominance,
-    Facts,
     Frequency,
     Judgment,
     PriorPosterior,
@@ -31,17 +33,37 @@ from sfumato.tables.promises.attackers import attackers_of
 from sfumato.tables.promises.shown_cases import case_bounds, shows_zeros
 
 
-def facts_of(source: TableSource, columns: Columns, values: Numbers, relations: Relations) -> Facts:
+def facts_of(
+    source: TableSource,
+    columns: Columns,
+    values: Numbers,
+    relations: Relations,
+    lines: Mapping[str, Places] | None = None,
+) -> Facts:
     """What the rules may look at."""
+    unit = _unit(source, columns, values)
     return Facts(
         values=values,
         frequency=columns.numbers(source.frequency) if source.frequency else as_counts(source, values),
         holdings=columns.numbers(source.holdings) if source.holdings else None,
-        contributions=tuple(columns.optional(name) for name in source.contributions),
+        contributions=tuple(columns.optional(name) * unit for name in source.contributions),
         finest=finest_of(relations, len(values)),
         counts=source.counts,
         columns=columns,
+        singles=tuple(columns.optional(name) * unit for name in source.respondents),
+        lines=lines or {},
     )
+
+
+def _unit(source: TableSource, columns: Columns, values: Numbers) -> Numbers:
+    """What one unit of a contribution is in units of the value: they differ where contributions are of a shadow.
+
+    A value of 0 with a shadow is judged by the shadow as it is, so that a single respondent makes it unsafe.
+    """
+    if source.shadow is None:
+        return np.ones(len(values))
+    shadow, size = np.abs(columns.numbers(source.shadow)), np.abs(values)
+    return np.divide(size, shadow, out=np.ones(len(values)), where=(shadow > 0) & (size > 0))
 
 
 def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
@@ -195,6 +217,8 @@ def _margin(rule: Rule, counts: bool) -> Margin:
             return Margin(fixed=1.0, limit=rule.min)
         case StatusColumn() if counts:
             return Margin(fixed=1.0)
+        case GroupDisclosure():
+            return Margin(fixed=1.0 if rule.k == 100 else math.inf)
         case ZeroUnsafe():
             return Margin(fixed=rule.margin, limit=0.0)
         case Dominance():

@@ -6,7 +6,8 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.plan.rules import Facts, Frequency, Range, Rule, Waiver, ZeroUnsafe
+from sfumato.tables.plan.facts import Facts
+from sfumato.tables.plan.rules import Frequency, Range, Rule, Waiver, ZeroUnsafe
 
 
 def case_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:

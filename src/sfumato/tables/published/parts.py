@@ -14,8 +14,9 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part, in_group
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import check, derive, describe, finest_of
+from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Facts, Frequency, Range, Rule, combine
+from sfumato.tables.plan.rules import Frequency, Range, Rule, combine
 from sfumato.tables.promises.resolution import as_counts, knowledge_of, public_bounds, step_in
 
 
@@ -93,6 +94,7 @@ def _facts(plan: TablePlan, columns: Columns, exact: Numbers, relations: Relatio
         finest=finest_of(relations, len(exact)),
         counts=source.counts,
         columns=columns,
+        singles=tuple(columns.optional(name) for name in source.respondents if name in columns),
     )
 
 

@@ -1,7 +1,9 @@
 """Releases of before: what they published is known for good, and what they masked stays masked."""
 
-from dataclasses import dataclass
-from pathlib import Path
+import tempfile
+import zipfile
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
@@ -9,8 +11,11 @@ from sfumato.errors import PlanError
 from sfumato.tables.build.joint import Joint, Sheet, merged
 from sfumato.tables.cells.cells import Bounds, Mask, no_bounds
 from sfumato.tables.cells.columns import read_columns
-from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.plan.plan import Dimension, TablePlan, read_table_plan
 from sfumato.tables.published.reading import Reading, read_published
+
+# What is unpacked of a ZIP file at most: tables, and bytes of each file.
+MOST_TABLES, MOST_BYTES = 100, 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class History:
 
 
 def read_releases(plan: TablePlan) -> list[Release]:
-    """The tables of the release folders that a plan names.
+    """The tables of the release folders that a plan names, or of their ZIP files.
 
     Raises:
         PlanError: A folder is no release of a table.
@@ -45,24 +50,67 @@ def read_releases(plan: TablePlan) -> list[Release]:
     releases = []
     for name in plan.previous:
         folder = plan.folder / name
+        if folder.suffix.lower() == ".zip" and folder.is_file():
+            releases += _packed(folder, name)
+            continue
         folders = (
             [folder] if (folder / "table.csv").exists() else sorted(path.parent for path in folder.glob("*/table.csv"))
         )
         if not folders:
-            raise PlanError(
-                f"previous: {name} is no release folder of a table.",
-                "Name the folder that protect wrote; it needs table.csv and plan.yaml.",
-                "no-release",
-            )
+            raise _no_release(name)
         releases += [_release(own) for own in folders]
     return releases
 
 
-def _release(folder: Path) -> Release:
+def _no_release(name: str) -> PlanError:
+    return PlanError(
+        f"previous: {name} is no release folder of a table.",
+        "Name the folder that protect wrote, or a ZIP file of it; it needs table.csv and plan.yaml.",
+        "no-release",
+    )
+
+
+def _packed(archive: Path, name: str) -> list[Release]:
+    """The tables in a ZIP file of a release folder; their hierarchies lie beside it, for anyone may have packed it."""
+    try:
+        with zipfile.ZipFile(archive) as packed, tempfile.TemporaryDirectory(prefix="sfumato-") as place:
+            tables = sorted(PurePosixPath(own) for own in packed.namelist() if PurePosixPath(own).name == "table.csv")
+            if not 0 < len(tables) <= MOST_TABLES:
+                raise _no_release(name)
+            folders = [Path(place) / str(number) for number in range(len(tables))]
+            for folder, own in zip(folders, tables, strict=True):
+                folder.mkdir()
+                for file in ("table.csv", "plan.yaml"):
+                    (folder / file).write_bytes(_unpacked(packed, str(own.with_name(file)), name))
+            return [_release(folder, archive.parent) for folder in folders]
+    except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError):
+        raise _no_release(name) from None
+
+
+def _unpacked(packed: zipfile.ZipFile, file: str, name: str) -> bytes:
+    """A file of an archive, up to a size: what little can be packed to may be endless."""
+    with packed.open(file) as stream:
+        content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise PlanError(f"previous: {name} is too large.", "Name its folder instead.", "no-release")
+    return content
+
+
+def _release(folder: Path, beside: Path | None = None) -> Release:
+    """A table of a release; with `beside`, its hierarchies are looked for there by their names alone."""
     plan = read_table_plan(folder / "plan.yaml")
-    dimensions = {key: dimension.placed(plan.folder) for key, dimension in plan.dimensions.items()}
+    dimensions = {
+        key: _placed(dimension, beside) if beside else dimension.placed(plan.folder)
+        for key, dimension in plan.dimensions.items()
+    }
     columns = read_columns(folder / "table.csv")
     return Release(Sheet(folder.name, dimensions, columns), read_published(columns, plan))
+
+
+def _placed(dimension: Dimension, beside: Path) -> Dimension:
+    if dimension.hierarchy is None:
+        return dimension
+    return replace(dimension, hierarchy=str(beside / PurePosixPath(dimension.hierarchy.replace("\\", "/")).name))
 
 
 def history_of(joint: Joint, releases: list[Release], step: float) -> History | None:

@@ -20,6 +20,7 @@ STARTS: dict[str, Values] = {
     "frequency": {"min": 3},
     "zero-unsafe": {"margin": 1},
     "dominance": {"n": 1, "k": 75},
+    "group-disclosure": {"k": 100, "n": 1},
     "p-percent": {"p": 10},
     "pq": {"p": 10, "q": 50},
     "holdings": {"min": 3},
@@ -31,7 +32,7 @@ STARTS: dict[str, Values] = {
 NEEDS = {"frequency": "frequency", "holdings": "holdings"} | dict.fromkeys(
     ("dominance", "p-percent", "pq"), "contributions"
 )
-FACTS = ("frequency", "contributions", "holdings")
+FACTS = ("frequency", "contributions", "respondents", "shadow", "holdings")
 METHODS = ("optimal", "fast", "ranges", "intervals")
 COSTS = ("value", "unit", "frequency", "log")
 METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "insiders", "zeros")
@@ -86,6 +87,7 @@ class MaskingRules:
         self.facts.clear()
         for rule in self.rules:
             rule.pop("column", None)
+            rule.pop("dimension", None)
         self.show()
 
     def missing(self) -> list[str]:
@@ -109,6 +111,8 @@ class MaskingRules:
         self._facts_room.clear()
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS}
         needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
+        needed |= {"shadow"} if "contributions" in needed else set()
+        needed |= {"respondents"} if any(rule.get("level") == "respondent" for rule in self.rules) else set()
         keys = {name: key for name, key in TABLE.keys.items() if name in needed}
         self._facts_room.set_visibility(bool(keys))
         with self._facts_room:
@@ -116,7 +120,14 @@ class MaskingRules:
 
     def _rule_form(self, rule: Values) -> Form:
         keys = RULES[rule["rule"]].keys
-        return Form(self.words, f"rule.{rule['rule']}", keys, rule, self.touched, {"column": self.columns})
+        return Form(
+            self.words,
+            f"rule.{rule['rule']}",
+            keys,
+            rule,
+            self._changed,
+            {"column": self.columns, "dimension": self.columns},
+        )
 
     def _show_method(self) -> None:
         self._method_room.clear()

@@ -1,25 +1,26 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.delimited import delimited_text, likely_separator, parse_lines, read_lines
+from sfumato.delimited import delimited_text, likely_separator, parse_lines
 from sfumato.errors import DataError
 from sfumato.service.store.jobs import Job
 from sfumato.tables.plan.plan import read_table_plan
-from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.forms import is_number
 from sfumato.web.job_progress import follow, start_job
 from sfumato.web.projects.loaded_data import MARKS
 from sfumato.web.shell import Shell
-from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, crosswise
+from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table
+from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
+from sfumato.web.tables.outcome import show_outcome
+from sfumato.web.tables.releases import Releases
 
 EXAMPLE = """area,sex,count
 Total,Total,104
@@ -35,12 +36,10 @@ west,Total,37
 west,m,30
 west,f,7
 """
-SHOWN_ROWS = 500
 MOST_BYTES = 5_000_000
 CELLS = "cells.csv"
 # Codes that often stand for a total, the likeliest first.
 TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
-ENDINGS = ("published", "lower", "upper", "case", "reason")
 
 
 class TableArea:
@@ -49,6 +48,8 @@ class TableArea:
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
         self._rules = MaskingRules(self.words, self._check)
+        self._releases = Releases(self.workspace)
+        self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
         self._job: str | None = None
 
     def build(self) -> None:
@@ -66,7 +67,9 @@ class TableArea:
                 self._levels = self._select("level_columns", multiple=True)
                 self._groups = self._select("group_columns", multiple=True)
                 self._total = ui.input(words["total_code"], on_change=lambda _: self._check())
+            self._linked.build()
         self._rules.build()
+        self._releases.build()
         self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
         components.button(words["protect"], self._run).classes("self-start")
         self._room = ui.column().classes("w-full")
@@ -122,6 +125,7 @@ class TableArea:
             "table": table,
             "dimensions": self._dimension_plans({*groups, *self._rules.used()}),
             **self._rules.plan(),
+            **self._releases.plan(),
             "output": {"language": self.words.language},
         }
 
@@ -137,39 +141,39 @@ class TableArea:
         """Say at once whether the plan can be run, and if not, why."""
         self.workspace.touch()
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
-        faults = faults or components.refusals(lambda: read_table_plan(self._plan()), self.words)
+        plan = self._linked.plan if self._linked.tables else self._plan
+        faults = faults or components.refusals(lambda: read_table_plan(plan()), self.words)
         self._verdict.clear()
         with self._verdict:
             for fault in faults:
                 components.notice(fault, good=False)
 
     async def _run(self) -> None:
-        self.workspace.touch()
-        self._room.clear()
+        if self._linked.tables:
+            await self._run_plan(self._linked.plan(), self._linked.files())
+            return
         path = self.workspace.place(CELLS)
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
+        await self._run_plan(self._plan(), {CELLS: path})
+
+    async def _run_plan(self, plan: dict[str, Any], files: dict[str, Path]) -> None:
+        self.workspace.touch()
+        self._room.clear()
         if self._job is not None:
             await asyncio.to_thread(self.workspace.drop_job, self._job)
-        job = await start_job(self.workspace, "protect", self._plan(), {CELLS: path})
+        job = await start_job(self.workspace, "protect", plan, files | self._releases.files())
         if job is not None:
             self._job = job.id
             with self._room:
                 follow(self.workspace, job, self._done)
 
     async def _done(self, job: Job) -> None:
-        folder = self.workspace.output(job) / "result"
-        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        folder = self.workspace.output(job)
         with components.card():
-            for text, good in outcome_sentences(report, self.words):
-                components.notice(text, good) if good is not None else ui.label(text)
-            _show_cells(folder / "published.csv", self.words)
-            ui.label(self.words["hand_out"]).classes("sf-soft")
-            external = folder / "table-external.csv"  # there only where the audit passed
-            with ui.row():
-                if external.exists():
-                    components.button(self.words["download_data"], lambda: ui.download.file(external))
-                components.button(self.words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
-                components.button(self.words["download_plan"], lambda: ui.download.file(folder / "plan.yaml"))
+            show_outcome(folder / "result", self.words)
+            components.button(self.words["release_keep"], lambda: self._releases.keep(folder / "result.zip")).props(
+                "outline"
+            )
 
 
 def decoded(content: bytes) -> str:
@@ -214,41 +218,9 @@ def total_of(lines: Sequence[Sequence[str]]) -> str:
     return next((code for code in TOTALS if code in codes), TOTALS[0])
 
 
-def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
-    """What came of a table, in sentences, each good, bad or neither."""
-    audit = {key: words.count(count) for key, count in report["audit"].items()}
-    counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
-    proved = (
-        "table_proved" if report["proved_optimal"] else "table_gap" if report["gap"] is not None else "table_unproved"
-    )
-    gap = words.figure(f"{100 * (report['gap'] or 0):.1f}")
-    return [
-        (words["table_holds" if report["holds"] else "table_leaks"], bool(report["holds"])),
-        (words["masked"].format(**counts), None),
-        (words["audit"].format(checked=audit["checked"], exact=audit["exact"], narrow=audit["too_narrow"]), None),
-        (words[proved].format(gap=gap), None),
-    ]
-
-
 def _fields(text: str) -> list[list[str]]:
     """The fields of each line; of a text that is not yet a table, those of the header."""
     try:
         return [line.fields for line in parse_lines(text)]
     except DataError:
         return [line.fields for line in parse_lines(text.partition("\n")[0].replace('"', ""))]
-
-
-def _show_cells(path: Path, words: Words) -> None:
-    """The published table, masked cells marked with why."""
-    lines = [line.fields for line in read_lines(path)]
-    first = len(lines[0]) - len(ENDINGS)
-    head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
-    case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
-    cells = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
-    crossed = crosswise(head, shown, case, case + 1)
-    if crossed is not None:
-        ui.label(words["crosstab_view"]).classes("sf-soft sf-small")
-        ui.html(crossed, sanitize=False).classes("sf-table sf-crosstab").props('tabindex="0"')
-    components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in cells))
-    if len(lines) - 1 > SHOWN_ROWS:
-        ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))

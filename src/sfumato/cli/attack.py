@@ -1,0 +1,59 @@
+"""`sfumato attack`: measures what an attacker reaches with a release; exit 1 only above a share that is asked for."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.files import write_text
+from sfumato.cli.options import AsJson, Quiet, names
+from sfumato.cli.progress import progress_shown, show
+from sfumato.errors import STATUS
+from sfumato.folders import check_free
+
+
+def command(
+    release: Annotated[Path, typer.Argument(help="A release folder, or a published file.")],
+    raw: Annotated[Path, typer.Option(help="The raw rows behind it.")],
+    control: Annotated[Path | None, typer.Option(help="Rows of others, which were never published.")] = None,
+    register: Annotated[Path | None, typer.Option(help="Persons whom the attacker knows.")] = None,
+    earlier: Annotated[list[Path] | None, typer.Option(help="Earlier releases, the first one first.")] = None,
+    plan: Annotated[Path | None, typer.Option(help="The plan behind a published file.")] = None,
+    quasi_identifiers: Annotated[str | None, typer.Option(help="Columns that others may know, with commas.")] = None,
+    sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, with commas between.")] = None,
+    attempts: Annotated[int, typer.Option(min=1, help="How often each attack is tried.")] = 1000,
+    neighbors: Annotated[int, typer.Option(min=1, help="How many nearest rows linking looks at.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="By which attempts are drawn.")] = 0,
+    fail_above: Annotated[float | None, typer.Option(min=0, max=1, help="Exit 1 above this risk.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page to this file, too.")] = None,
+    save: Annotated[bool, typer.Option(help="Write attack.json into the release folder, too.")] = False,
+    quiet: Quiet = False,
+    json: AsJson = False,
+) -> int:
+    """Measure what an attacker reaches with a release, against rows that were never published."""
+    from sfumato.pipelines.attacks.attack import attack, saved_beside
+    from sfumato.report.attack import page_of, text
+
+    if html is not None:
+        check_free(html)
+    with progress_shown(quiet, compiled=True):
+        report = attack(
+            release,
+            raw,
+            control=control,
+            register=register,
+            earlier=earlier,
+            plan=plan,
+            quasi_identifiers=names(quasi_identifiers),
+            sensitive=names(sensitive),
+            attempts=attempts,
+            neighbors=neighbors,
+            seed=seed,
+        )
+    if html is not None:
+        write_text(html, page_of(report.to_dict()))
+    if save and release.is_dir():
+        saved_beside(release, report)
+    if not quiet:
+        show(text(report.to_dict()), report.to_dict(), json)
+    return STATUS["promise"].exit if fail_above is not None and report.highest > fail_above else 0

@@ -1,0 +1,1 @@
+"""Attacks on published rows, as measurements: singling out, linking, inference, order, minimality, differences."""

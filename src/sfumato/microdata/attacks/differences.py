@@ -1,0 +1,100 @@
+"""Differences: who is isolated by comparing releases.
+
+Persons who stand in the same class in every release cannot be told apart by comparing them; persons whose classes, or
+whose coming and going, nobody shares can. A group of persons with the same history that is smaller than k breaks what
+each release promised by itself. Where persons are not known, rows of two releases with the same labels are compared:
+classes that differ by fewer than k rows tell of those who came or went.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.microdata.attacks.outcome import Attack, Rate
+
+NAME = "differences"
+History = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Histories:
+    """How many persons share each history: for each release the classes of their rows, nothing where they have none."""
+
+    groups: Mapping[History, int]
+
+    @property
+    def persons(self) -> int:
+        return sum(self.groups.values())
+
+    @property
+    def smallest(self) -> int:
+        return min(self.groups.values(), default=0)
+
+    def below(self, k: int) -> int:
+        """The persons who share their history with fewer than k."""
+        return sum(size for size in self.groups.values() if size < k)
+
+
+def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> Histories:
+    """The histories of all persons in any release.
+
+    Args:
+        releases: For each release, the class of each person; who has none is in none.
+
+    >>> histories_of([{"a": 1, "b": 1}, {"a": 1, "b": 2}]).smallest
+    1
+    """
+    persons = {person for release in releases for person in release}
+    return Histories(Counter(tuple(release.get(person) for release in releases) for person in persons))
+
+
+def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) -> Attack:
+    """Persons singled out by comparing releases in which each person's class is known."""
+    histories = histories_of(releases)
+    alone = histories.below(2)
+    details = {
+        "smallest_group": histories.smallest,
+        "below_k": histories.below(k),
+        "k": k,
+        "persons": histories.persons,
+    }
+    return Attack(
+        NAME,
+        f"histories over {len(releases)} releases",
+        Rate(alone, histories.persons),
+        Rate(0, histories.persons),
+        certain=histories.below(k),
+        details=details,
+    )
+
+
+def attack_rows(
+    earlier: Mapping[History, Counter[Hashable]], later: Mapping[History, Counter[Hashable]], k: int
+) -> Attack:
+    """Rows that came or went between two releases, in classes that both have, by fewer than k.
+
+    Args:
+        earlier, later: For each class, its rows by their other values.
+    """
+    isolated, classes = 0, 0
+    both = earlier.keys() & later.keys()
+    # Where most classes differ, the releases are not about the same persons.
+    if sum(earlier[labels] == later[labels] for labels in both) * 2 < len(both):
+        both = both - both
+    for labels in both:
+        came, went = later[labels] - earlier[labels], earlier[labels] - later[labels]
+        change = max(came.total(), went.total())
+        # Where most rows differ the classes are not those of the same persons.
+        same = (earlier[labels] & later[labels]).total()
+        if 0 < change < k and same >= change:
+            isolated += change
+            classes += 1
+    rows = sum(entry.total() for entry in later.values())
+    return Attack(
+        NAME,
+        "rows of both releases",
+        Rate(isolated, rows),
+        Rate(0, rows),
+        certain=isolated,
+        details={"classes": classes, "k": k},
+    )

@@ -1,0 +1,141 @@
+"""Published labels as their reader understands them: which values each one stands for, and how far others are from it.
+
+A label of the hierarchy, of whatever level, stands for the values below it; where there is none, intervals, ranges,
+masked codes and sets are read from their texts. `*` stands for everything.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.bounds import bounds_of
+from sfumato.hierarchies.ladder import Ladder
+
+Floats = npt.NDArray[np.float64]
+Text = str | None
+# Larger tables of labels by values are not made: such columns are compared by equality, or as numbers.
+MOST_PAIRS = 4_000_000
+_STARS = re.compile(r"\*+")
+_PREFIX = re.compile(r"([^*]+)\*+")
+_SUFFIX = re.compile(r"\*+([^*]+)")
+_RANGE = re.compile(r"\[(-?\d+(?:\.\d+)?)–(-?\d+(?:\.\d+)?)\]")
+_CODE = re.compile(r"-?0\d+")
+# A zero before other digits is one of a code: 007 is no 7.
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What the labels of a column stand for.
+
+    Attributes:
+        covers: Whether each label (row) stands for each value (column).
+        distance: From each label to each value: 0 where it stands for it, the gap as a share of the range between
+            numbers, 1 otherwise.
+    """
+
+    covers: npt.NDArray[np.bool_]
+    distance: npt.NDArray[np.float32]
+
+
+def meaning_of(labels: Sequence[Text], values: Sequence[Text], ladder: Ladder | None = None) -> Meaning:
+    """What labels mean for values.
+
+    >>> meaning_of(["30-39", "72***", "*"], ["31", "72021"]).covers.tolist()
+    [[True, False], [False, True], [True, True]]
+    """
+    covers = _equal(labels, values)
+    if ladder is not None:
+        covers |= _by_ladder(labels, values, ladder)
+    numbers, low, high = _numbers(values), *_ends(labels)
+    inside = (numbers >= low[:, None]) & (numbers <= high[:, None])
+    bounded = (np.isfinite(low) | np.isfinite(high)) & np.array([not _is_code(label) for label in labels], bool)
+    covers |= inside & bounded[:, None]
+    for place, label in enumerate(labels):
+        covers[place] |= _by_text(label, values)
+    return Meaning(covers, _distances(covers, numbers, low, high, bounded))
+
+
+def _equal(labels: Sequence[Text], values: Sequence[Text]) -> npt.NDArray[np.bool_]:
+    places = {value: place for place, value in enumerate(values)}
+    covers = np.zeros((len(labels), len(values)), bool)
+    for row, label in enumerate(labels):
+        if label in places:
+            covers[row, places[label]] = True
+    return covers
+
+
+def _by_ladder(labels: Sequence[Text], values: Sequence[Text], ladder: Ladder) -> npt.NDArray[np.bool_]:
+    rows = {label: row for row, label in enumerate(labels)}
+    columns = {value: column for column, value in enumerate(values)}
+    covers = np.zeros((len(labels), len(values)), bool)
+    own = np.array([columns.get(value, -1) for value in ladder.values], np.int64)
+    for texts, codes in zip(ladder.labels, ladder.codes, strict=True):
+        known = np.array([rows.get(text, -1) for text in texts], np.int64)[codes]
+        both = (known >= 0) & (own >= 0)
+        covers[known[both], own[both]] = True
+    return covers
+
+
+def _numbers(values: Sequence[Text]) -> Floats:
+    return np.array([float(value) if value is not None and _NUMBER.fullmatch(value) else np.nan for value in values])
+
+
+def _ends(labels: Sequence[Text]) -> tuple[Floats, Floats]:
+    """The least and the greatest number that each label stands for, infinite where it sets no limit."""
+    pairs = [_bounds(label) for label in labels]
+    return np.array([low for low, _ in pairs], float), np.array([high for _, high in pairs], float)
+
+
+def _is_code(label: Text) -> bool:
+    return label is not None and bool(_CODE.fullmatch(label))
+
+
+def _bounds(label: Text) -> tuple[float, float]:
+    if label is not None and (span := _RANGE.fullmatch(label)):
+        return float(span[1]), float(span[2])
+    low, high = bounds_of(label)
+    tiny = 1e-9
+    least = -np.inf if low is None else low + (tiny if label and label[0] == ">" else 0)
+    open_end = label is not None and (label[0] == "<" or label.endswith(")"))
+    return least, np.inf if high is None else high - (tiny if open_end else 0)
+
+
+def _by_text(label: Text, values: Sequence[Text]) -> npt.NDArray[np.bool_]:
+    """Values that a masked code, a set or nothing but stars stands for."""
+    if label is None:
+        return np.zeros(len(values), bool)
+    if _STARS.fullmatch(label):
+        return np.ones(len(values), bool)
+    if match := _PREFIX.fullmatch(label):
+        return np.array([v is not None and len(v) == len(label) and v.startswith(match[1]) for v in values], bool)
+    if match := _SUFFIX.fullmatch(label):
+        return np.array([v is not None and len(v) == len(label) and v.endswith(match[1]) for v in values], bool)
+    if label[0] == "{":
+        members = {*label[1:-1].split(", ")}
+        return np.array([value in members for value in values], bool)
+    return np.zeros(len(values), bool)
+
+
+def _distances(
+    covers: npt.NDArray[np.bool_], numbers: Floats, low: Floats, high: Floats, bounded: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float32]:
+    spread = float(np.nanmax(numbers) - np.nanmin(numbers)) if np.isfinite(numbers).any() else 0.0
+    far = np.ones(covers.shape)
+    if spread > 0 and bounded.any():
+        gap = np.maximum(np.maximum(low[:, None] - numbers, numbers - high[:, None]), 0) / spread
+        far = np.where(bounded[:, None] & np.isfinite(gap), np.minimum(gap, 1.0), far)
+    return np.where(covers, 0.0, far).astype(np.float32)
+
+
+def numbers_in(texts: Sequence[Text]) -> Floats | None:
+    """The numbers of a column, where all its values that are there are such; NaN for the missing one."""
+    numbers = _numbers(texts)
+    present = np.array([text is not None for text in texts], bool)
+    return numbers if present.any() and np.isfinite(numbers[present]).all() else None
+
+
+Ladders = Mapping[str, Ladder]

@@ -1,0 +1,86 @@
+"""Linking: the attacker has two sets of columns of a person, and looks whether both lead to the same published row.
+
+Giomi et al. (2023). Rows equally near come in an order of chance. With a register of persons it is counted, too, for
+how many of them a single published row fits.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.microdata.attacks.neighbors import space_of
+from sfumato.microdata.attacks.outcome import Attack, Rate
+from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes
+
+NAME = "linking"
+
+
+def link(rows: AttackRows, attempts: int, random: np.random.Generator, neighbors: int = 1) -> Attack | None:
+    """The attack with the published columns dealt into two sets; None where there are fewer than two."""
+    columns = rows.shown
+    if len(columns) < 2:
+        return None
+    order = random.permutation(len(columns))
+    first, second = ([columns[place] for place in sorted(part)] for part in (order[::2], order[1::2]))
+    published, of_raw, of_control = rows.sizes
+    raw = _hits(first, second, "raw", _sample(of_raw, attempts, random), neighbors, random)
+    control = _hits(first, second, "control", _sample(of_control, attempts, random), neighbors, random)
+    chance = 1 - (1 - min(neighbors / published, 1.0)) ** neighbors
+    sets = [[column.name for column in part] for part in (first, second)]
+    details = {"columns": sets, "neighbors": neighbors}
+    return Attack(NAME, "two sets of columns", raw, Rate(chance * raw.attempts, raw.attempts), control, details=details)
+
+
+def _sample(size: int, attempts: int, random: np.random.Generator) -> Codes:
+    chosen: Codes = random.permutation(size)[:attempts].astype(np.int32)
+    return chosen
+
+
+def _hits(
+    first: Sequence[AttackColumn],
+    second: Sequence[AttackColumn],
+    which: str,
+    targets: Codes,
+    neighbors: int,
+    random: np.random.Generator,
+) -> Rate:
+    found = []
+    for columns in (first, second):
+        space = space_of(columns, [getattr(column, which)[targets] for column in columns])
+        found.append(space.nearest(neighbors, int(random.integers(2**31))))
+    shared = (found[0][:, :, None] == found[1][:, None, :]).any(axis=(1, 2))
+    return Rate(int(shared.sum()), len(targets))
+
+
+def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> Attack:
+    """For how many persons of a register a single published row fits by all columns it shares.
+
+    Args:
+        rows: With the register's rows as raw ones; members, strangers: those of them who are in the data, or not.
+    """
+    fits = _fitting(rows.shown)
+    alone = fits == 1
+    return Attack(
+        NAME,
+        "register",
+        Rate(int(alone[members].sum()), len(members)),
+        Rate(len(members) / max(rows.sizes[0], 1), len(members)),
+        Rate(int(alone[strangers].sum()), len(strangers)) if len(strangers) else None,
+        details={"columns": [column.name for column in rows.shown]},
+    )
+
+
+def _fitting(columns: Sequence[AttackColumn]) -> Codes:
+    """How many published rows fit each row of the register."""
+    number = len(columns[0].raw)
+    counts = np.zeros(number, np.int32)
+    for row in range(number):
+        fit = np.ones(len(columns[0].published), bool)
+        for column in columns:
+            value = column.raw[row]
+            if column.is_large:
+                fit &= column.published == column.label_places[value]
+            else:
+                fit &= column.covers[:, value][column.published]
+        counts[row] = fit.sum()
+    return counts

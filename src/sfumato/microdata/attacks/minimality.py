@@ -1,0 +1,102 @@
+"""Minimality: what knowing the method tells.
+
+Who knows that a method generalizes no further than it must, and who stands in the raw table (not what is sensitive of
+them), asks why a class was not published finer. Where its parts would have had rows enough, only a promise about
+sensitive values can be the reason: so one of the parts breaks it. That may fix who has which value. Wong, Fu, Wang &
+Pei (2007), Minimality attack in privacy preserving data publishing, VLDB.
+
+Tables of the class that agree with what is published are drawn; those in which no part breaks a promise are excluded by
+what the attacker knows. A value that all remaining tables give to a part is known for certain.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.attacks.outcome import Attack, Rate
+from sfumato.microdata.models.classes import Classes, histogram
+from sfumato.microdata.models.model import Model
+
+NAME = "minimality"
+Codes = npt.NDArray[np.int64]
+DRAWS = 400
+_LEAST_DRAWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finer:
+    """A published class and the parts that it would have had one level finer: the part and the value of each row."""
+
+    parts: Codes
+    values: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The sensitive column that is attacked: its name, its values, and the promises about it."""
+
+    column: str
+    texts: tuple[str | None, ...]
+    models: tuple[Model, ...]
+
+
+def attack_minimality(groups: Sequence[Sequence[Finer]], target: Target, random: np.random.Generator) -> Attack:
+    """What is learned of a sensitive column.
+
+    Args:
+        groups: For each column that could be finer, all published classes with their parts, where these have rows
+            enough.
+    """
+    right = certain = rows = naive = 0
+    size, column = len(target.texts), target.column
+    for group in groups:
+        suspects = [one for one in group if _may_fail(one, target, random)]
+        if len(suspects) != 1:
+            continue  # nobody knows which class it was
+        learned = _learned(suspects[0], target, random)
+        rows += len(suspects[0].values)
+        common = np.bincount(suspects[0].values, minlength=size).argmax()
+        naive += int((suspects[0].values == common).sum())
+        guesses = learned.argmax(axis=1)[suspects[0].parts]
+        right += int((guesses == suspects[0].values).sum())
+        sure = (learned.max(axis=1) >= 1.0)[suspects[0].parts] & (guesses == suspects[0].values)
+        before = np.bincount(suspects[0].values, minlength=size).max() == len(suspects[0].values)
+        certain += 0 if before else int(sure.sum())
+    return Attack(NAME, column, Rate(right, rows), Rate(naive, rows), certain=certain, details={"column": column})
+
+
+def _may_fail(one: Finer, target: Target, random: np.random.Generator) -> bool:
+    return any(_fails(one.parts, random.permutation(one.values), target) for _ in range(DRAWS))
+
+
+def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDArray[np.float64]:
+    """For each part the probability of each value, in the tables that agree with all that is known."""
+    number, size = int(one.parts.max()) + 1, len(target.texts)
+    counts = np.zeros((number, size))
+    kept = 0
+    for _ in range(DRAWS * 10):
+        values = random.permutation(one.values)
+        if _fails(one.parts, values, target):
+            np.add.at(counts, (one.parts, values), 1)
+            kept += 1
+    if kept < _LEAST_DRAWS:
+        return np.zeros((number, size))
+    shares: npt.NDArray[np.float64] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return shares
+
+
+def _fails(parts: Codes, values: Codes, target: Target) -> bool:
+    """Whether some part breaks a promise."""
+    classes = _classes(parts, values, target)
+    whole = _classes(np.zeros(len(parts), np.int64), values, target)
+    return any(bool(model.failing(classes, whole).any()) for model in target.models)
+
+
+def _classes(parts: Codes, values: Codes, target: Target) -> Classes:
+    number = int(parts.max()) + 1
+    ones = np.ones(len(parts), np.int64)
+    content = histogram(parts, values.astype(np.int32), ones, number, len(target.texts))
+    sizes = np.bincount(parts, minlength=number).astype(np.int64)
+    return Classes(sizes, {target.column: replace(content, texts=target.texts)})

@@ -1,0 +1,146 @@
+"""Order: whether published rows stand in an order that leads back to the raw ones.
+
+The attacker takes an order in which the rows may have been written: that of the raw file, its reverse, sorted by a raw
+column, or shuffled by a seed that he knows or tries; then he reads both files side by side. He is right about a row
+when the published one fits the raw one. Where rows were left out, he goes on to the next raw row that fits. The
+baseline is the same with an order of chance.
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from math import ceil, log
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.attacks.labels import Text, numbers_in
+from sfumato.microdata.attacks.outcome import Attack, Rate
+from sfumato.microdata.attacks.rows import AttackRows
+
+NAME = "order"
+Order = npt.NDArray[np.int64]
+# Where rows were left out, so many published ones are read.
+_LOOKED_AT = 200
+# Seeds that people use, besides the one of the plan.
+SEEDS = (*range(11), 42, 123, 1234, 2023, 2024, 2025, 2026, 20260101, 1337, 31337)
+
+
+def attack_order(
+    rows: AttackRows, others: Sequence[Sequence[Text]], seeds: Sequence[int], random: np.random.Generator
+) -> Attack:
+    """The best of all orders.
+
+    Args:
+        others: Further raw columns by which rows may be sorted; seeds: that the attacker knows.
+    """
+    published, number, _ = rows.sizes
+    dropped = max(number - published, 0) / max(number, 1)
+    published = published if published == number else min(published, _LOOKED_AT)
+    fits = _Fits(rows)
+    chance = float(np.mean([_matched(fits, random.permutation(number), published, dropped) for _ in range(8)]))
+    best, variant, tried = 0, "none", 0
+    for name, order in _orders(rows, others, seeds, number):
+        matched = _matched(fits, order, published, dropped)
+        tried += 1
+        if matched > best:
+            best, variant = matched, name
+    # Many orders are tried, one of which is the best by chance: the guesser is allowed as much.
+    allowed = min(1.0, chance / max(published, 1) + _spread(chance, published, tried))
+    return Attack(
+        NAME,
+        variant if best > allowed * published else "no order fits",
+        Rate(best, published),
+        Rate(allowed * published, published),
+        details={"orders": tried},
+    )
+
+
+def _spread(chance: float, published: int, tried: int) -> float:
+    """How far the best of so many orders of chance lies above the mean, in the share of rows."""
+    share = chance / max(published, 1)
+    return float(np.sqrt(2 * np.log(max(tried, 2)) * share * (1 - share) / max(published, 1)))
+
+
+class _Fits:
+    """Whether a published row fits a raw row, column by column."""
+
+    def __init__(self, rows: AttackRows) -> None:
+        self.columns = [column for column in rows.shown if not column.is_large]
+        self.large = [column for column in rows.shown if column.is_large]
+
+    def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
+        """For pairs of a published and a raw row, whether one fits the other."""
+        holds = np.ones(len(published), bool)
+        for column in self.columns:
+            holds &= column.covers[column.published[published], column.raw[raw]]
+        for column in self.large:
+            holds &= column.label_places[column.raw[raw]] == column.published[published]
+        return holds
+
+
+def _matched(fits: _Fits, order: Order, published: int, dropped: float) -> int:
+    """How many published rows fit the raw rows in an order, read side by side; rows that were left out are skipped."""
+    if len(order) == published and published > 0:
+        return int(fits.pairs(np.arange(published), order).sum())
+    return _in_turn(fits, order, published, dropped)
+
+
+def _longest_gap(dropped: float) -> int:
+    """How many raw rows in a row may have been left out, but for once in a thousand times.
+
+    >>> _longest_gap(0.02), _longest_gap(0.5)
+    (2, 10)
+    """
+    return ceil(log(1e-3) / log(min(max(dropped, 1e-6), 0.9)))
+
+
+def _in_turn(fits: _Fits, order: Order, published: int, dropped: float) -> int:
+    """The published rows that are met while going through raw rows once, where a share of these was left out."""
+    matched, at, spare = 0, 0, len(order)
+    window = _longest_gap(dropped) + 1
+    for row in range(published):
+        ahead = order[at : at + window]
+        if not len(ahead):
+            break
+        hits = np.flatnonzero(fits.pairs(np.full(len(ahead), row), ahead))
+        if len(hits) and hits[0] <= spare:
+            matched += 1
+            spare -= int(hits[0])
+            at += int(hits[0]) + 1
+        else:
+            at += 1
+    return matched
+
+
+def _orders(
+    rows: AttackRows, others: Sequence[Sequence[Text]], seeds: Sequence[int], number: int
+) -> Iterator[tuple[str, Order]]:
+    plain = np.arange(number)
+    yield "that of the raw file", plain
+    yield "that of the raw file, reversed", plain[::-1]
+    for texts in (*([column.values[code] for code in column.raw] for column in rows.columns), *others):
+        order = _sorted(texts)
+        yield "sorted by a raw column", order
+        yield "sorted by a raw column, falling", order[::-1]
+    for seed in dict.fromkeys((*seeds, *SEEDS)):
+        yield from _shuffled(seed, number)
+
+
+def _sorted(texts: Sequence[Text]) -> Order:
+    """The order of a column: of numbers by size, of others by their texts."""
+    numbers = numbers_in(texts)
+    if numbers is not None:
+        return np.argsort(numbers, kind="stable")
+    return np.array(sorted(range(len(texts)), key=lambda row: texts[row] or ""), np.int64)
+
+
+def _shuffled(seed: int, number: int) -> Iterator[tuple[str, Order]]:
+    """Orders that common programs draw from a seed, and Sfumato itself."""
+    hashes = [sha256(f"seed {seed}:order:{row}".encode()).hexdigest() for row in range(1, number + 1)]
+    yield f"shuffled by the seed {seed}", np.array(sorted(range(number), key=hashes.__getitem__), np.int64)
+    yield f"shuffled by the seed {seed} (NumPy)", np.random.default_rng(seed).permutation(number)
+    yield f"shuffled by the seed {seed} (NumPy, pandas)", np.random.RandomState(seed % 2**32).permutation(number)
+    places = list(range(number))
+    Random(seed).shuffle(places)
+    yield f"shuffled by the seed {seed} (Python)", np.array(places, np.int64)

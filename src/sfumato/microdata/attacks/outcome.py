@@ -1,0 +1,145 @@
+"""The outcome of an attack: how often it succeeded, against a guesser and against rows that were never published.
+
+Rates have Wilson intervals. The risk is how much more often than on the control the attack succeeds, of what was left
+to reach: max(0, (r_attack − r_control) / (1 − r_control)), with the intervals carried over. Giomi et al. (2023),
+https://doi.org/10.56553/popets-2023-0055.
+
+An attack that does no better than its control or its baseline is said to have failed: that is no evidence, and no proof
+of safety.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import Any
+
+CONFIDENCE = 0.95
+# So often may a sound release be accused by any of all attacks together.
+FAMILYWISE_ERROR = 0.01
+FAILED = "attack failed, no evidence"
+SUCCEEDED = "attack succeeded: evidence, measured and not proved"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How often something succeeded; successes may be expected ones, and need not be whole."""
+
+    successes: float
+    attempts: int
+
+    @property
+    def share(self) -> float:
+        return self.successes / self.attempts if self.attempts else 0.0
+
+    def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
+        """Wilson's interval.
+
+        >>> [round(end, 4) for end in Rate(5, 10).interval()]
+        [0.2366, 0.7634]
+        """
+        if not self.attempts:
+            return 0.0, 1.0
+        z = NormalDist().inv_cdf(0.5 + confidence / 2)
+        share, size = self.share, self.attempts
+        middle = (share + z * z / (2 * size)) / (1 + z * z / size)
+        half = z / (1 + z * z / size) * (share * (1 - share) / size + z * z / (4 * size * size)) ** 0.5
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rate": self.share,
+            "interval": list(self.interval()),
+            "successes": self.successes,
+            "attempts": self.attempts,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One attack.
+
+    Attributes:
+        name: Of the kind; variant: what is special about this one.
+        baseline: A guesser who ignores the release; control: the same attack on rows that were never published.
+        certain: Persons of whom something is then known for certain: no chance can explain these.
+        counted: Whether it is one of those by which a release is accused; others tell what no promise is about.
+        evidence: Whether it succeeded more often than chance, control and baseline explain.
+        details: More figures; remark: what a reader should know.
+    """
+
+    name: str
+    variant: str
+    attack: Rate
+    baseline: Rate
+    control: Rate | None = None
+    certain: int = 0
+    counted: bool = True
+    evidence: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+    remark: str = ""
+
+    @property
+    def reference(self) -> Rate:
+        """What success is compared with: the control, or the baseline where there is none."""
+        return self.baseline if self.control is None else self.control
+
+    @property
+    def risk(self) -> float:
+        """How much more often than on the control the attack succeeds."""
+        return _risk(self.attack.share, self.reference.share)
+
+    @property
+    def risk_interval(self) -> tuple[float, float]:
+        """The risk with both intervals carried over."""
+        low, high = self.attack.interval(), self.reference.interval()
+        return _risk(low[0], high[1]), _risk(low[1], high[0])
+
+    @property
+    def verdict(self) -> str:
+        return SUCCEEDED if self.evidence else FAILED
+
+    def judged(self, tests: int) -> "Attack":
+        """The attack with its evidence, where so many attacks are judged together."""
+        confidence = 1 - 2 * FAMILYWISE_ERROR / max(tests, 1)
+        rivals = (self.baseline,) if self.control is None else (self.baseline, self.control)
+        least = self.attack.interval(confidence)[0]
+        better = self.attack.attempts > 0 and all(least > rival.interval(confidence)[1] for rival in rivals)
+        return replace(self, evidence=better or self.certain > 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "attack": self.name,
+            "variant": self.variant,
+            "verdict": self.verdict,
+            "evidence": self.evidence,
+            "counted": self.counted,
+            "risk": self.risk,
+            "risk_interval": list(self.risk_interval),
+            **self.attack.to_dict(),
+            "baseline": self.baseline.to_dict(),
+            "control": None if self.control is None else self.control.to_dict(),
+            "certain": self.certain,
+            "details": dict(self.details),
+            "remark": self.remark,
+        }
+
+
+def _risk(attack: float, control: float) -> float:
+    return max(0.0, (attack - control) / (1 - control)) if control < 1 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """An attack that was not run, and why."""
+
+    name: str
+    why: str
+
+    def to_dict(self) -> dict[str, str]:
+        return {"attack": self.name, "why": self.why}
+
+
+def judged_together(attacks: tuple[Attack, ...]) -> tuple[Attack, ...]:
+    """Attacks with their evidence: all of them together accuse a sound release once in a hundred times."""
+    tests = sum(attack.counted for attack in attacks)
+    return tuple(attack.judged(tests) for attack in attacks)

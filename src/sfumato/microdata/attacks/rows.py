@@ -1,0 +1,138 @@
+"""The rows of an attack: published, raw and held out, coded column by column so that compiled loops compare them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.attacks.labels import MOST_PAIRS, Floats, Meaning, Text, meaning_of, numbers_in
+
+Codes = npt.NDArray[np.int32]
+Columns = Mapping[str, Sequence[Text]]
+
+
+@dataclass(frozen=True)
+class AttackColumn:
+    """One column: labels of the published rows, values of raw and control rows, and what labels mean for values.
+
+    Attributes:
+        labels, values: The distinct texts of published rows, and of raw and control rows together.
+        published, raw, control: The code of each row.
+        ladder: The hierarchy behind the labels, where it is known.
+    """
+
+    name: str
+    labels: tuple[Text, ...]
+    values: tuple[Text, ...]
+    published: Codes
+    raw: Codes
+    control: Codes
+    ladder: Ladder | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Whether labels and values are too many to compare each with each."""
+        return len(self.labels) * len(self.values) > MOST_PAIRS
+
+    @cached_property
+    def _meaning(self) -> Meaning:
+        return meaning_of(self.labels, self.values, self.ladder)
+
+    @property
+    def covers(self) -> npt.NDArray[np.bool_]:
+        """Which label stands for which value; only for columns that are not large."""
+        return self._meaning.covers
+
+    @property
+    def distance(self) -> npt.NDArray[np.float32]:
+        """From each label to each value; only for columns that are not large."""
+        return self._meaning.distance
+
+    @cached_property
+    def label_places(self) -> npt.NDArray[np.int64]:
+        """For each value the label that is the same text, -1 where there is none."""
+        places = {label: place for place, label in enumerate(self.labels)}
+        return np.array([places.get(value, -1) for value in self.values], np.int64)
+
+    @cached_property
+    def numbers(self) -> tuple[Floats, Floats] | None:
+        """Labels and values as numbers, where they all are."""
+        labels, values = numbers_in(self.labels), numbers_in(self.values)
+        return None if labels is None or values is None else (labels, values)
+
+    @cached_property
+    def is_hidden(self) -> bool:
+        """Whether nothing but stars is published."""
+        return all(label is None or not label.strip("*") for label in self.labels)
+
+    def condition(self, label: int) -> npt.NDArray[np.bool_]:
+        """For each value, whether a label stands for it."""
+        if not self.is_large:
+            row: npt.NDArray[np.bool_] = self.covers[label]
+            return row
+        same: npt.NDArray[np.bool_] = self.label_places == label
+        return same
+
+
+@dataclass(frozen=True)
+class AttackRows:
+    """All rows of an attack, and which columns are what."""
+
+    columns: tuple[AttackColumn, ...]
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    promised: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> AttackColumn:
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def shown(self) -> tuple[AttackColumn, ...]:
+        """The columns that tell something."""
+        return tuple(column for column in self.columns if not column.is_hidden)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Published, raw and control rows."""
+        first = self.columns[0]
+        return len(first.published), len(first.raw), len(first.control)
+
+
+def coded_rows(
+    published: Columns,
+    raw: Columns,
+    control: Columns,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    promised: Sequence[str] = (),
+    ladders: Mapping[str, Ladder] | None = None,
+) -> AttackRows:
+    """Rows as codes: the columns that all three have."""
+    names = [name for name in published if name in raw and name in control]
+    columns = tuple(
+        _coded(name, published[name], raw[name], control[name], (ladders or {}).get(name)) for name in names
+    )
+    return AttackRows(
+        columns,
+        tuple(name for name in quasi_identifiers if name in names),
+        tuple(name for name in sensitive if name in names),
+        tuple(promised),
+    )
+
+
+def _coded(
+    name: str, published: Sequence[Text], raw: Sequence[Text], control: Sequence[Text], ladder: Ladder | None
+) -> AttackColumn:
+    labels, of_published = codes_of(published)
+    values, of_both = codes_of([*raw, *control])
+    return AttackColumn(name, labels, values, of_published, of_both[: len(raw)], of_both[len(raw) :], ladder)
+
+
+def codes_of(texts: Sequence[Text]) -> tuple[tuple[Text, ...], Codes]:
+    """The distinct texts of a column, and the place of each row's."""
+    places: dict[Text, int] = {}
+    codes = np.fromiter((places.setdefault(text, len(places)) for text in texts), np.int32, len(texts))
+    return tuple(places), codes

@@ -1,0 +1,279 @@
+"""Attacking a release: what could somebody do with this file, measured."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sfumato.errors import PlanError, did_you_mean
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.microdata.attacks.differences import attack_histories, attack_rows
+from sfumato.microdata.attacks.inference import NO_TREES, infer
+from sfumato.microdata.attacks.labels import Text
+from sfumato.microdata.attacks.linking import link, link_register
+from sfumato.microdata.attacks.order import attack_order
+from sfumato.microdata.attacks.outcome import FAMILYWISE_ERROR, Absence, Attack, judged_together
+from sfumato.microdata.attacks.rows import AttackRows, Columns, coded_rows
+from sfumato.microdata.attacks.singling_out import single_out
+from sfumato.microdata.plan.model import Plan
+from sfumato.pipelines.attacks.control import SHARE, released_again
+from sfumato.pipelines.attacks.minimality import minimality
+from sfumato.pipelines.attacks.persons import compared_by_persons
+from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, target_of, texts_of
+from sfumato.version import __version__
+
+ATTEMPTS = 1000
+K = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AttackReport:
+    """What an attacker reached.
+
+    Attributes:
+        attacks: All that were run; absences: those that were not, and why.
+        rows: How many published, raw and control rows were compared.
+        rerun: Whether the plan was run again on a part of the raw rows, for want of a control.
+    """
+
+    attacks: tuple[Attack, ...]
+    absences: tuple[Absence, ...]
+    rows: Mapping[str, int]
+    rerun: bool
+    seed: int
+    remarks: tuple[str, ...] = field(default=())
+
+    @property
+    def found(self) -> tuple[Attack, ...]:
+        """The attacks that succeeded, of those by which a release is accused."""
+        return tuple(attack for attack in self.attacks if attack.evidence and attack.counted)
+
+    @property
+    def highest(self) -> float:
+        """The greatest risk of those."""
+        return max((attack.risk for attack in self.found), default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "rows": dict(self.rows),
+            "control": "rerun" if self.rerun else "given",
+            "seed": self.seed,
+            "familywise_error": FAMILYWISE_ERROR,
+            "found": len(self.found),
+            "highest_risk": self.highest,
+            "attacks": [attack.to_dict() for attack in self.attacks],
+            "not_run": [absence.to_dict() for absence in self.absences],
+            "remarks": list(self.remarks),
+        }
+
+
+def attack(
+    release: Any,
+    raw: Any,
+    *,
+    control: Any = None,
+    register: Any = None,
+    earlier: Any = None,
+    plan: Any = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    attempts: int = ATTEMPTS,
+    neighbors: int = 1,
+    seed: int = 0,
+) -> AttackReport:
+    """Attack a release, or any file that others anonymized or made up.
+
+    Args:
+        release: A release folder, a published file, or a frame.
+        raw: The rows behind it: a file or a frame.
+        control: Rows of others, which were never published; where there are none, the plan is run again on a random
+            80 % of the raw rows, and the rest is the control.
+        register: Persons whom the attacker knows: rows with columns that the release has, too.
+        earlier: Earlier releases of the same persons, to be compared with this one; the first one first.
+        plan: The plan behind the release, where it is no folder.
+        quasi_identifiers, sensitive: The columns of these roles, where no plan says so; guessed by default.
+        attempts: How often each attack is tried; neighbors: how many nearest rows linking looks at.
+        seed: By which attempts are drawn.
+
+    Raises:
+        PlanError: There is no control and no plan to run again, or a column is not there.
+    """
+    random = np.random.default_rng(seed)
+    target = target_of(release, plan)
+    whole = texts_of(raw, target.plan)
+    roles = _roles(target, whole, quasi_identifiers, sensitive)
+    published, kept, others = _compared(target, whole, control, random)
+    rows = _coded(target, published, kept, others, roles)
+    attacks = [*single_out(rows, attempts, random)]
+    absences: list[Absence] = []
+    linked = link(rows, attempts, random, neighbors)
+    if linked is None:
+        absences.append(Absence("linking", "fewer than two published columns tell something."))
+    else:
+        attacks.append(linked)
+    attacks += _register(target, register, whole, absences)
+    attacks += _inference(rows, attempts, random, absences)
+    attacks.append(_order(target, whole, roles, random))
+    attacks += minimality(target, whole, random, absences)
+    attacks += _differences(target, earlier, whole, roles, absences)
+    sizes = dict(zip(("published", "raw", "control"), rows.sizes, strict=True))
+    return AttackReport(
+        judged_together(tuple(attacks)), tuple(absences), sizes, control is None, seed, _remarks(control)
+    )
+
+
+def _remarks(control: Any) -> tuple[str, ...]:
+    if control is not None:
+        return ()
+    return (
+        f"No control was given: the plan was run again on a random {SHARE:.0%} of the raw rows, and the rest is the "
+        "control. Singling out, linking and inference were measured on that release; order, minimality and "
+        "differences on the one given.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    promised: tuple[str, ...] = ()
+
+
+def _roles(
+    target: Target, raw: Columns, quasi_identifiers: Sequence[str] | None, sensitive: Sequence[str] | None
+) -> _Roles:
+    for name in (*(quasi_identifiers or ()), *(sensitive or ())):
+        if name not in raw or name not in target.rows:
+            raise PlanError(f'not both files have a column "{name}".', did_you_mean(name, target.rows), "columns")
+    plan = target.plan
+    if quasi_identifiers is not None or sensitive is not None:
+        return _Roles(tuple(quasi_identifiers or ()), tuple(sensitive or ()), tuple(sensitive or ()))
+    if plan is not None:
+        return _Roles(plan.quasi_identifiers, plan.shown_sensitive, plan.promise_columns)
+    roles = {name: suggest(_profile(name, texts)).role for name, texts in raw.items() if name in target.rows}
+    known = tuple(name for name, role in roles.items() if role == "quasi-identifier")
+    return _Roles(known, tuple(name for name, role in roles.items() if role == "sensitive"))
+
+
+def _profile(name: str, texts: Sequence[Text]) -> Profile:
+    counts = Counter(text for text in texts if text is not None)
+    return Profile(name, counts, len(texts), len(texts) - counts.total())
+
+
+def _compared(
+    target: Target, raw: Columns, control: Any, random: np.random.Generator
+) -> tuple[Columns, Columns, Columns]:
+    """Published, raw and control rows."""
+    if control is not None:
+        return target.rows, raw, texts_of(control, target.plan)
+    if target.plan is None:
+        raise PlanError(
+            "without a plan the release cannot be made again for a control.",
+            "Give rows that were never published (--control), or attack a release folder.",
+            "control",
+        )
+    return released_again(target.plan, raw, random)
+
+
+def _coded(target: Target, published: Columns, raw: Columns, control: Columns, roles: _Roles) -> AttackRows:
+    plan = target.plan
+    rows = coded_rows(
+        published,
+        in_one_text(raw, plan),
+        in_one_text(control, plan),
+        roles.quasi_identifiers,
+        roles.sensitive,
+        roles.promised,
+        ladders_of(plan, in_one_text(raw, plan)),
+    )
+    if not rows.columns:
+        raise PlanError("the files have no column in common.", "Give the raw rows behind the release.", "columns")
+    return rows
+
+
+def _register(target: Target, register: Any, raw: Columns, absences: list[Absence]) -> list[Attack]:
+    if register is None:
+        absences.append(Absence("linking with a register", "none was given."))
+        return []
+    known = texts_of(register, None)
+    shared = [name for name in target.rows if name in known]
+    own = [name for name in known if name in raw and name not in shared] or shared
+    if not shared:
+        raise PlanError("the register shares no column with the release.", "Name its columns alike.", "columns")
+    members = {*zip(*(raw[name] for name in own), strict=True)}
+    inside = np.array([person in members for person in zip(*(known[name] for name in own), strict=True)], bool)
+    plan = target.plan
+    typed = in_one_text(known, plan)
+    rows = coded_rows(target.rows, typed, typed, shared, (), (), ladders_of(plan, typed))
+    places = np.arange(len(inside), dtype=np.int32)
+    return [link_register(rows, places[inside], places[~inside])]
+
+
+def _inference(
+    rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence]
+) -> tuple[Attack, ...]:
+    from importlib.util import find_spec
+
+    if find_spec("sklearn") is None:
+        absences.append(Absence("inference", NO_TREES))
+    attacks = infer(rows, attempts, random)
+    if not attacks:
+        absences.append(Absence("inference", "no sensitive column is published."))
+    return attacks
+
+
+def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Generator) -> Attack:
+    """The order of the release that was given, against all raw rows."""
+    rows = _coded(target, target.rows, raw, raw, roles)
+    others = [texts for name, texts in raw.items() if name not in {column.name for column in rows.columns}]
+    seed = None if target.plan is None else target.plan.seed
+    return attack_order(rows, others, () if seed is None else (seed,), random)
+
+
+def _differences(target: Target, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]) -> list[Attack]:
+    if earlier is None or earlier == []:
+        absences.append(Absence("differences", "no earlier release was given."))
+        return []
+    folders = [Path(one) for one in (earlier if isinstance(earlier, list | tuple) else [earlier]) if _is_path(one)]
+    by_persons = compared_by_persons(folders, target, raw)
+    if by_persons is not None:
+        return [attack_histories(by_persons, _least(target.plan))]
+    first = earlier[-1] if isinstance(earlier, list | tuple) else earlier
+    before, now = _classes(target_of(first), roles), _classes(target, roles)
+    return [attack_rows(before, now, _least(target.plan))]
+
+
+def _is_path(one: Any) -> bool:
+    return isinstance(one, str | Path)
+
+
+def _classes(target: Target, roles: _Roles) -> dict[tuple[Hashable, ...], Counter[Hashable]]:
+    """The rows of a release by their quasi-identifiers."""
+    names = [name for name in roles.quasi_identifiers if name in target.rows] or list(target.rows)
+    rest = [name for name in target.rows if name not in names]
+    count = len(next(iter(target.rows.values())))
+    classes: dict[tuple[Hashable, ...], Counter[Hashable]] = {}
+    for row in range(count):
+        labels = tuple(target.rows[name][row] for name in names)
+        classes.setdefault(labels, Counter())[tuple(target.rows[name][row] for name in rest)] += 1
+    return classes
+
+
+def _least(plan: Plan | None) -> int:
+    """The k that is promised, or a common one where none is."""
+    asked = [int(model.asked) for model in plan.privacy if model.name == "k-anonymity"] if plan is not None else []
+    return max(asked, default=K)
+
+
+def saved_beside(folder: Path, report: AttackReport) -> Path:
+    """Write what an attacker reached into a release folder, as attack.json."""
+    import json
+
+    path = folder / "attack.json"
+    path.write_text(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path

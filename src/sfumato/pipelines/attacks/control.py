@@ -1,0 +1,68 @@
+"""The control: rows that were never published; without any, the plan is run again on a part of the raw rows."""
+
+import csv
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.microdata.attacks.labels import Text
+from sfumato.microdata.attacks.rows import Columns
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.model import Plan
+from sfumato.pipelines.release import anonymize
+
+SHARE = 0.8
+
+
+def released_again(plan: Plan, raw: Columns, random: np.random.Generator) -> tuple[Columns, Columns, Columns]:
+    """The rows that the plan publishes of a random 80 % of the raw ones, those, and the rest.
+
+    Raises:
+        PlanError: There are too few rows to hold some out.
+    """
+    rows = len(next(iter(raw.values()), ()))
+    chosen = _chosen(raw.get(plan.person or "", range(rows)), random)
+    if not chosen.any() or chosen.all():
+        raise PlanError("there are too few rows to hold some out.", "Give rows that were never published.", "control")
+    kept, others = _rows(raw, chosen), _rows(raw, ~chosen)
+    reading = DataPlan(
+        separator=",",
+        header=True,
+        on_missing=plan.data.on_missing,
+        on_invalid=plan.data.on_invalid,
+        missing=plan.data.missing,
+    )
+    again = replace(plan, data=reading, previous=(), output=replace(plan.output, format="csv", partition=()))
+    with TemporaryDirectory() as folder:
+        path = _written(kept, Path(folder) / "raw.csv")
+        with closing(anonymize(path, again)) as release:
+            published = {name: list(release.published.texts(name)) for name in release.published.columns}  # type: ignore[attr-defined]
+    return published, kept, others
+
+
+def _chosen(persons: object, random: np.random.Generator) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which rows are published: all of a person, or none."""
+    listed = list(persons)  # type: ignore[call-overload]
+    distinct = list(dict.fromkeys(listed))
+    order = random.permutation(len(distinct))
+    published = {distinct[place] for place in order[: round(SHARE * len(distinct))].tolist()}
+    return np.array([person in published for person in listed], bool)
+
+
+def _rows(columns: Columns, chosen: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> dict[str, list[Text]]:
+    places = np.flatnonzero(chosen).tolist()
+    return {name: [texts[place] for place in places] for name, texts in columns.items()}
+
+
+def _written(columns: Columns, path: Path) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        writer.writerows(
+            zip(*(("" if text is None else text for text in texts) for texts in columns.values()), strict=True)
+        )
+    return path

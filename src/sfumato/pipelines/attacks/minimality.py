@@ -1,0 +1,81 @@
+"""What knowing the method tells of a release by levels: its classes one level finer, for who knows the raw table."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.attacks.minimality import Finer, attack_minimality
+from sfumato.microdata.attacks.minimality import Target as Attacked
+from sfumato.microdata.attacks.outcome import Absence, Attack
+from sfumato.microdata.attacks.rows import Columns, codes_of
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.model import of_release
+from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of
+
+NAME = "minimality"
+Places = npt.NDArray[np.int64]
+MOST_ROWS = 50_000
+
+
+def minimality(target: Target, raw: Columns, random: np.random.Generator, absences: list[Absence]) -> list[Attack]:
+    """The attacks on each column that promises are about."""
+    why = _why_not(target, raw)
+    if why:
+        absences.append(Absence(NAME, why))
+        return []
+    plan, report = target.plan, target.report
+    assert plan is not None and report is not None
+    groups = _groups(target, raw)
+    attacks = []
+    for column in dict.fromkeys(model.column for model in plan.privacy if model.column):
+        texts, codes = codes_of(in_one_text(raw, plan)[column])
+        models = tuple(model for model in plan.privacy if model.column == column and not of_release(model))
+        finer = [[Finer(parts, codes[rows].astype(np.int64)) for rows, parts in group] for group in groups]
+        attacks.append(attack_minimality(finer, Attacked(column, texts, models), random))
+    return attacks
+
+
+def _why_not(target: Target, raw: Columns) -> str:
+    plan, report = target.plan, target.report
+    if plan is None or report is None or not report.get("levels"):
+        return "the release has no plan that chose levels."
+    if not any(model.column for model in plan.privacy):
+        return "nothing is promised about a sensitive column."
+    if getattr(plan.method, "hide_minimality", False):
+        return "the plan hides minimality."
+    if report.get("suppressed_rows"):
+        return "rows were suppressed: that a class is coarse has other reasons."
+    return "there are too many rows." if len(next(iter(raw.values()))) > MOST_ROWS else ""
+
+
+def _groups(target: Target, raw: Columns) -> list[list[tuple[Places, Places]]]:
+    """For each column that could be finer, the rows of each class with their parts, where all parts are large."""
+    plan, report = target.plan, target.report
+    assert plan is not None and report is not None
+    typed = in_one_text(raw, plan)
+    ladders, levels = ladders_of(plan, typed), dict(report["levels"])
+    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
+    classes = _labels(typed, ladders, levels)
+    groups = []
+    for name, level in levels.items():
+        if level <= plan.columns[name].min_level:
+            continue
+        finer = _labels(typed, ladders, levels | {name: level - 1})
+        if np.bincount(finer).min() < k:
+            continue  # the sizes are reason enough
+        members = [np.flatnonzero(classes == one) for one in range(int(classes.max()) + 1)]
+        groups.append([(rows, np.unique(finer[rows], return_inverse=True)[1].ravel()) for rows in members])
+    return groups
+
+
+def _labels(typed: Columns, ladders: Mapping[str, Ladder], levels: Mapping[str, int]) -> Places:
+    """The class of each row at some levels."""
+    columns = [
+        [ladders[name].published(text, level) if text is not None else None for text in typed[name]]
+        for name, level in levels.items()
+    ]
+    places: dict[tuple[str | None, ...], int] = {}
+    rows = zip(*columns, strict=True)
+    return np.array([places.setdefault(labels, len(places)) for labels in rows], np.int64)

@@ -1,0 +1,1 @@
+"""Releases over time: earlier ones of the same persons, who can be placed beside them, what was erased."""

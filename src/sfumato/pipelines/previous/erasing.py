@@ -1,0 +1,76 @@
+"""Erasing a person from the house's record: the key of the person's rows becomes one that leads nowhere."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from sfumato.engines.order import PERSONS_FILE, person_hash
+from sfumato.engines.person_record import record_of, write_record
+from sfumato.errors import PlanError
+from sfumato.folders import write_text
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.previous.folders import ERASED, read_release
+from sfumato.pipelines.stages import sealing
+
+STAY = "The published rows stay as they are: whoever has the file keeps them, and nothing in it says whose they are."
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What was erased of a person: by folder, the rows that are still published."""
+
+    rows: dict[str, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"erased": dict(self.rows), "remark": STAY}
+
+    def text(self) -> str:
+        """What each folder still contains."""
+        lines = [
+            f"{name}: erased from the record; {_rows(rows)} still contained in the published file"
+            if rows
+            else f"{name}: nothing of this person"
+            for name, rows in self.rows.items()
+        ]
+        return "\n".join([*lines, STAY]) + "\n"
+
+
+def _rows(rows: int) -> str:
+    return f"{rows:,} row{'s are' if rows > 1 else ' is'}"
+
+
+def erase(person: str, folders: Sequence[str | Path]) -> Erasure:
+    """Erase a person from the records of release folders.
+
+    Raises:
+        PlanError: A folder keeps no record of persons.
+    """
+    return Erasure({Path(folder).name: _erased(person, Path(folder)) for folder in folders})
+
+
+def _erased(person: str, folder: Path) -> int:
+    if not (folder / "plan.yaml").exists():
+        raise PlanError(f"{folder.name} is no release folder.", "Name folders of sfumato anonymize.", "previous")
+    plan = read_plan(folder / "plan.yaml")
+    release = read_release(folder, plan.quasi_identifiers, ())
+    key = person_hash(person, f"{release.secret}:person:")
+    data = sealing.data_of(folder)
+    keys = record_of(data)
+    rows = keys.count(key)
+    if rows:
+        # One key for each row: nothing says any more that they are of one person.
+        write_record(data, [f"{ERASED}{token_hex(8)}" if entry == key else entry for entry in keys])
+        _seal(folder)
+    return rows
+
+
+def _seal(folder: Path) -> None:
+    """Tie the changed record to the report."""
+    path = folder / sealing.REPORT
+    report = sealing.read_mapping(path)
+    if report is not None:
+        sealed = {**report, "persons_sha256": sealing.digest(folder / PERSONS_FILE)}
+        write_text(path, json.dumps(sealed, indent=2, ensure_ascii=False) + "\n")

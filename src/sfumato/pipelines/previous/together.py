@@ -1,0 +1,78 @@
+"""Judging releases together: each by itself, and whether comparing them tells persons apart."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import PlanError
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.verdict import Verdict
+from sfumato.pipelines.previous.folders import histories_by_person, read_chain
+from sfumato.pipelines.verify import verify
+
+
+@dataclass(frozen=True, slots=True)
+class JointVerdict:
+    """What releases of the same persons keep together.
+
+    Attributes:
+        verdicts: On each release, by its folder; k: what is asked of groups, the greatest k of all.
+        persons, groups, smallest: Persons in any release, groups of one history, the persons of the smallest.
+        fault: Why they cannot be judged together, where they cannot.
+    """
+
+    verdicts: dict[str, Verdict]
+    k: int
+    persons: int = 0
+    groups: int = 0
+    smallest: int = 0
+    below_k: int = 0
+    fault: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether each release keeps its promises, and nobody can be told apart by comparing them."""
+        together = not self.fault and self.smallest >= self.k
+        return together and all(verdict.holds for verdict in self.verdicts.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "holds": self.holds,
+            "releases": {name: verdict.to_dict() for name, verdict in self.verdicts.items()},
+            "together": {
+                "k": self.k,
+                "persons": self.persons,
+                "groups": self.groups,
+                "smallest_group": self.smallest,
+                "persons_below_k": self.below_k,
+                "fault": self.fault,
+            },
+        }
+
+    def text(self) -> str:
+        """One line a release, and what comparing them tells."""
+        lines = [f"{'holds        ' if one.holds else 'DOES NOT HOLD'}  {name}" for name, one in self.verdicts.items()]
+        mark = "holds        " if not self.fault and self.smallest >= self.k else "DOES NOT HOLD"
+        seen = self.fault or (
+            f"{self.persons:,} persons in {self.groups:,} groups of one history, the smallest of {self.smallest:,} "
+            f"(asked {self.k}); {self.below_k:,} can be told apart by comparing releases"
+        )
+        return "\n".join([*lines, f"{mark}  together: {seen}"]) + "\n"
+
+
+def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
+    """Judge release folders of the same persons, the first one first."""
+    paths = [Path(folder) for folder in folders]
+    verdicts = {path.name: verify(path) for path in paths}
+    plans = [read_plan(path / "plan.yaml") for path in paths]
+    k = max((model.k for plan in plans for model in plan.privacy if isinstance(model, KAnonymity)), default=2)
+    try:
+        releases = read_chain(paths, plans[0].quasi_identifiers, plans[0].promise_columns)
+    except PlanError as error:
+        return JointVerdict(verdicts, k, fault=str(error))
+    sizes = Counter(histories_by_person(releases).values())
+    below = sum(size for size in sizes.values() if size < k)
+    return JointVerdict(verdicts, k, sizes.total(), len(sizes), min(sizes.values(), default=0), below)

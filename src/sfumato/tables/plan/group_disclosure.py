@@ -1,0 +1,61 @@
+"""Group disclosure in tables of counts: where nearly all persons of a group are in the same few categories, whoever is
+in the group is known to be in them.
+
+Hundepool et al., Statistical Disclosure Control (2012), doi:10.1002/9781118348239, chapter 5. It does not protect from
+one who knows that a category cannot have anybody at all.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.shapes.records import Note
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.plan.facts import Facts
+from sfumato.tables.plan.rules import Judgment, judge
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDisclosure:
+    """Where the `n` largest parts of a total along a dimension have at least k percent of it, the largest other part is
+    unsafe: its range must reach so far that they may have less."""
+
+    name: ClassVar[str] = "group-disclosure"
+    dimension: Annotated[str, Note("the dimension that must not be learnt")]
+    k: Annotated[float, Note("percent", minimum=50, maximum=100)] = 100.0
+    n: Annotated[int, Note("how many categories count together", minimum=1)] = 1
+
+    def apply(self, facts: Facts) -> Judgment:
+        if not facts.counts or self.dimension not in facts.lines:
+            raise PlanError(
+                f'rule group-disclosure needs a table of counts with a dimension "{self.dimension}".',
+                "Name a dimension of the table; for sums use dominance.",
+                "no-dimension",
+            )
+        above = facts.lines[self.dimension]
+        other, total, top = _lines(facts.values, above, self.n)
+        # So many more in the other part, taken from the largest or from nowhere, and their share lies below k percent.
+        more = np.floor(top * 100.0 / self.k - total + 1e-9) + 1.0
+        held = (total > 0) & (top >= total * self.k / 100.0 - 1e-9)
+        need = np.zeros(len(above))
+        need[other[held]] = more[held]
+        return judge(_at(other[held], len(above)), np.zeros(len(above)), need)
+
+
+def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Numbers, Numbers]:
+    """For each total with more parts than the largest: the next part, the total, and what the largest have together."""
+    parts = np.flatnonzero(above >= 0)
+    order = parts[np.lexsort((-values[parts], above[parts]))]
+    starts = np.flatnonzero(np.diff(above[order], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    starts = starts[sizes > largest]
+    top = np.array([values[order[start : start + largest]].sum() for start in starts])
+    return order[starts + largest], values[above[order[starts]]], top
+
+
+def _at(cells: Places, size: int) -> Mask:
+    mask = np.zeros(size, bool)
+    mask[cells] = True
+    return mask

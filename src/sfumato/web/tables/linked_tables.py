@@ -1,0 +1,151 @@
+"""Several tables that belong together, on the page: files with cells, or one file of rows and what to cross."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from nicegui import events, ui
+
+from sfumato.delimited import read_lines
+from sfumato.errors import DataError
+from sfumato.web import components
+from sfumato.web.forms import Values, is_number
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.tables.masking_rules import FACTS, MaskingRules
+from sfumato.web.tables.releases import Releases
+
+MOST_BYTES = 20_000_000
+COUNT = "count"
+CELLS, ROWS = "cells", "rows"
+
+
+class LinkedTables:
+    """The files that were sent, and the plan that protects them together."""
+
+    def __init__(
+        self, workspace: Workspace, rules: MaskingRules, releases: Releases, changed: Callable[[], Any]
+    ) -> None:
+        self._workspace, self._words = workspace, workspace.words
+        self._rules, self._releases, self._changed = rules, releases, changed
+        self._columns: dict[str, list[str]] = {}
+        self._numbers: dict[str, set[str]] = {}
+        self._paths: dict[str, Path] = {}
+
+    @property
+    def tables(self) -> bool:
+        """Whether there are any."""
+        return bool(self._paths)
+
+    def build(self) -> None:
+        words = self._words
+        with ui.expansion(words["linked"]).classes("w-full"):
+            ui.label(words["linked_says"]).classes("sf-soft")
+            components.upload(words["linked_upload"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
+            self._room = ui.column().classes("w-full gap-0")
+            with ui.element("div").classes("sf-fields"):
+                kinds = {CELLS: words["linked_cells"], ROWS: words["linked_rows"]}
+                self._kind = ui.select(
+                    kinds, label=words["linked_kind"], value=CELLS, on_change=lambda _: self._choose()
+                )
+                self._value = self._select("value_column")
+                self._total = ui.input(words["total_code"], value="Total", on_change=lambda _: self._changed())
+                self._holding, self._weight = self._select("linked_holding"), self._select("linked_weight")
+            self._crossings = ui.textarea(words["linked_crossings"], on_change=lambda _: self._changed())
+            self._crossings.props("outlined rows=3 debounce=300 spellcheck=false").classes("w-full font-mono")
+        self._show()
+
+    def _choose(self) -> None:
+        self._show()
+        self._changed()
+
+    def _select(self, name: str) -> ui.select:
+        return ui.select([], label=self._words[name], clearable=True, on_change=lambda _: self._changed())
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        path = self._workspace.place(event.file.name)
+        path.write_bytes(await event.file.read())
+        try:
+            lines = [line.fields for line in read_lines(path)]
+        except DataError as error:
+            components.alarm(components.error_text(error, self._words))
+            return
+        head, rows = (lines[0], lines[1:]) if lines else ([], [])
+        self._paths[path.name], self._columns[path.name] = path, head
+        self._numbers[path.name] = {
+            name for place, name in enumerate(head) if rows and all(is_number(row[place]) for row in rows)
+        }
+        self._offer()
+
+    def _offer(self) -> None:
+        """Offer the columns that all files have."""
+        lists = list(self._columns.values())
+        shared = [name for name in (lists[0] if lists else []) if all(name in names for names in lists)]
+        numbers = [name for name in shared if all(name in own for own in self._numbers.values())]
+        self._value.set_options([*shared, *([COUNT] if COUNT not in shared else [])], value=(numbers or [COUNT])[0])
+        for field in (self._holding, self._weight):
+            field.set_options(shared, value=None)
+        self._rules.offer(shared)
+        categories = [name for name in shared if name not in numbers][:3]
+        pairs = [(one, other) for place, one in enumerate(categories) for other in categories[place + 1 :]]
+        self._crossings.value = "\n".join(", ".join(pair) for pair in pairs)
+        self._choose()
+
+    def _show(self) -> None:
+        """The files, and the fields that their kind needs."""
+        rows = self._kind.value == ROWS
+        for field in (self._holding, self._weight, self._crossings):
+            field.set_visibility(rows)
+        self._room.clear()
+        with self._room:
+            for name, columns in self._columns.items():
+                with ui.row().classes("items-center"):
+                    ui.label(f"{name}: {', '.join(columns)}")
+                    components.button(self._words["remove"], lambda name=name: self._remove(name)).props("flat dense")
+
+    def _remove(self, name: str) -> None:
+        self._paths.pop(name).unlink(missing_ok=True)
+        del self._columns[name], self._numbers[name]
+        self._offer()
+
+    def files(self) -> dict[str, Path]:
+        """The files by name."""
+        return dict(self._paths)
+
+    def plan(self) -> dict[str, Any]:
+        """The plan that protects them together."""
+        table, tables = self._of_rows() if self._kind.value == ROWS else self._of_cells()
+        return {
+            "version": 1,
+            "table": table,
+            "tables": tables,
+            **self._rules.plan(),
+            **self._releases.plan(),
+            "output": {"language": self._words.language},
+        }
+
+    def _of_cells(self) -> tuple[Values, list[Values]]:
+        facts = {name: self._rules.facts[name] for name in FACTS if self._rules.facts.get(name)}
+        others = {*self._rules.used(), self._value.value}
+        tables = [
+            {
+                "name": Path(name).stem,
+                "source": name,
+                "dimensions": self._dimensions(
+                    [own for own in columns if own not in others and own not in self._numbers[name]]
+                ),
+            }
+            for name, columns in self._columns.items()
+        ]
+        return {"value": self._value.value or "", **facts}, tables
+
+    def _of_rows(self) -> tuple[Values, list[Values]]:
+        chosen = {"holding": self._holding.value, "weight": self._weight.value}
+        table = {"microdata": next(iter(self._paths)), "value": self._value.value or COUNT}
+        lines = (line.split(",") for line in str(self._crossings.value or "").splitlines() if line.strip())
+        crossings = [[name.strip() for name in line if name.strip()] for line in lines]
+        tables = [{"name": "-".join(names), "dimensions": self._dimensions(names)} for names in crossings]
+        return table | {key: value for key, value in chosen.items() if value}, tables
+
+    def _dimensions(self, names: Sequence[str]) -> Values:
+        total = {"total": str(self._total.value)} if self._total.value else {}
+        return {name: {"column": name, **total} for name in names}

@@ -1,0 +1,184 @@
+"""Attacks find every planted leak, and nothing in sound releases."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato import datasets
+from sfumato.errors import PlanError
+from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.release import anonymize
+from sfumato.report.attack import page_of, section, text
+from sfumato.texts.words import words_in
+
+ROWS = 1500
+DIVERSE = {"model": "l-diversity", "variant": "distinct", "l": 2, "column": "salary-class"}
+CLOSE = {"model": "t-closeness", "t": 0.3, "column": "salary-class"}
+
+
+def census(seed: int, rows: int = ROWS) -> pl.DataFrame:
+    return datasets.census(rows, seed).to_polars().with_columns(pl.col("age").cast(pl.String))
+
+
+def plan(columns: dict[str, dict[str, str]] | None = None, **more: object) -> dict[str, object]:
+    whole = datasets.census(10).plan("x.csv", k=10)
+    whole.pop("data")
+    whole["privacy"] += [DIVERSE, CLOSE]
+    return whole | {"columns": whole["columns"] | (columns or {})} | more
+
+
+@pytest.fixture(scope="module")
+def raw():
+    return census(1)
+
+
+@pytest.fixture(scope="module")
+def control():
+    return census(2)
+
+
+def found(report) -> set[str]:
+    return {one.name for one in report.found}
+
+
+def numbers(name: str, seed: int) -> pl.Series:
+    return pl.Series(name, [str(number) for number in np.random.default_rng(seed).integers(20_000, 900_000, ROWS)])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sound_releases_are_not_accused(seed, raw, control) -> None:
+    published = anonymize(raw, plan()).data
+    report = attack(published, raw, control=control, plan=plan(), seed=seed, attempts=200)
+    assert found(report) == set()
+    assert report.highest == 0.0
+    assert {one.name for one in report.attacks} == {"singling-out", "linking", "inference", "order"}
+
+
+def test_a_column_left_raw_is_found(raw, control) -> None:
+    leaky = plan({"code": {"role": "insensitive"}})
+    with_code, others = raw.with_columns(numbers("code", 1)), control.with_columns(numbers("code", 2))
+    report = attack(anonymize(with_code, leaky).data, with_code, control=others, plan=leaky, attempts=200)
+    assert "singling-out" in found(report)
+    single = next(one for one in report.found if one.name == "singling-out")
+    assert single.risk > 0.9 and "code" in single.details["columns"]
+
+
+def test_unique_sensitive_numbers_are_found(raw, control) -> None:
+    leaky = plan({"income": {"role": "sensitive"}})
+    with_income, others = raw.with_columns(numbers("income", 1)), control.with_columns(numbers("income", 2))
+    report = attack(anonymize(with_income, leaky).data, with_income, control=others, plan=leaky, attempts=200)
+    assert "singling-out" in found(report)
+
+
+@pytest.mark.parametrize("suppression", [0.0, 0.02])
+def test_rows_shuffled_by_a_known_seed_are_found(suppression, raw, control) -> None:
+    seeded = plan(seed=77, method={"name": "optimal", "suppression": suppression})
+    report = attack(anonymize(raw, seeded).data, raw, control=control, plan=seeded, attempts=200)
+    order = next(one for one in report.attacks if one.name == "order")
+    assert order.evidence and order.variant == "shuffled by the seed 77"
+
+
+def test_others_shuffles_are_found_too(raw, control) -> None:
+    published = anonymize(raw, plan(output={"order": "keep"}, method={"name": "optimal", "suppression": 0.0})).data
+    shuffled = published[np.random.RandomState(42).permutation(ROWS)]
+    report = attack(shuffled, raw, control=control, plan=plan(), attempts=200)
+    order = next(one for one in report.attacks if one.name == "order")
+    assert order.evidence and order.variant == "shuffled by the seed 42 (NumPy, pandas)"
+
+
+def test_copies_are_found_without_a_plan(raw, control) -> None:
+    known = [name for name in raw.columns if name != "salary-class"]
+    report = attack(raw, raw, control=control, quasi_identifiers=known, sensitive=["salary-class"], attempts=200)
+    assert {"singling-out", "linking", "inference", "order"} <= found(report)
+
+
+def test_other_rows_of_the_same_kind_are_not_accused(raw, control) -> None:
+    known = [name for name in raw.columns if name != "salary-class"]
+    synthetic = census(3)
+    report = attack(synthetic, raw, control=control, quasi_identifiers=known, sensitive=["salary-class"], attempts=200)
+    assert found(report) == set()
+
+
+def test_minimality(tmp_path) -> None:
+    """After Wong et al. 2007: that the class was generalized tells that the two of q1 have what must not be told."""
+    lines = ["q,sex,illness", *["q1,f,HIV", "q1,m,flu"] * 2, *["q2,f,flu", "q2,m,flu"] * 4]
+    path = tmp_path / "raw.csv"
+    path.write_text("\n".join(lines) + "\n")
+    promise = {"model": "alpha-k-anonymity", "alpha": 0.5, "k": 1, "column": "illness", "values": ["HIV"]}
+    asked = {
+        "version": 1,
+        "columns": {
+            "q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "max_level": 0},
+            "illness": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 1}, promise],
+        "method": {"name": "optimal", "suppression": 0.0},
+    }
+    folder = anonymize(path, asked).save(tmp_path / "release")
+    report = attack(folder, path, control=path)
+    leak = next(one for one in report.attacks if one.name == "minimality")
+    assert leak.evidence and leak.certain >= 2
+
+
+def test_two_releases_with_a_difference(raw, tmp_path) -> None:
+    same = plan(method={"name": "optimal", "suppression": 0.0})
+    later = anonymize(raw, same)
+    path = tmp_path / "later.csv"
+    later.data.write_csv(path)
+    lines = path.read_text().splitlines()
+    earlier = tmp_path / "earlier.csv"
+    earlier.write_text("\n".join([lines[0], *lines[2:]]) + "\n")
+    report = attack(path, raw, control=raw, plan=same, earlier=earlier, attempts=50)
+    difference = next(one for one in report.attacks if one.name == "differences")
+    assert difference.evidence and difference.certain == 1
+
+
+def test_without_a_control_the_plan_is_run_again(raw, tmp_path, sfumato) -> None:
+    path = tmp_path / "raw.csv"
+    raw.head(600).write_csv(path)
+    folder = anonymize(path, plan()).save(tmp_path / "release")
+    report = attack(folder, path, attempts=100)
+    assert report.rerun and report.rows["control"] == 120 and report.rows["raw"] == 480
+    assert "run again" in report.remarks[0]
+    answer = sfumato(
+        "attack", str(folder), "--raw", str(path), "--attempts", "50", "--json", "--fail-above", "0.99", "--save"
+    )
+    assert answer.code == 0, answer.err
+    assert json.loads(answer.out)["control"] == "rerun"
+    assert json.loads((folder / "attack.json").read_text())["attacks"]
+
+
+def test_a_share_that_is_asked_for_decides_the_exit_code(raw, control, tmp_path, sfumato) -> None:
+    paths = {name: tmp_path / f"{name}.csv" for name in ("raw", "control")}
+    raw.head(400).write_csv(paths["raw"])
+    control.head(400).write_csv(paths["control"])
+    arguments = ("attack", str(paths["raw"]), "--raw", str(paths["raw"]), "--control", str(paths["control"]))
+    assert sfumato(*arguments, "--attempts", "100").code == 0
+    assert sfumato(*arguments, "--attempts", "100", "--fail-above", "0.05").code == 1
+    assert sfumato("attack", str(paths["raw"]), "--raw", str(paths["raw"])).code == 2
+
+
+def test_a_register_is_a_measure_of_its_own(raw, control) -> None:
+    named = raw.with_columns(pl.Series("name", [f"n{place}" for place in range(ROWS)]))
+    strangers = control.with_columns(pl.Series("name", [f"m{place}" for place in range(ROWS)]))
+    register = pl.concat([named.head(200), strangers.head(200)]).drop("salary-class")
+    report = attack(raw, named, control=strangers, register=register, attempts=50, sensitive=["salary-class"])
+    linked = next(one for one in report.attacks if one.variant == "register")
+    assert linked.attack.attempts == 200 and linked.control.attempts == 200
+    assert linked.evidence
+
+
+def test_the_report_in_words(raw, control) -> None:
+    figures = attack(raw, raw, control=control, attempts=50).to_dict()
+    json.dumps(figures, allow_nan=False)
+    assert "attacks succeeded" in text(figures) and "no proof" not in text(figures)
+    assert "What an attacker reached" in page_of(figures)
+    assert "Was ein Angreifer erreicht hat" in section(figures, words_in("de"))
+
+
+def test_files_without_a_common_column_are_refused(raw) -> None:
+    with pytest.raises(PlanError):
+        attack(raw, pl.DataFrame({"other": ["1"]}), control=raw)

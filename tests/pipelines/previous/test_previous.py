@@ -1,0 +1,146 @@
+"""A register that changes, released month by month: by comparing nobody is told apart; without `previous` somebody."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sfumato import datasets
+from sfumato.errors import PlanError
+from sfumato.microdata.attacks.differences import attack_histories
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.attacks.persons import compared_by_persons
+from sfumato.pipelines.attacks.published import target_of, texts_of
+from sfumato.pipelines.previous.erasing import erase
+from sfumato.pipelines.previous.together import verify_together
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.verify import verify
+
+MONTHS, ROWS, K = 20, 300, 3
+NAMES = ("sex", "born", "region")
+
+
+def released(folder: Path, month: int, previous: list[Path], rows: int = ROWS) -> Path:
+    """The state of a month, released beside some earlier ones."""
+    state = datasets.register(rows, 1, month)
+    state.write(folder / f"month{month}.csv")
+    plan = state.plan(f"month{month}.csv", k=K, method={"name": "optimal", "suppression": 0.05})
+    plan["privacy"].append({"model": "l-diversity", "variant": "distinct", "l": 2, "column": "illness"})
+    plan |= {"previous": [entry.name for entry in previous]} if previous else {}
+    release = anonymize(None, read_plan(plan, folder))
+    out = release.save(folder / f"release{month}{'' if previous or not month else 'alone'}")
+    release.close()
+    return out
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """Twenty months, each released beside all before it."""
+    folder = tmp_path_factory.mktemp("house")
+    folders: list[Path] = []
+    for month in range(MONTHS):
+        folders.append(released(folder, month, folders))
+    return folders
+
+
+def separator(path: Path) -> str:
+    return ";" if ";" in path.read_text().partition("\n")[0] else ","
+
+
+def histories(folders: list[Path]) -> Counter:
+    """The histories of all keys, by nothing but the files themselves."""
+    persons: dict[str, list] = {}
+    for place, folder in enumerate(folders):
+        rows = pl.read_csv(folder / "data.csv", separator=separator(folder / "data.csv"), infer_schema=False)
+        keys = pl.read_parquet(folder / "persons.parquet").to_series().to_list()
+        for key, *labels in zip(keys, *(rows[name].to_list() for name in NAMES)):
+            persons.setdefault(key, [None] * len(folders))[place] = tuple(labels)
+    return Counter(map(tuple, persons.values()))
+
+
+def test_nobody_is_told_apart_by_comparing_twenty_months(house) -> None:
+    assert min(histories(house).values()) >= K
+    for one in range(0, MONTHS, 5):
+        for other in range(one + 1, MONTHS, 4):
+            assert min(histories([house[one], house[other]]).values()) >= K
+    report = json.loads((house[-1] / "report.json").read_text())["previous"]
+    assert report["releases"] == MONTHS - 1 and report["smallest_group"] >= K
+    assert report["persons"] > 0.4 * ROWS, "most are still published"
+
+
+def test_each_month_keeps_its_own_promises_and_all_keep_them_together(house, sfumato) -> None:
+    assert verify(house[-1]).holds
+    verdict = verify_together(house[:4])
+    assert verdict.holds and verdict.smallest >= K
+    answer = sfumato("verify", *map(str, house[:3]), "--json")
+    assert answer.code == 0 and json.loads(answer.out)["together"]["persons_below_k"] == 0
+
+
+def test_the_attack_by_differences_finds_nobody_with_previous_and_somebody_without(house, tmp_path) -> None:
+    last = target_of(house[-1])
+    with_previous = compared_by_persons(house[:-1], last, texts_of(house[0].parent / f"month{MONTHS - 1}.csv"))
+    assert not attack_histories(with_previous, K).judged(1).evidence
+    alone = [released(tmp_path, month, []) for month in (0, 3)]
+    raw = tmp_path / "month3.csv"
+    report = attack(alone[1], raw, control=tmp_path / "month0.csv", earlier=[alone[0]], attempts=10)
+    difference = next(one for one in report.attacks if one.name == "differences")
+    assert difference.evidence and difference.details["smallest_group"] == 1
+
+
+def test_no_row_is_invented_and_the_recoding_is_kept(house) -> None:
+    levels = [json.loads((folder / "report.json").read_text())["levels"] for folder in house]
+    assert all(entry == levels[0] for entry in levels)
+    for month in (1, 7):
+        raw = pl.read_csv(house[month].parent / f"month{month}.csv", separator=";", infer_schema=False)
+        published = pl.read_csv(house[month] / "data.csv", separator=";", infer_schema=False)
+        assert 0 < len(published) < len(raw)
+        left = Counter(raw["illness"].to_list())
+        left.subtract(published["illness"].to_list())
+        assert min(left.values()) >= 0
+
+
+def test_releases_made_by_themselves_are_not_judged_together(house, tmp_path, sfumato) -> None:
+    alone = [released(tmp_path, month, []) for month in (0, 1)]
+    verdict = verify_together(alone)
+    assert not verdict.holds and "made by itself" in verdict.fault
+    assert sfumato("verify", *map(str, alone)).code == 1
+    with pytest.raises(PlanError, match="made by itself"):
+        released(tmp_path, 2, alone)
+
+
+def test_previous_needs_persons_and_their_record(house, tmp_path, sfumato) -> None:
+    plan = datasets.census(10).plan("x.csv") | {"previous": ["earlier"]}
+    with pytest.raises(PlanError, match="role person"):
+        read_plan(plan)
+    first = released(tmp_path, 0, [])
+    (first / "persons.parquet").unlink()
+    with pytest.raises(PlanError, match="no record"):
+        released(tmp_path, 1, [first])
+    with pytest.raises(PlanError, match="no release folder"):
+        released(tmp_path, 1, [tmp_path])
+
+
+def test_frames_are_released_beside_files(tmp_path) -> None:
+    first = released(tmp_path, 0, [])
+    state = datasets.register(ROWS, 1, 1)
+    plan = state.plan("x.csv", k=K, method={"name": "auto"}) | {"previous": [str(first)]}
+    plan.pop("data")
+    release = anonymize(state.to_polars(), plan)
+    folder = release.save(tmp_path / "of-frame")
+    assert min(histories([first, folder]).values()) >= K
+
+
+def test_an_erased_person_has_no_history(tmp_path, sfumato) -> None:
+    first = released(tmp_path, 0, [])
+    second = released(tmp_path, 1, [first])
+    person = pl.read_csv(tmp_path / "month0.csv", separator=";")["person"].to_list()
+    kept = next(one for one in person if erase(one, [first]).rows[first.name])
+    assert verify(first).holds, "the record is sealed anew"
+    assert sum(erase(kept, [first]).rows.values()) == 0, "nobody to be found any more"
+    answer = sfumato("erase", str(second), "--person", kept)
+    assert answer.code == 0 and "published" in answer.out
+    third = released(tmp_path, 2, [first, second])
+    assert verify(third).holds
