@@ -34,6 +34,7 @@ TARGETS = {
 }
 # Changed lines that say the same in other words, each with the reason.
 ALIKE = {
+    "visible = abs(self.matrix) @ self.masked.astype(np.float64) != 0": "sums of absolute values are not below 0",
     "np.zeros(0, np.int64), 2)": "a histogram without entries has no value, however many there could be",
 }
 SEED = 20260101
