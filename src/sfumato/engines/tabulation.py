@@ -34,6 +34,18 @@ def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
     return {str(name): _texts(eager[name]) for name in eager.columns}
 
 
+def columns_of_file(path: Path, table: str | None = None) -> dict[str, tuple[str, ...]]:
+    """Every column of a workbook, a Parquet or JSON file as texts."""
+    from sfumato.engines.duckdb.engine import DuckDBEngine
+
+    with closing(DuckDBEngine(path, DataPlan(table=table))) as engine:
+        names = engine.columns
+        chosen = sql.listed(f"cast({sql.name(name)} as varchar)" for name in names)
+        rows = engine.ask(f"select {chosen} from {engine.source.table}")
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return {name: tuple(_text(value) for value in column) for name, column in zip(names, columns, strict=True)}
+
+
 def _texts(column: Any) -> tuple[str, ...]:
     pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
     return tuple("" if missing else _text(value) for value, missing in pairs)

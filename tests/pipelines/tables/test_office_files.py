@@ -1,5 +1,7 @@
 """`protect` and `audit` read and judge the files of offices."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,8 @@ from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
 from sfumato.tables.office_protection import mask_office
+from sfumato.tables.plan.output import OfficeFile
+from sfumato.tables.plan.plan import read_table_plan
 
 AREA = Tree("area", ("Total",), {("a",): ("Total",), ("b",): ("Total",), ("c",): ("Total",)})
 SEX = Tree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})
@@ -68,3 +72,36 @@ def test_protect_reads_them(table, tmp_path):
     plan = {"version": 1, "table": {"cells": str(tmp_path / "t.jj"), "relations": str(tmp_path / "t.jj")}}
     by_cells = sf.protect(plan=plan)
     assert by_cells.holds and by_cells.report["masked"] == 4
+
+
+CROSSTAB = "area,Total,m,w\nTotal,37,15,22\na,11,2,9\nb,15,8,7\nc,11,5,6\n"
+
+
+def test_crosstabs_and_workbooks(table, tmp_path):
+    (tmp_path / "cross.csv").write_text(CROSSTAB)
+    by_csv = sf.protect(tmp_path / "cross.csv", plan_for("n"))
+    assert by_csv.report["masked"] == 4
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for line in CROSSTAB.splitlines():
+        book.active.append([int(text) if text.isdigit() else text for text in line.split(",")])
+    book.save(tmp_path / "cross.xlsx")
+    plan = plan_for("n", source="cross.xlsx") | {"output": {"files": list(get_args(OfficeFile))}}
+    by_excel = sf.protect(plan=read_table_plan(plan, tmp_path))
+    assert by_excel.columns.texts["n_published"] == by_csv.columns.texts["n_published"]
+    by_excel.save(tmp_path / "out")
+    out = tmp_path / "out"
+    names = {"table.px", "table.xlsx", "table-sdmx.csv", "table-pivot.csv"}
+    assert names <= {path.name for path in out.iterdir()}
+    assert {"table.jj", "table.hst", "table.tab", "table-sbs.txt", "table-code-value.txt", "table.rda"} == {
+        path.name for path in (out / "house").iterdir()
+    }
+    sheet = openpyxl.load_workbook(out / "table.xlsx").active
+    marked = [row[-1] for row in sheet.iter_rows(min_row=2) if row[-1].fill.fgColor.rgb == "FFF2B8B5"]
+    assert len(marked) == 4 and {cell.value for cell in marked} == {"x"}
+    for file in ("table.px", "table.xlsx", "table-pivot.csv"):
+        assert sf.audit(out / file, plan_for("n")).checked == 4, file
+    assert sf.audit(out / "table-sdmx.csv", plan_for("OBS_VALUE")).passed
+    flags = {line.split(",")[-1] for line in (out / "table-sdmx.csv").read_text().splitlines()[1:]}
+    assert flags == {"F", "M"}, "which masked cells are unsafe by themselves is not handed out"

@@ -140,3 +140,21 @@ def test_a_base_below_the_precision_is_refused(folder):
     (folder / "plan.yaml").write_text(PLAN.replace("KIND", "controlled").replace("base: 5", "base: 0.5"))
     with pytest.raises(PlanError, match="precision"):
         sf.protect(folder / "plan.yaml")
+
+
+def test_the_audit_attacks_rounded_tables(folder, sfumato):
+    plan = PLAN + "primary: [{rule: frequency, min: 3}]\n"
+    (folder / "plan.yaml").write_text(plan.replace("KIND", "controlled"))
+    assert sfumato("protect", folder / "plan.yaml", "--out", folder / "out").code == 0
+    for name in ("table-external.csv", "table.csv"):
+        ran = sfumato("audit", folder / "out" / name, "--plan", folder / "plan.yaml")
+        assert ran.code == 0, ran.err
+    (folder / "plan.yaml").write_text(plan.replace("KIND", "deterministic"))
+    published = "Kreis,Quartier,Wert\n0,0,30\n1,0,10\n1,1,0\n1,2,5\n2,0,0\n2,1,0\n2,2,0\n3,0,15\n3,1,15\n"
+    (folder / "rounded.csv").write_text(published)
+    ran = sfumato("audit", folder / "rounded.csv", "--plan", folder / "plan.yaml", "--json")
+    report = json.loads(ran.out)
+    assert ran.code == 1
+    assert {(cell["cell"], cell["lower"]) for cell in report["cells"]} == {("Quartier 1", 2), ("Kreis 2", 2)}
+    (folder / "rounded.csv").write_text(published.replace("0,0,30", "0,0,90"))
+    assert sfumato("audit", folder / "rounded.csv", "--plan", folder / "plan.yaml").code == 3

@@ -123,3 +123,19 @@ def test_bad_files(text, where):
     with pytest.raises(DataError, match=where) as caught:
         parse_ptable(text)
     assert caught.value.do
+
+
+KNOWN = {
+    # From a perturbation table with D = 7, V = 4, js = 2 that comes with τ-ARGUS.
+    2: [0.466273934936656, 0.279675530746938, 0.153310732140879, 0.0677559545461165, 0.0241423308820078],
+    3: [0.2514396179234, 0.319582288813207, 0.222383188160346, 0.124028833888839, 0.0554427577918675],
+    4: [0.11883808535773, 0.250647150620782, 0.250647150620782, 0.177463619860471, 0.10997668466214],
+    5: [0.0401827877495497, 0.179313386247809, 0.202811782200345, 0.202811782200345, 0.160524650925968],
+    10: [0.000442322417578984, 0.00223758007215499, 0.00882072767153136, 0.0270967044207853, 0.0648656439098926],
+}
+
+
+@pytest.mark.parametrize("count", KNOWN)
+def test_known_rows(count):
+    row = row_of(count, CellKey(deviation=7, variance=4.0, js=2))
+    assert row.chances[:5] == pytest.approx(KNOWN[count], abs=1e-8)

@@ -51,6 +51,8 @@ def test_solver_files(text, where):
         (PX.replace("5 5;", "5;"), "4 data are expected, and 3 are there"),
         (PX.replace("5 5;", "5 5 5;"), "4 data are expected, and 5 are there"),
         (PX.replace("5 5;", "5 five;"), "line 5, column 1: datum 4 is no number"),
+        ('CELLNOTE("T","T")="status 99";\n' + PX, "line 1, column 1: the note tells no status"),
+        ("DECIMALS=two;\n" + PX, "line 1, column 1: DECIMALS is no number"),
         (PX.replace("STUB", "?"), "line 1, column 1: this is no keyword"),
         (PX.replace('VALUES("b")', 'VALUES("c")'), "VALUES of b are missing"),
     ],
@@ -94,6 +96,7 @@ def test_cells_with_an_unknown_code_or_without_totals(tmp_path):
     [
         (["<RECODEABLE>"], "line 1, column 1: <RECODEABLE> stands before any variable"),
         (["a", " <WHATEVER>"], "line 2, column 2: <WHATEVER> is unknown"),
+        (["a", "<NUMERIC"], "line 2, column 1: the tag has no end"),
         (["a", "<DECIMALS>"], "line 2, column 1: nothing stands behind"),
         (['<SEPARATOR> ";;"'], "line 1, column 1: the separator is not one sign"),
         ([], "line 1, column 1: no variable is described"),

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
-from sfumato.pipelines.tables.protect import columns_from
+from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protected_table import ProtectedTable
 from sfumato.pipelines.tables.several import ProtectedTables
+from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.perturbed.review import review_perturbed
 from sfumato.tables.plan.plan import Attackers, Crossing, TablePlan, read_table_plan
 from sfumato.tables.published.reading import read_published
 from sfumato.tables.published.review import review
@@ -48,13 +50,16 @@ def audit(
         table, plan = [one.columns for one in table.tables.values()], plan or table.joint.plan
     if isinstance(table, list | tuple):
         return _several(table, plan, integer, own_contribution)
-    if isinstance(table, ProtectedTable):
+    if isinstance(table, ProtectedTable | PerturbedTable):
         table, plan = table.columns, plan or table.plan
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     attacked = _attacked_by(read_table_plan(plan), integer, own_contribution)  # type: ignore[arg-type]
     columns = table if isinstance(table, Columns) else columns_from(table, attacked)
-    return review(columns, attacked, read_published(columns, attacked))
+    reading = read_published(columns, attacked)
+    if attacked.perturbation is not None:
+        return review_perturbed(columns, attacked, reading)
+    return review(columns, attacked, reading)
 
 
 def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contribution: bool | None) -> Audit:

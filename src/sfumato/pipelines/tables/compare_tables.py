@@ -13,9 +13,9 @@ import numpy as np
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.perturbation.perturb import change
-from sfumato.pipelines.tables.protect import columns_from, run
+from sfumato.pipelines.tables.protect import run
+from sfumato.pipelines.tables.table_source import columns_from, source_columns
 from sfumato.report.table_comparison import html, text
-from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within
@@ -83,7 +83,7 @@ def compare_tables(
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         raise PlanError(f"{unknown[0]} is not compared.", "Valid: " + ", ".join(METHODS) + ".", "compare-tables")
-    columns = read_source(made) if table is None else columns_from(table, made)
+    columns = source_columns(made) if table is None else columns_from(table, made)
     parts = perturbed_parts(replace(made, perturbation=None), columns)
     base, keyed = _base(made, parts), _with_keys(columns, made, parts)
     runs = []

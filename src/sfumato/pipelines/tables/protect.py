@@ -12,11 +12,11 @@ from sfumato.pipelines.tables.perturbation.several import perturb_several
 from sfumato.pipelines.tables.protected_table import ProtectedTable
 from sfumato.pipelines.tables.several import ProtectedTables, protect_several
 from sfumato.pipelines.tables.table_parts import SeveralParts, TableParts
-from sfumato.tables.build.build import build, read_source
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.pipelines.tables.table_source import columns_from, source_columns
+from sfumato.tables.build.build import build
+from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline, never, within
-from sfumato.tables.formats.office_columns import office_columns, with_masks
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import FILE_KEYS, TABLE, TablePlan, read_table_plan
 from sfumato.tables.suppression.installed import check_installed
@@ -69,7 +69,7 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
         one = not chosen.tables and chosen.table.microdata is None and source is not None
         together = protect_several if chosen.perturbation is None else perturb_several
         return together(chosen, columns_from(source, chosen) if one else source)
-    columns = read_source(chosen) if source is None else columns_from(source, chosen)
+    columns = source_columns(chosen) if source is None else columns_from(source, chosen)
     return run(chosen, columns, like=table) if chosen.perturbation is None else perturb(chosen, columns, table)
 
 
@@ -82,9 +82,9 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
         asked: Whether somebody wants the best so far.
     """
     if plan.alone and plan.perturbation is not None:
-        return perturb(plan, read_source(plan), asked=asked)
+        return perturb(plan, source_columns(plan), asked=asked)
     if plan.alone:
-        return run(plan, read_source(plan), progress=progress, asked=asked)
+        return run(plan, source_columns(plan), progress=progress, asked=asked)
     if plan.perturbation is not None:
         return perturb_several(plan, None, asked)
     return protect_several(plan, None, progress, asked)
@@ -161,14 +161,3 @@ _TABLE_KEYS = [key for key in TABLE.keys if key not in FILE_KEYS]
 
 def _is_plan_file(table: Any) -> bool:
     return isinstance(table, str | Path) and Path(table).suffix in (".yaml", ".yml", ".json")
-
-
-def columns_from(table: Any, plan: TablePlan) -> Columns:
-    """The columns of a frame, or of a CSV file."""
-    if isinstance(table, str | Path):
-        described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
-        office = office_columns(Path(table), plan.table.value, described)
-        return with_masks(read_columns(Path(table), plan.table.dialect)) if office is None else office
-    from sfumato.engines.tabulation import columns_of
-
-    return Columns(columns_of(table))

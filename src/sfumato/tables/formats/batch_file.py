@@ -200,8 +200,7 @@ def apriori_in(command: Command, name: str) -> Apriori:
         raise wrong(name, command.line, command.column, "file, table and separator are expected", do, "batch")
     file, table, separator, ignore, expand = quoted.groups()
     sign = {"\\t": "\t"}.get(separator, separator)
-    # τ-ARGUS ignores errors unless it is told otherwise.
-    return Apriori(file.strip(), int(table), sign, ignore != "0", expand == "1")
+    return Apriori(file.strip(), int(table), sign, ignore == "1", expand == "1")
 
 
 def recode_in(command: Command, name: str) -> tuple[int, str, str]:

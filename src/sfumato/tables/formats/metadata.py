@@ -108,6 +108,8 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
         if not text.startswith("<"):
             variables.append(_variable(line, number))
             continue
+        if not _TAG.search(line):
+            raise wrong(name, number, line.index("<") + 1, "the tag has no end", "Write it as <NUMERIC>.", "metadata")
         for tag, rest, column in _tags(line):
             if tag == "SEPARATOR":
                 separator = _separator(rest, name, number, column)

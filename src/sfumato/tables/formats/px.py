@@ -11,7 +11,7 @@ from sfumato.tables.cells.relations import Key
 from sfumato.tables.formats.faults import lines_of, truncated, wrong
 from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.formats.statuses import CellStatus, masked_of
+from sfumato.tables.formats.statuses import CellStatus, masked_of, status_in
 
 DOTS = '".."'
 # What stands for a combination that the table does not have.
@@ -107,11 +107,7 @@ def _table(
     name: str,
     line: int,
 ) -> OfficeTable:
-    notes: dict[Key, int] = {
-        tuple((code,) for code in key[1:]): int(text.split()[-1].strip('"'))
-        for key, (text, _) in entries.items()
-        if key[0] == "CELLNOTE" and text.strip('"').startswith("status ")
-    }
+    notes = _notes(entries, name)
     there = [place for place, text in enumerate(data) if text.strip('"') != "-"]
     values, statuses = [], []
     for place in there:
@@ -125,11 +121,27 @@ def _table(
         for variable in variables
     }
     value = (_texts(entries, ("CONTENTS",)) or _texts(entries, ("MATRIX",)) or ["value"])[0]
-    decimals = entries.get(("DECIMALS",), ("0", 1))[0]
+    text, number = entries.get(("DECIMALS",), ("0", 1))
+    if not text.isdigit():
+        raise wrong(name, number, 1, "DECIMALS is no number", "Write DECIMALS=0;", "px")
     kept = tuple(keys[place] for place in there)
     return OfficeTable(
-        value, trees, kept, np.array(values), np.array(statuses, np.int64), labels=labels, decimals=int(decimals or 0)
+        value, trees, kept, np.array(values), np.array(statuses, np.int64), labels=labels, decimals=int(text)
     )
+
+
+def _notes(entries: Entries, name: str) -> dict[Key, int]:
+    """Statuses that stand as notes of cells."""
+    notes: dict[Key, int] = {}
+    for key, (text, line) in entries.items():
+        note = text.strip('"')
+        if key[0] != "CELLNOTE" or not note.startswith("status "):
+            continue
+        status = status_in(note.removeprefix("status ").strip(), {})
+        if status is None:
+            raise wrong(name, line, 1, "the note tells no status", "Write a status from 1 to 14.", "status")
+        notes[tuple((code,) for code in key[1:])] = int(status)
+    return notes
 
 
 def _parsed(text: str, name: str) -> tuple[Entries, list[str], int]:

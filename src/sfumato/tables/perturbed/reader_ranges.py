@@ -36,7 +36,7 @@ def reader_ranges(
         values: The true values, which the ranges contain whatever the noise of the programs.
     """
     matrix = relations.matrix(len(values))
-    ranges = _on_grid(_narrowed(matrix, start), step)
+    ranges = on_grid(_narrowed(matrix, on_grid(start, step)), step)
     attained = np.isclose(ranges.low, ranges.high)
     program = Program(matrix, Bounds(ranges.low - values, ranges.high - values))
     order = np.concatenate([np.flatnonzero(first & ~attained), np.flatnonzero(~first & ~attained)])
@@ -47,7 +47,7 @@ def reader_ranges(
         low[cell] = max(low[cell], values[cell] + min(program.extreme(int(cell), 1.0).value, 0.0))
         high[cell] = min(high[cell], values[cell] + max(program.extreme(int(cell), -1.0).value, 0.0))
         attained[cell] = True
-    return ReaderRanges(_on_grid(Bounds(low, high), step), attained)
+    return ReaderRanges(on_grid(Bounds(low, high), step), attained)
 
 
 def _narrowed(matrix: Any, start: Bounds) -> Bounds:
@@ -56,9 +56,10 @@ def _narrowed(matrix: Any, start: Bounds) -> Bounds:
     entries = matrix.tocoo()
     rows, cells, coefs = entries.row, entries.col, entries.data
     for _ in range(ROUNDS):
-        ends = np.sort(np.stack([coefs * low[cells], coefs * high[cells]]), axis=0)
-        least, most = (np.bincount(rows, end, matrix.shape[0])[rows] - end for end in ends)
-        left = np.sort(np.stack([-least / coefs, -most / coefs]), axis=0)
+        with np.errstate(invalid="ignore"):  # where nothing bounds a cell, its relations say nothing
+            ends = np.sort(np.stack([coefs * low[cells], coefs * high[cells]]), axis=0)
+            least, most = (np.bincount(rows, end, matrix.shape[0])[rows] - end for end in ends)
+            left = np.sort(np.stack([-least / coefs, -most / coefs]), axis=0)
         before = (low.copy(), high.copy())
         np.maximum.at(low, cells, np.nan_to_num(left[0], nan=-np.inf))
         np.minimum.at(high, cells, np.nan_to_num(left[1], nan=np.inf))
@@ -67,6 +68,6 @@ def _narrowed(matrix: Any, start: Bounds) -> Bounds:
     return Bounds(low, high)
 
 
-def _on_grid(ranges: Bounds, step: float) -> Bounds:
+def on_grid(ranges: Bounds, step: float) -> Bounds:
     """Ends on multiples of the step, inwards."""
     return Bounds(np.ceil(ranges.low / step - 1e-6) * step, np.floor(ranges.high / step + 1e-6) * step)

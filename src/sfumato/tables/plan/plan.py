@@ -28,6 +28,7 @@ from sfumato.shapes.shapes import (
 )
 from sfumato.tables.plan import rules
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
+from sfumato.tables.plan.output import Output
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
@@ -204,15 +205,6 @@ class Attackers:
     def __post_init__(self) -> None:
         if not self.outsider:
             raise ValueError("the outsider cannot be switched off: whoever else attacks knows all that he knows.")
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """What the published table looks like."""
-
-    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
-    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
-    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ class Multiples:
 def between_multiples(values: Numbers, bases: Numbers) -> Multiples:
     """Where values lie between multiples of their bases.
 
-    >>> between_multiples(np.array([7.0, -1.0, 10.0]), np.full(3, 5.0)).rest.round(9).tolist()
-    [0.4, 0.8, 0.0]
+    >>> between_multiples(np.array([7.0, -1.0, 8.0]), np.full(3, 4.0)).rest.tolist()
+    [0.75, 0.75, 0.0]
     """
     shares = values / bases
     # Less than a step off a multiple is noise of binary fractions.

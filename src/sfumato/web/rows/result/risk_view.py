@@ -1,5 +1,6 @@
 """Views of the risk that is left: attackers, the population, class sizes, attribute disclosure, special uniques."""
 
+import asyncio
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -49,8 +50,11 @@ def _attackers(words: Words, report: dict[str, Any]) -> None:
             with room:
                 _attacker_cards(words, sides, population)
 
-        def change(event: events.ValueChangeEventArguments[Any]) -> None:
-            show(int(event.value) if event.value and event.value >= rows else None)
+        async def change(event: events.ValueChangeEventArguments[Any]) -> None:
+            population = int(event.value) if event.value and event.value >= rows else None
+            # The first time compiled loops are loaded, for which the other visitors shall not wait.
+            await asyncio.to_thread(attacks, sides["after"], population)
+            show(population)
 
         field.on_value_change(change)
         show(None)

@@ -1,0 +1,40 @@
+"""The cells of a table from wherever they lie: CSV, office files, workbooks, Parquet, JSON, frames; crosstabs too."""
+
+from pathlib import Path
+from typing import Any
+
+from sfumato.tables.build.build import read_source
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.formats.crosstab_file import as_cells
+from sfumato.tables.formats.office_columns import office_columns, with_masks
+from sfumato.tables.plan.plan import TablePlan
+
+# Files that an engine reads.
+BY_ENGINE = (".xlsx", ".xlsm", ".xls", ".ods", ".parquet", ".json", ".jsonl")
+
+
+def source_columns(plan: TablePlan) -> Columns:
+    """The columns of the plan's source.
+
+    Raises:
+        PlanError: The plan names no file.
+        DataError: The file cannot be read.
+    """
+    name = plan.table.source
+    if name is not None and Path(name).suffix.lower() in BY_ENGINE:
+        return columns_from(plan.folder / name, plan)
+    return as_cells(read_source(plan), plan)
+
+
+def columns_from(table: Any, plan: TablePlan) -> Columns:
+    """The columns of a frame, or of a file."""
+    from sfumato.engines.tabulation import columns_of, columns_of_file
+
+    if not isinstance(table, str | Path):
+        return as_cells(Columns(columns_of(table)), plan)
+    path = Path(table)
+    if path.suffix.lower() in BY_ENGINE:
+        return as_cells(Columns(columns_of_file(path)), plan)
+    described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
+    office = office_columns(path, plan.table.value, described)
+    return as_cells(with_masks(read_columns(path, plan.table.dialect)), plan) if office is None else office

@@ -1,0 +1,25 @@
+"""Crosstabs as files have them, codes of one dimension down and of the other across, as one row for each cell."""
+
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.plan import TablePlan
+
+
+def as_cells(columns: Columns, plan: TablePlan) -> Columns:
+    """A crosstab as cells; any other table as it is.
+
+    A table is a crosstab where the plan has two dimensions of one column each, of which the file has no column for the
+    second, nor one for the values: its first column holds the codes of the first dimension, its header those of the
+    second. A cell without a text is none.
+    """
+    names = [dimension.column for dimension in plan.dimensions.values()]
+    if len(names) != 2 or None in names or plan.table.value in columns or names[1] in columns or not len(columns):
+        return columns
+    first, *across = columns.texts
+    down, over = (name or "" for name in names)
+    rows = [
+        (code, head, text)
+        for place, code in enumerate(columns.text(first))
+        for head in across
+        if (text := columns.text(head)[place])
+    ]
+    return Columns(dict(zip((down, over, plan.table.value), zip(*rows, strict=True), strict=True)))

@@ -1,0 +1,71 @@
+"""Totals of an office's table computed from its inner cells."""
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.formats.office_table import OfficeTable
+from sfumato.tables.formats.statuses import CellStatus
+
+
+def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
+    """The table with totals computed from its inner cells, in place of those that it has.
+
+    Args:
+        table: The table; cells may be missing, all but inner ones.
+        keep_statuses: Whether totals that are there keep their statuses.
+    """
+    above = {tree.name: set(tree.parents.values()) for tree in table.trees}
+    inner = [
+        place
+        for place, key in enumerate(table.keys)
+        if not any(code in above[tree.name] for code, tree in zip(key, table.trees, strict=True))
+    ]
+    sums: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+    for place in inner:
+        for key in _above(table, place):
+            sums.setdefault(key, []).append(place)
+    old = {key: place for place, key in enumerate(table.keys)}
+    keys = tuple(sums)
+    own = set(inner)
+
+    def added(column: Numbers | None) -> Numbers | None:
+        return None if column is None else np.array([column[sums[key]].sum() for key in keys])
+
+    tops = np.stack(table.largest) if table.largest else np.zeros((0, len(table)))
+    merged: Any = (
+        np.array([np.sort(tops[:, sums[key]].ravel())[::-1][: len(tops)] for key in keys]).T if len(tops) else []
+    )
+
+    def kept(column: Numbers | None) -> Numbers | None:
+        if column is None:
+            return None
+        return np.array([column[old[key]] if key in old else 0.0 for key in keys])
+
+    statuses = [
+        int(table.statuses[old[key]]) if key in old and (keep_statuses or old[key] in own) else int(CellStatus.SAFE)
+        for key in keys
+    ]
+    values = added(table.values)
+    return table.with_columns(
+        keys=keys,
+        values=values,
+        statuses=np.array(statuses, np.int64),
+        frequency=added(table.frequency),
+        largest=tuple(merged),
+        costs=added(table.costs),
+        lower=kept(table.lower),
+        upper=kept(table.upper),
+    )
+
+
+def _above(table: OfficeTable, place: int) -> list[tuple[tuple[str, ...], ...]]:
+    """A cell and all totals in which it is."""
+    keys: list[tuple[tuple[str, ...], ...]] = [()]
+    for tree, code in zip(table.trees, table.keys[place], strict=True):
+        chain = [code]
+        while chain[-1] != tree.root:
+            chain.append(tree.parents[chain[-1]])
+        keys = [(*key, one) for key in keys for one in chain]
+    return keys

@@ -1,0 +1,150 @@
+"""Audits of tables whose numbers were changed: what a reader computes from the file, and whether rules allow it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.attack.findings import Audit, Finding, Verdict, joined
+from sfumato.tables.build.build import dimensions_of, grouped
+from sfumato.tables.build.instance_file import cell_names, relations_of
+from sfumato.tables.cell_key.noise import known_ranges as ranges_by_noise
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_table
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.knowledge import Knowledge
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.relations import derive, describe
+from sfumato.tables.deadline import within
+from sfumato.tables.perturbed.parts import perturbed_parts
+from sfumato.tables.perturbed.reader_ranges import on_grid, reader_ranges
+from sfumato.tables.plan.perturbation import CellKey, Rounding
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.programs import linear_program
+from sfumato.tables.promises.resolution import step_in
+from sfumato.tables.published.parts import part_of
+from sfumato.tables.published.reading import Reading
+from sfumato.tables.rounding.rounding import known_ranges as ranges_by_rounding
+
+# Seconds for the ranges of all cells.
+PATIENCE = 60.0
+
+
+def review_perturbed(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
+    """Attack a table whose numbers were changed, by what the file shows.
+
+    Raises:
+        DataError: A cell is no number, or no table that adds up lies as near as the plan says.
+    """
+    if np.isnan(reading.exact).any():
+        raise DataError("a published cell is no number.", "Cells of changed tables are numbers.", "unreadable-cell")
+    if reading.valued:
+        parts = perturbed_parts(plan, columns)
+        return joined([_with_values(part, plan, reading.exact[part.rows]) for part in parts])
+    parts = _parts(columns, plan, reading.exact)
+    return joined([_without_values(part, plan, columns, reading.exact[part.rows]) for part in parts])
+
+
+def _with_values(part: Part, plan: TablePlan, published: Numbers) -> Audit:
+    """All unsafe cells are judged by what the rules promise of them."""
+    ranges = _ranges(part, plan, published, part.table.values)
+    promise, slack, step = part.table.promise, 1e-6 * part.knowledge.step, part.knowledge.step
+    narrow = (ranges.low > promise.low + slack) | (ranges.high < promise.high - slack)
+    return _audit(part, ranges, part.table.unsafe, narrow, step)
+
+
+def _without_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
+    """Cells whose value a reader computes are judged by the rules."""
+    start = _known(part, plan, published)
+    center = _possible(part, start)
+    ranges = _ranges(part, plan, published, center)
+    one = ranges.high - ranges.low < part.knowledge.step * (1 - 1e-6)
+    exact = np.where(one, ranges.low, np.nan)
+    judged, _ = part_of(plan, columns.rows(part.rows), exact, part.table.relations, part.table.names)
+    return _audit(part, ranges, judged.table.unsafe, one, part.knowledge.step)
+
+
+def _audit(part: Part, ranges: Bounds, judged: Mask, narrow: Mask, step: float) -> Audit:
+    findings = []
+    for cell in np.flatnonzero(judged):
+        low, high = float(ranges.low[cell]), float(ranges.high[cell])
+        exact = high - low < step * (1 - 1e-6)
+        verdict = Verdict.EXACT if exact else Verdict.TOO_NARROW if narrow[cell] else Verdict.SAFE
+        findings.append(Finding(int(cell), part.table.names[cell], low, high, verdict))
+    return Audit(tuple(findings))
+
+
+def _ranges(part: Part, plan: TablePlan, published: Numbers, center: Numbers) -> Bounds:
+    start = _known(part, plan, published)
+    wide = Bounds(np.minimum(start.low, center), np.maximum(start.high, center))
+    first, step = part.table.unsafe, part.knowledge.step
+    return reader_ranges(wide, part.table.relations, first, step, within(PATIENCE), center).ranges
+
+
+def _known(part: Part, plan: TablePlan, published: Numbers) -> Bounds:
+    """Between which values each cell lies by its published number alone, in steps of the table."""
+    return on_grid(_by_method(part, plan, published), part.knowledge.step)
+
+
+def _by_method(part: Part, plan: TablePlan, published: Numbers) -> Bounds:
+    method = plan.perturbation
+    size, step = len(published), part.knowledge.step
+    if isinstance(method, Rounding):
+        return ranges_by_rounding(
+            method, published, np.full(size, method.base), step, part, _steps(method, part, published)
+        )
+    if isinstance(method, CellKey) and plan.table.counts:
+        return ranges_by_noise(published, np.full(size, float(method.deviation)), part, False, method.zeros > 0)
+    # What was adjusted, or sums with noise, tells no bounds to one who does not know the contributions.
+    return Bounds(part.table.bounds.low, part.table.bounds.high)
+
+
+def _steps(method: Rounding, part: Part, published: Numbers) -> int:
+    """How many further steps a reader must allow for: none, unless nothing adds up without them."""
+    if method.kind != "controlled":
+        return 0
+    bases = np.full(len(published), method.base)
+    for steps in range(method.steps):
+        start = ranges_by_rounding(method, published, bases, part.knowledge.step, part, steps)
+        if _feasible(part, start) is not None:
+            return steps
+    return method.steps
+
+
+def _feasible(part: Part, start: Bounds) -> Numbers | None:
+    from highspy import HighsModelStatus
+
+    matrix = part.table.relations.matrix(len(start))
+    highs = linear_program(matrix, np.zeros(len(start)), start)
+    highs.run()
+    optimal = highs.getModelStatus() == HighsModelStatus.kOptimal
+    return np.array(highs.getSolution().col_value) if optimal else None
+
+
+def _possible(part: Part, start: Bounds) -> Numbers:
+    point = _feasible(part, start)
+    if point is None:
+        raise DataError(
+            "no table that adds up lies as near to the published one as the plan says.",
+            "Check method and base: the table was changed in another way.",
+            "contradiction",
+        )
+    return point
+
+
+def _parts(columns: Columns, plan: TablePlan, published: Numbers) -> list[Part]:
+    """The tables of a file without true values."""
+    if plan.table.cells is not None:
+        return [_part(plan, np.arange(len(columns)), published, relations_of(plan, columns), cell_names(columns))]
+    trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
+    parts = []
+    for group, rows in grouped(plan, columns):
+        own = tuple(keys[row] for row in rows)
+        names = tuple(describe(trees, key) for key in own)
+        part = _part(plan, rows, published[rows], derive(trees, own), names)
+        parts.append(replace(part, trees=trees, keys=own, group=group))
+    return parts
+
+
+def _part(plan: TablePlan, rows: Places, published: Numbers, relations: Relations, names: tuple[str, ...]) -> Part:
+    table = make_table(published, relations, names=names)
+    return Part(rows, table, table.bounds, knowledge=Knowledge(step=step_in(plan.table, published)))

@@ -1,0 +1,18 @@
+"""What a published table looks like, and in which files of offices it is written besides."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from sfumato.shapes.records import Note
+
+OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What the published table looks like."""
+
+    columns: Annotated[Literal["plain", "original"], Note("names of the new columns")] = "plain"
+    prefix: Annotated[str | None, Note("of the new columns; the value column unless given")] = None
+    language: Annotated[Literal["en", "de"], Note("of reasons and reports")] = "en"
+    files: Annotated[tuple[OfficeFile, ...], Note("files of offices that are written besides")] = ()
