@@ -27,9 +27,9 @@ from sfumato.tables.suppression.flows import path_kernels
 
 # The first calls of a kernel in a release are done twice, and then one where their number has doubled: a loop in Python
 # takes its time.
-FIRST_CALLS = 6
+FIRST_CALLS = 3
 # A kernel whose source took so many seconds is not done twice again.
-MOST_SECONDS = 0.5
+MOST_SECONDS = 0.2
 K = {"model": "k-anonymity", "k": 3}
 
 

@@ -57,7 +57,7 @@ def give_role(page, name, role):
 
 
 def choose(page, label, option):
-    page.get_by_label(label).click()
+    page.get_by_label(label).first.click()
     page.get_by_role("option", name=re.compile(rf"^{option}(?!\w)")).click()
     page.get_by_role("option").first.wait_for(state="hidden")
 

@@ -156,7 +156,8 @@ def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
         if match := _UNIT.fullmatch(value.strip()):
             units[(match[1] or "").strip(), match[2]] += profile.counts[value]
     rows = sum(profile.counts[value] for value in profile.sample)
-    if not units or max(units.values()) < _SHARE * rows:
+    plain, _whole = _spread(profile)
+    if not units or max(units.values()) < _SHARE * rows or plain is not None:
         return None
     spread, whole = _spread(profile, "amount")
     if spread is None or len(spread.numbers) <= 2:
