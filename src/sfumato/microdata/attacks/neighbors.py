@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.attacks import neighbor_kernels as kernels
+from sfumato.microdata.attacks import neighbor_loops as kernels
 from sfumato.microdata.attacks.rows import AttackColumn, Codes
 
 TABLE, NUMBERS, EQUALITY = 0, 1, 2

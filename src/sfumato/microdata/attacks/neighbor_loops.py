@@ -1,4 +1,8 @@
-"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say."""
+"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say.
+
+They are compiled by numba when an attack is first run: they draw, or are no part of a release, so that installing does
+not build them.
+"""
 
 import numpy as np
 from numba import njit

@@ -1,4 +1,8 @@
-"""Compiled loops of predicates: how many rows fulfil each conjunction of conditions."""
+"""Compiled loops of predicates: how many rows fulfil each conjunction of conditions.
+
+They are compiled by numba when an attack is first run: they draw, or are no part of a release, so that installing does
+not build them.
+"""
 
 import numpy as np
 from numba import njit
