@@ -105,7 +105,7 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         following = [] if dialect.header is False else _following(stream)
         if is_title(record, following, dialect):
             raise title_line(path.name)
-        separator = _separator(dialect, record)
+        separator = _separator(dialect, record, following)
         fields = _fields(record, separator, dialect.quote, path.name)
         sample = [] if dialect.header is not None else _sample(following, separator, dialect.quote)
     columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)
@@ -354,10 +354,15 @@ def first_record(stream: IO[str], quote: str = '"') -> str:
     return "".join(lines)
 
 
-def _separator(dialect: Dialect, record: str) -> str:
-    """What stands between the fields, as a file's first record shows it unless it is said."""
+def _separator(dialect: Dialect, record: str, following: Sequence[str] = ()) -> str:
+    """What stands between the fields, as a file's first record shows it unless it is said.
+
+    Commas may stand in numbers as well as between fields where numbers are quoted, as the lines that follow show.
+    """
     separator = dialect.separator or likely_separator(record)
-    check_decimal(dialect.decimal, separator)
+    quoted = re.compile(f"{re.escape(dialect.quote)}{COMMA_NUMBER}{re.escape(dialect.quote)}")
+    if dialect.decimal != separator or not any(map(quoted.search, following)):
+        check_decimal(dialect.decimal, separator)
     return separator
 
 
@@ -413,5 +418,7 @@ def damaged(path: Path) -> DataError:
 
 def wrong_encoding(encoding: str) -> DataError:
     """The error for text that is not in the encoding it should be in."""
-    do = "Save it as UTF-8, or say which encoding it has, for example latin-1: --encoding, or data.encoding in a plan."
+    do = (
+        "Save it as UTF-8, or say which encoding it has: --encoding cp1252 (Windows, Western Europe), or data.encoding."
+    )
     return DataError(f"the file is not {encoding.upper()}.", do, "encoding")

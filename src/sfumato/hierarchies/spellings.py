@@ -6,10 +6,15 @@ as they are written.
 """
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 _YES = frozenset(("yes", "y", "ja", "j", "true", "t", "wahr", "w", "1", "x"))
 _NO = frozenset(("no", "n", "nein", "false", "f", "falsch", "0"))
+
+
+# A text that stands in so many times as many rows as another of nearly the same letters is the right one.
+_FAR_MORE = 10
+_LONG_ENOUGH = 4
 
 
 def meanings(texts: Iterable[str]) -> dict[str, str]:
@@ -35,6 +40,36 @@ def surplus(texts: Iterable[str]) -> int:
     """
     meaning = meanings(texts)
     return len(meaning) - len({*meaning.values()})
+
+
+def misspelled(counts: Mapping[str, int]) -> int:
+    """How many rare texts differ by one letter from one that is far more frequent.
+
+    >>> misspelled({"Berlin": 60, "Berln": 1, "Bremen": 40, "Belrin": 1})
+    2
+    """
+    frequent = [text for text, rows in counts.items() if rows >= _FAR_MORE and _is_word(text)]
+    rare = [text for text, rows in counts.items() if rows < _FAR_MORE and _is_word(text)]
+    return sum(
+        any(_FAR_MORE * counts[text] <= counts[other] and _differ_by_one(text, other) for other in frequent)
+        for text in rare
+    )
+
+
+def _is_word(text: str) -> bool:
+    return len(text) >= _LONG_ENOUGH and not any(map(str.isdigit, text))
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    """Whether one letter is wrong, missing, too many, or two have changed places."""
+    first, second = sorted((_plain(one), _plain(other)), key=len)
+    if first == second or len(second) - len(first) > 1:
+        return False
+    same = next(
+        (place for place, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    swapped = first[same : same + 2] == second[same : same + 2][::-1] and first[same + 2 :] == second[same + 2 :]
+    return first[same + (len(first) == len(second)) :] == second[same + 1 :] or (len(first) == len(second) and swapped)
 
 
 def _plain(text: str) -> str:

@@ -14,6 +14,7 @@ from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
+from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
@@ -54,7 +55,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
-RISKS_OF_PERSONS = "The risks count persons: that of a row is 1 / persons of its class."
+RISKS_OF_PERSONS = (
+    "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
+    "spaces and punctuation."
+)
 # A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
 _MOST_UNIQUE = 0.5
 
@@ -242,20 +246,43 @@ class _Run:
     def _repeats(self) -> tuple[str, ...]:
         """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
         names = () if self.plan.person is not None else self.plan.named("identifier")
-        return tuple(
-            f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
-            "persons. Give it role: person."
-            for name in names
-            if self._is_key_of_persons(name)
+        return (
+            tuple(
+                f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
+                "persons. Give it role: person."
+                for name in names
+                if self._is_key_of_persons(name)
+            )
+            or self._repeated_names()
         )
 
+    def _repeated_names(self) -> tuple[str, ...]:
+        """A warning where names of persons repeat and nothing says which rows are one person's."""
+        from sfumato.hierarchies.suggest.roles import suggest
+        from sfumato.pipelines.stages.person_columns import repeated_names
+
+        names = () if self.plan.person is not None else self.plan.named("identifier")
+        profiles = {name: self._first_profile(name) for name in names}
+        suggestions = {name: suggest(profile) for name, profile in profiles.items()}
+        if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
+            return ()
+        for name in self.plan.quasi_identifiers:
+            profiles[name] = self._first_profile(name)
+            suggestions[name] = suggest(profiles[name])
+        k = next((int(model.asked) for model in self.plan.privacy if model.name == "k-anonymity"), 2)
+        note = repeated_names(self.source, suggestions, profiles, k)
+        return (note,) if note else ()
+
     def _is_key_of_persons(self, name: str) -> bool:
-        texts = self.source.first_texts(name)
-        present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
-        from sfumato.hierarchies.suggest.profile import Profile
         from sfumato.hierarchies.suggest.roles import may_name_persons
 
-        return may_name_persons(Profile(name, present, sum(present.values())))
+        return may_name_persons(self._first_profile(name))
+
+    def _first_profile(self, name: str) -> Profile:
+        """The profile of a column in the first rows."""
+        texts = self.source.first_texts(name)
+        present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
+        return Profile(name, present, sum(present.values()))
 
     def _report(
         self,

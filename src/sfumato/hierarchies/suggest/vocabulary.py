@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from sfumato.hierarchies.suggest.abbreviations import spelled_out
-from sfumato.hierarchies.suggest.concepts import BY_KEY, CONCEPTS, WORDS, Concept
+from sfumato.hierarchies.suggest.concepts import BY_KEY, CONCEPTS, WHOLE_WORDS, WORDS, Concept, fold
 
 SCALES: tuple[tuple[str, ...], ...] = (
     ("very low", "low", "medium", "high", "very high"),
@@ -26,11 +26,13 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
 )
-_FOLDED = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "é": "e", "è": "e"})
 # German compounds: both parts must be long to be no accident, save for the short ones of a list.
 _HEAD, _FIRST = 5, 5
+# What is left of a compound behind its first part: with fewer letters it is an ending, or another word.
+_REST = 3
 _UNITS = (
     ("money", re.compile(r"[€$£]|(?i:(?<![a-z])(?:t?eur|euro|usd|chf|gbp)(?![a-z]))")),
+    ("body", re.compile(r"(?i:[(\[ _](?:kg|cm|lbs?)(?![a-z]))")),
     ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
 )
 # Endings that say how something is written down, not what it is.
@@ -47,15 +49,6 @@ _THINGS = tuple(
     if concept.role in ("quasi-identifier", "sensitive")
     and concept.key not in ("family", "age", "sex", "crime", "title")
 )
-
-
-def fold(text: str) -> str:
-    """A text without case, umlauts and accents.
-
-    >>> fold("Größe")
-    'grosse'
-    """
-    return text.lower().translate(_FOLDED)
 
 
 def words_of(name: str) -> list[str]:
@@ -128,6 +121,20 @@ def meanings_of(name: str) -> list[str]:
     return [word if _is_known(word) else spelled_out(word, f"{word}." in folded) for word in words_of(name)]
 
 
+def spoken_word(name: str, meaning: str) -> str:
+    """The word of a column's name that has a meaning, and in brackets the meaning where it is another word.
+
+    >>> spoken_word("Geschl.", "geschlecht"), spoken_word("visit_date", "date")
+    ('"Geschl" (geschlecht)', '"date"')
+    """
+    if meaning in fold(name) or meaning.lower() in name.lower():
+        return f'"{meaning}"'
+    pairs = zip(words_of(name), meanings_of(name), strict=True)
+    word = next((word for word, full in pairs if full == meaning), None)
+    written = next((part for part in re.findall(r"[^\W\d_]+", name) if fold(part) == word), word)
+    return f'"{meaning}"' if written is None else f'"{written}" ({meaning})'
+
+
 def _head_last(words: list[str]) -> list[str]:
     """The words of a name with what the column is at the end: the place of death is a place.
 
@@ -140,6 +147,9 @@ def _head_last(words: list[str]) -> list[str]:
 
 
 def _is_known(word: str) -> bool:
+    """Whether a word is one of a list, or speaks of a concept: then it abbreviates nothing."""
+    if any(word in WORDS[key] for key in ("persons", "staff", "events")):
+        return True
     return any(_speaks_of(word, concept, compound) for concept in CONCEPTS for compound in (False, True))
 
 
@@ -162,9 +172,10 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
     if word in WORDS["no_compounds"]:
         return frozenset()
     parts = {word[place:] for place in range(len(word)) if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
-    parts |= {word[:end] for end in range(1, len(word)) if end >= _FIRST or word[:end] in WORDS["firsts"]}
+    ends = range(1, len(word) - _REST + 1)
+    parts |= {word[:end] for end in ends if end >= _FIRST or word[:end] in WORDS["firsts"]}
     ended = _ENDED.fullmatch(word)
-    parts = parts - WORDS["whole"] | ({ended[1]} if ended else set())
+    parts = parts - WORDS["whole"] - WHOLE_WORDS | ({ended[1]} if ended else set())
     keys = {key for part in parts for key in _keys_of().get(part, ())}
     return frozenset(keys | ({"key"} if len(word) > _FIRST and word.endswith(("id", "nr")) else set()))
 
