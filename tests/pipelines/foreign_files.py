@@ -53,7 +53,13 @@ HEALTH_POST = MessyFile(
 WELFARE = MessyFile(
     "socialtjänst",
     (
-        ("Personnr", "IP", lambda draw, _: f"19{draw.randint(40, 99)}0{draw.randint(1, 9)}1{draw.randint(0, 9)}-{draw.randrange(10**4):04d}"),
+        (
+            "Personnr",
+            "IP",
+            lambda draw, _: (
+                f"19{draw.randint(40, 99)}0{draw.randint(1, 9)}1{draw.randint(0, 9)}-{draw.randrange(10**4):04d}"
+            ),
+        ),
         ("Förnamn", "I", pick("Lars", "Astrid", "Nils", "Elsa", "Gunnar", "Maj")),
         ("Efternamn", "I", pick("Andersson", "Lindqvist", "Öberg", "Hassan", "Sjöström")),
         ("Födelseår", "Q", whole(1940, 2004)),

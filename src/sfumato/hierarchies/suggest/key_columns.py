@@ -15,6 +15,8 @@ KEY_SHARE = 0.1
 REPEATED, MOST_OF_ONE = 1.2, 0.1
 KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
 _KEY_DIGITS = 5
+# Numbers of so many digits count nothing that persons have.
+_LONG_NUMBER = re.compile(r"\d{8,}")
 LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 # More persons than there ever were.
 _MOST_PERSONS = 10**12
@@ -87,5 +89,5 @@ def are_keys_of_persons(profile: Profile) -> bool:
     if len(profile.counts) < 100 or profile.distinct_share < 0.05 or not even:
         return False
     lengths = {len(value) for value in profile.sample}
-    coded = profile.share_of(LETTERS_AND_DIGITS)
+    coded = profile.share_of(LETTERS_AND_DIGITS) + profile.share_of(_LONG_NUMBER)
     return coded > 0.95 and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 2

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.concepts import WORDS, Concept, Demand, Role
+from sfumato.hierarchies.suggest.concepts import BY_KEY, WORDS, Concept, Demand, Role
 from sfumato.hierarchies.suggest.contents import Content, content_of
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.key_columns import (
@@ -36,6 +36,8 @@ _FEW_ROWS = 10
 _LONG_TEXT, _WORDS_OF_TEXT = 40, 4
 # Marks are short, whatever they are written in.
 _LONGEST_MARK = 3
+_PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
+_SOME_NAMES = 5
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
 _NUMERIC = ("ages", "years", "whole", "decimal")
 
@@ -286,10 +288,16 @@ def _are_marks(profile: Profile, content: Content) -> bool:
     return content.kind in (*_NUMERIC, "scale") or _length(profile) <= _LONGEST_MARK
 
 
+def _are_proper_nouns(profile: Profile) -> bool:
+    """Whether values are some words that begin with a capital letter."""
+    return len(profile.counts) >= _SOME_NAMES and profile.share_of(_PROPER_NOUN) >= UNIQUE_SHARE
+
+
 def _is_text(profile: Profile, content: Content) -> bool:
     texts = content.kind in ("categories", "codes")
     words = words_of(profile.name)
     named = words[-1:] in (["name"], ["names"]) and bool({*words} & WORDS["whole_names"])
+    named = named or ({*words} <= BY_KEY["name"].words and _are_proper_nouns(profile))
     return texts and (named or not profile.few or share_of_names(profile) > 0 or _has_sentences(profile))
 
 

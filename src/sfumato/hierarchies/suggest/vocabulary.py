@@ -30,8 +30,22 @@ SCALES: tuple[tuple[str, ...], ...] = (
 _HEAD, _FIRST = 5, 5
 # What is left of a compound behind its first part: with fewer letters it is an ending, or another word.
 _REST = 3
+_SUFFIXES = ("ment", "ments", "ness", "less", "able", "ible", "ing", "ings", "ship", "tion", "tions", "ation", "ations")
+# In brackets: the unit of a number, which is no time at which something was.
+_SPANS = re.compile(
+    r"(?i:[(\[][^)\]]*\b(?:days?|weeks?|months?|years?|yrs|hours?|tagen?|wochen?|monaten?|jahren?|stunden?|jours?|mois|ans|"
+    r"d[ií]as|meses|años|giorni|mesi|anni|dagar|dagen|maanden|jaar|dni)\b[^)\]]*[)\]])"
+)
+# Endings of plurals.
+_PLURALS = ("s", "e", "en", "n", "es")
 _UNITS = (
-    ("money", re.compile(r"[€$£]|(?i:(?<![a-z])(?:t?eur|euro|usd|chf|gbp)(?![a-z]))")),
+    (
+        "money",
+        re.compile(
+            r"[€$£]|(?i:(?<![a-z])(?:t?eur|euro|usd|chf|gbp|sek|nok|dkk|pln|czk|huf|brl)(?![a-z])|"
+            r"[(\[_ ](?:kr|zł|kč)(?![^\W\d_]))"
+        ),
+    ),
     ("body", re.compile(r"(?i:[(\[ _](?:kg|cm|lbs?)(?![a-z]))")),
     ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
 )
@@ -62,6 +76,7 @@ def words_of(name: str) -> list[str]:
     >>> words_of("SpO2"), words_of("grade2")
     (['spo2'], ['grade'])
     """
+    name = _SPANS.sub(" ", name) if _SPANS.sub("", name).strip() else name
     apart = re.sub(r"(?<=[a-zäöüß])(?=[A-Z][a-zäöüß])|(?<=[a-zäöüß]{2})(?=[A-Z])", " ", name)
     words = re.findall(r"[a-z]+[0-9]*[a-z]+[0-9]*|[a-z]+[0-9]*", fold(apart))
     return [word if word in _keys_of() else word.rstrip("0123456789") for word in words]
@@ -98,7 +113,7 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, str]]:
     """The concepts that words are those of, in the order of the list."""
     exact = {*words, *(first + second for first, second in pairwise(words))}
-    exact |= {word.removesuffix("s") for word in exact if word not in _keys_of()}
+    exact |= {singular for word in exact if word not in _keys_of() for singular in _singulars(word)}
     counts = bool(WORDS["counts"] & exact) or [*words[:2]] == ["number", "of"]
     thing = _names_a_thing(words)
     for concept in CONCEPTS:
@@ -109,6 +124,15 @@ def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, st
         word = min(spoken, key=lambda word: (-len(word), word), default=None)
         if word is not None:
             yield concept, word
+
+
+def _singulars(word: str) -> Iterator[str]:
+    """Words of which a word may be the plural: another ending than an s must leave a word of some length."""
+    for ending in _PLURALS:
+        stem = word.removesuffix(ending)
+        fits = ending == "s" or (len(stem) >= _HEAD and (ending != "n" or stem[-1] in "elr"))
+        if stem != word and fits:
+            yield stem
 
 
 def meanings_of(name: str) -> list[str]:
@@ -124,15 +148,15 @@ def meanings_of(name: str) -> list[str]:
 def spoken_word(name: str, meaning: str) -> str:
     """The word of a column's name that has a meaning, and in brackets the meaning where it is another word.
 
-    >>> spoken_word("Geschl.", "geschlecht"), spoken_word("visit_date", "date")
-    ('"Geschl" (geschlecht)', '"date"')
+    >>> [spoken_word(name, word) for name, word in (("Geschl.", "geschlecht"), ("Prénom", "prenom"), ("x (kg)", "kg"))]
+    ['"Geschl" (geschlecht)', '"Prénom"', '"kg"']
     """
-    if meaning in fold(name) or meaning.lower() in name.lower():
-        return f'"{meaning}"'
-    pairs = zip(words_of(name), meanings_of(name), strict=True)
-    word = next((word for word, full in pairs if full == meaning), None)
-    written = next((part for part in re.findall(r"[^\W\d_]+", name) if fold(part) == word), word)
-    return f'"{meaning}"' if written is None else f'"{written}" ({meaning})'
+    parts = re.findall(r"[^\W\d_]+", name)
+    if meaning.lower() in name.lower() or meaning in fold(name):
+        return f'"{next((part for part in parts if fold(part) == meaning), meaning)}"'
+    word = next((word for word, full in zip(words_of(name), meanings_of(name), strict=True) if full == meaning), None)
+    written = next((part for part in parts if fold(part) == word), word)
+    return f'"{name}"' if written is None else f'"{written}" ({meaning})'
 
 
 def _head_last(words: list[str]) -> list[str]:
@@ -173,7 +197,9 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
         return frozenset()
     parts = {word[place:] for place in range(len(word)) if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
     ends = range(1, len(word) - _REST + 1)
-    parts |= {word[:end] for end in ends if end >= _FIRST or word[:end] in WORDS["firsts"]}
+    parts |= {
+        word[:end] for end in ends if (end >= _FIRST or word[:end] in WORDS["firsts"]) and word[end:] not in _SUFFIXES
+    }
     ended = _ENDED.fullmatch(word)
     parts = parts - WORDS["whole"] - WHOLE_WORDS | ({ended[1]} if ended else set())
     keys = {key for part in parts for key in _keys_of().get(part, ())}
