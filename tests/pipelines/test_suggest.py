@@ -24,7 +24,7 @@ from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.suggest import SuggestedPlan, suggest_for_file, suggest_for_frame
+from sfumato.pipelines.suggest import SuggestedPlan, suggest, suggest_for_file, suggest_for_frame
 
 LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C", "person": "P"}
 LETTERS |= {"weight": "I", "household": "I"}
@@ -318,6 +318,7 @@ def test_names_that_repeat_without_a_key_are_warned_about(tmp_path, sfumato):
     assert text.startswith("# Rows of one person cannot be told apart")
     released = sfumato("anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"))
     assert "cannot be told apart" in released.out + released.err
+    assert "cannot be told apart" in str(suggest(path))
     once = [row for place, row in enumerate(rows) if place % 3 == 0]
     path.write_text(lines("Vorname,Nachname,geb. am,Geschlecht,Diagnose", once), encoding="utf-8")
     assert not suggest_for_file(path).notes

@@ -353,4 +353,4 @@ def suggest(
     proposal = (
         suggest_for_file(Path(data), separator, encoding, header, decimal) if of_file else suggest_for_frame(data)
     )
-    return replace(read_plan(proposal.plan), reasons=proposal.reasons)
+    return replace(read_plan(proposal.plan), reasons=proposal.reasons, notes=proposal.notes)
