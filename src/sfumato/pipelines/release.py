@@ -1,7 +1,7 @@
 """The pipeline of a microdata release: count, search, apply, recount, compare, judge; then a Release, or nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -18,7 +18,6 @@ from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
-from sfumato.microdata.methods.full_domain.warm_up import warm_up
 from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
@@ -30,9 +29,7 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
 from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
-from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -43,12 +40,14 @@ from sfumato.pipelines.stages.counting import (
     unnamed,
 )
 from sfumato.pipelines.stages.disclosure import disclosure
-from sfumato.pipelines.stages.fingerprints import check_fingerprints
+from sfumato.pipelines.stages.limits import with_limits
 from sfumato.pipelines.stages.order import order_remarks
-from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
+from sfumato.pipelines.stages.shared_counts import SharedCounts
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
+    from sfumato.pipelines.previous.placing import Placed
+    from sfumato.pipelines.stages.perturb import Perturbed
     from sfumato.policies.judgment import PolicyVerdict
 
 T = TypeVar("T")
@@ -83,13 +82,16 @@ def anonymize(
     tell = progress or (lambda _stage, _done, _all: None)
     files = read_plan(plan)
     if files.files:
+        # Here and below: what few plans ask for is loaded for those alone.
+        from sfumato.pipelines.relations.release import anonymize_files
+
         return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
     resolved = _sourced(read_plan(plan), data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
         resolved = _with_policy(resolved, source).with_others(source.columns)
-        placed = placed_beside(resolved, source) if resolved.previous else None
+        placed = _placed(resolved, source)
         if placed is not None and placed.source is not source:
             stack.callback(placed.source.close)
         release = _Run(resolved, source, tell, placed).release(workspace)
@@ -105,6 +107,15 @@ def _with_policy(plan: Plan, source: Engine) -> Plan:
     from sfumato.pipelines.policies.planning import with_policy
 
     return with_policy(plan, source)
+
+
+def _placed(plan: Plan, source: Engine) -> "Placed | None":
+    """Where the persons of earlier releases are placed, where the plan names such."""
+    if not plan.previous:
+        return None
+    from sfumato.pipelines.previous.placing import placed_beside
+
+    return placed_beside(plan, source)
 
 
 def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
@@ -127,7 +138,7 @@ def _sourced(plan: Plan, data: Any) -> Plan:
 class _Run:
     """One run of the pipeline, with its clock."""
 
-    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: Placed | None = None) -> None:
+    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: "Placed | None" = None) -> None:
         self.plan = plan if placed is None else placed.plan
         self.source = source if placed is None else placed.source
         self.placed = placed
@@ -138,12 +149,9 @@ class _Run:
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            late = way() == "numba" and isinstance(self.plan.method, FullDomain | Auto)
-            warm = beside.submit(warm_up) if late else None
+            warm = self._warmed_up(beside)
             with self._stage("count"):
-                self.plan = with_limits(self.plan, self.source)
-                check_single(self.plan, self.source)
-                table = frequency_table(self.plan, self.source)
+                table, shared = self._counted()
                 if warm is not None:
                     warm.result()
             raw = self._beside(beside, table, lambda: measure_raw(table))
@@ -154,8 +162,7 @@ class _Run:
             self.plan = replace(self.plan, method=result.method or self.plan.method)
             promise_table = table.holding(self.plan.checked_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
-            if self.plan.publishes_keys:
-                check_fingerprints(self.plan, self.source, promise_table, result.recoding)
+            self._check_fingerprints(promise_table, result.recoding)
             target, folder = self._target(workspace)
             if folder is not None:
                 undo.callback(folder.cleanup)
@@ -168,7 +175,7 @@ class _Run:
             perturbation = self._perturb(published, target, undo)
             published = self._bounded(published if perturbation is None else perturbation.engine, undo)
             with self._stage("verify"):
-                recounted = recount(published, prediction)
+                recounted = recount(published, prediction, shared)
                 verdict = judge_plan(
                     typed(recounted, self.plan)[0],
                     self.plan,
@@ -180,9 +187,9 @@ class _Run:
             if not verdict.holds:
                 raise InternalError("the published rows do not keep the promises.", code="promise")
             policy = _policy_verdict(self.plan, published)
-            compared = None if self.placed is None else check_together(self.placed, published, self.plan)
+            compared = self._together(published)
             self.tell("measure", 0, 1)
-            disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
+            disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding, shared)
             figures_of = measured()
             self.seconds["total"] = perf_counter() - begin
             report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
@@ -194,6 +201,38 @@ class _Run:
         recoding = result.recoding
         own_key = drawn_key(self.plan, self.keys)
         return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell, own_key)
+
+    def _warmed_up(self, beside: Executor) -> "Future[None] | None":
+        """Loops loaded while the engine counts, where that takes a while; None where it does not."""
+        if way() != "numba" or not isinstance(self.plan.method, FullDomain | Auto):
+            return None
+        from sfumato.microdata.methods.full_domain.warm_up import warm_up
+
+        return beside.submit(warm_up)
+
+    def _check_fingerprints(self, table: FrequencyTable, recoding: Recoding) -> None:
+        """Refuse keys of persons whose rows together single them out, where keys are published."""
+        if self.plan.publishes_keys:
+            from sfumato.pipelines.stages.fingerprints import check_fingerprints
+
+            check_fingerprints(self.plan, self.source, table, recoding)
+
+    def _together(self, published: PublishedRows) -> Any:
+        """What the release tells together with earlier ones, where there are some."""
+        if self.placed is None:
+            return None
+        from sfumato.pipelines.previous.placing import check_together
+
+        return check_together(self.placed, published, self.plan)
+
+    def _counted(self) -> tuple[FrequencyTable, SharedCounts]:
+        """The frequency table of the rows, and what keeps their counts for who asks again."""
+        self.plan = with_limits(self.plan, self.source)
+        check_single(self.plan, self.source)
+        shared = SharedCounts(self.plan, self.source)
+        table = frequency_table(self.plan, self.source, shared)
+        shared.rows = table.rows
+        return table, shared
 
     @staticmethod
     def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
@@ -225,10 +264,12 @@ class _Run:
         undo.callback(bounded.close)
         return bounded
 
-    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> Perturbed | None:
+    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> "Perturbed | None":
         """The published rows perturbed, where the plan says so."""
         if not self.plan.perturbations:
             return None
+        from sfumato.pipelines.stages.perturb import perturbed
+
         with self._stage("perturb"):
             perturbation = perturbed(self.plan, published, target, self.keys)
         undo.callback(perturbation.engine.close)
@@ -264,7 +305,7 @@ class _Run:
         verdict: Verdict,
         measures: Measures,
         disclosed: Disclosure,
-        perturbation: Perturbed | None,
+        perturbation: "Perturbed | None",
     ) -> ReleaseReport:
         recoding = result.recoding
         kept = recoding.sizes[~recoding.suppressed]
