@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.relations.release import anonymize_files as anonymize_files
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
-    from sfumato.pipelines.reveal import reveal as reveal
+    from sfumato.pipelines.pseudonyms.reveal import reveal as reveal
     from sfumato.pipelines.risk import RiskReport as RiskReport
     from sfumato.pipelines.risk import risk as risk
     from sfumato.pipelines.suggest import suggest as suggest

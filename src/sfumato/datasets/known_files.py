@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
-from sfumato.delimited import Dialect, read_lines
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.lines import read_lines
 from sfumato.engines.duckdb.writing import Cell
 from sfumato.errors import DataError, PlanError, did_you_mean
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sfumato.engines.bounds import with_bounds
+from sfumato.engines.written.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import InternalError
@@ -31,7 +31,7 @@ from sfumato.microdata.recoding.prediction import predict, veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
-from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (

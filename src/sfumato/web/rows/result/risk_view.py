@@ -13,7 +13,7 @@ from sfumato.report import policy
 from sfumato.report.page.html_parts import listing, table
 from sfumato.report.page.plots import Pair, bars, histogram, legend
 from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.measure_sections import disclosure, origins
+from sfumato.report.release.sections.measures import disclosure, origins
 from sfumato.report.release.sentences import unique_rows
 from sfumato.texts.words import Words
 from sfumato.web import components

@@ -11,7 +11,7 @@ from sfumato.errors import PlanError, did_you_mean
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
-from sfumato.pipelines.pseudonym_keys import KEY_FILE, PRIVATE, read_key
+from sfumato.pipelines.pseudonyms.keys import KEY_FILE, PRIVATE, read_key
 
 LOG_SUFFIX = ".log"
 
