@@ -13,6 +13,7 @@ _COMMA_NUMBER = re.compile(COMMA_NUMBER)
 
 _POINTS = str.maketrans({",": ".", ".": None})
 
+
 def with_points(fields: Iterable[str]) -> list[str]:
     """Fields of a file whose decimal mark is a comma: its numbers with a point and no marks between thousands.
 
@@ -20,4 +21,3 @@ def with_points(fields: Iterable[str]) -> list[str]:
     ['3.5', '-1.2e3', '1234.5', '€ 1200', '7.5 %', 'a,b', '31.12.2024']
     """
     return [field.translate(_POINTS) if _COMMA_NUMBER.fullmatch(field.strip()) else field for field in fields]
-

@@ -10,6 +10,7 @@ SEPARATORS = ",;\t|"
 
 DecimalMark = Literal[".", ","]
 
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How a delimited file is written.
@@ -85,4 +86,3 @@ def likely_separator(record: str) -> str:
     ';'
     """
     return max(SEPARATORS, key=record.count)
-

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 
+
 def empty(name: str) -> DataError:
     """The error for a file with nothing in it."""
     return DataError(f"the file {name} is empty.", "It needs a header and rows.", "empty")
@@ -49,4 +50,3 @@ def wrong_encoding(encoding: str) -> DataError:
     """The error for text that is not in the encoding it should be in."""
     do = "Save it as UTF-8, or say which encoding it has, for example latin-1: --encoding, or data.encoding in a plan."
     return DataError(f"the file is not {encoding.upper()}.", do, "encoding")
-

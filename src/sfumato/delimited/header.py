@@ -21,6 +21,7 @@ LINE_BREAK = re.compile(r"\r\n|\r|\n")
 # What a name of a column is not, but a value often is: numbers, dates and times, addresses of mail.
 _VALUE = re.compile(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """What the first records of a file tell: its columns' names, their separator, and what a reader should know."""
@@ -178,4 +179,3 @@ def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             notes.append(f'Column {place} is called "{field}" like another one: here it is {name}.')
         names.append(name)
     return tuple(names), tuple(notes)
-

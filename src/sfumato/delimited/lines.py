@@ -12,6 +12,7 @@ from sfumato.delimited.dialect import Dialect, separator_of
 from sfumato.delimited.faults import open_quote, ragged
 from sfumato.delimited.opening import first_record, open_text
 
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A record, and the number of the line at which it ends."""
@@ -62,4 +63,3 @@ def delimited_text(records: Iterable[Iterable[object]]) -> str:
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(records)
     return stream.getvalue()
-

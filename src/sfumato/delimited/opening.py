@@ -15,6 +15,7 @@ from sfumato.errors import DataError, EngineError
 # A field may be as long as a text is; Python's own limit is 128 KiB.
 csv.field_size_limit(1 << 30)
 
+
 @contextmanager
 def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
     """A text file to be read, unpacked where its name ends in .gz; a mark at its start is taken off.
@@ -47,4 +48,3 @@ def first_record(stream: IO[str], quote: str = '"') -> str:
         lines.append(line)
         quotes += line.count(quote)
     return "".join(lines)
-

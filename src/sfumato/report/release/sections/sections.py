@@ -8,9 +8,9 @@ from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
 from sfumato.report.release import optimality, sentences
+from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sections import measures
 from sfumato.report.release.sections.before_after import ColumnEvidence
-from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sections.trade_off import trade_off_sentences
 from sfumato.texts.words import Words
 
