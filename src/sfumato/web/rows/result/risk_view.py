@@ -86,13 +86,13 @@ def _estimate(words: Words, persons: float | None) -> str:
 def _attacker_card(words: Words, name: str, before: Attack, after: Attack) -> None:
     main = "average" if name == "marketer" else "highest"
     figure = f"{words.percent(getattr(before, main))} → {words.percent(getattr(after, main))}"
-    told = [words[f"risk.attacker.{main}"]]
+    sentences = [words[f"risk.attacker.{main}"]]
     if main == "highest":
         means = {"before": words.percent(before.average), "after": words.percent(after.average)}
-        told.append(words["risk.attacker.mean"].format(**means))
+        sentences.append(words["risk.attacker.mean"].format(**means))
     found = {"before": words.count(round(before.expected)), "after": words.count(round(after.expected))}
-    told.append(words["risk.attacker.found"].format(**found))
-    lines = "".join(f"<span>{escape(line)}</span><br>" for line in told)
+    sentences.append(words["risk.attacker.found"].format(**found))
+    lines = "".join(f"<span>{escape(line)}</span><br>" for line in sentences)
     content = (
         f'<h4>{escape(words[f"risk.attacker.{name}"])}</h4><p class="sf-soft sf-small">'
         f"{escape(words[f'risk.attacker.{name}.says'])}</p><b>{escape(figure)}</b>{lines}"
