@@ -118,9 +118,9 @@ def additivity_line(sums: Mapping[str, Any]) -> str:
 
 def reader_line(reader: Mapping[str, Any]) -> str:
     """What a reader computes, in one sentence."""
+    narrow_cells = f"{reader['unsafe_too_narrow']:,} too narrow."
     unsafe = (
-        f" Of {reader['unsafe']:,} unsafe cells {reader['unsafe_exact']:,} are exact, {reader['unsafe_too_narrow']:,} too "
-        "narrow."
+        f" Of {reader['unsafe']:,} unsafe cells {reader['unsafe_exact']:,} are exact, {narrow_cells}"
         if reader["unsafe"]
         else ""
     )
