@@ -19,6 +19,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up
+from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
@@ -149,8 +150,7 @@ class _Run:
             raw = self._beside(beside, table, lambda: measure_raw(table))
             with self._stage("compile"):
                 rehearse(self.plan, table)
-            with self._stage("search"):
-                result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
+            result = self._search(table)
             self.plan = replace(self.plan, method=result.method or self.plan.method)
             promise_table = table.holding(self.plan.checked_columns)
             handling = handling_of(self.plan, promise_table, result.recoding)
@@ -204,6 +204,17 @@ class _Run:
         if len(table.counts) > MOST_MEASURED_BESIDE:
             return cache(work)
         return beside.submit(work).result
+
+    def _search(self, table: FrequencyTable) -> Result:
+        """The recoding, with the columns that it loses and what would keep them."""
+        with self._stage("search"):
+            result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
+        lost = lost_columns(table, result)
+        if not lost:
+            return result
+        with self._stage("remedies"):
+            entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost)]
+        return replace(result, details={**result.details, "lost_columns": entries})
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
