@@ -86,10 +86,10 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
-    files = read_plan(plan)
-    if files.files:
-        return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
-    resolved = _sourced(read_plan(plan), data).with_secret()
+    read = read_plan(plan)
+    if read.files:
+        return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
+    resolved = _sourced(read, data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
