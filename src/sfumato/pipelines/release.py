@@ -1,25 +1,24 @@
 """The pipeline of a microdata release: count, search, apply, recount, compare, judge; then a Release, or nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
+from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
-from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.loops.compiled import way
-from sfumato.microdata.counts.frequencies import FrequencyTable, typed
+from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
-from sfumato.microdata.methods.full_domain.warm_up import warm_up
+from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
@@ -28,12 +27,10 @@ from sfumato.microdata.plan.methods import Auto, FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
-from sfumato.microdata.recoding.prediction import predict, veils
+from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
-from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
-from sfumato.pipelines.relations.release import anonymize_files
+from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -44,23 +41,26 @@ from sfumato.pipelines.stages.counting import (
     unnamed,
 )
 from sfumato.pipelines.stages.disclosure import disclosure
-from sfumato.pipelines.stages.fingerprints import check_fingerprints
+from sfumato.pipelines.stages.handling import handling_of
+from sfumato.pipelines.stages.limits import with_limits
 from sfumato.pipelines.stages.order import order_remarks
-from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
+from sfumato.pipelines.stages.remarks import (
+    matching_values,
+    repeating_identifiers,
+    risks_of_persons,
+    telling_columns,
+)
+from sfumato.pipelines.stages.shared_counts import SharedCounts
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
+    from sfumato.pipelines.previous.placing import Placed
+    from sfumato.pipelines.stages.perturb import Perturbed
     from sfumato.policies.judgment import PolicyVerdict
 
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
-RISKS_OF_PERSONS = (
-    "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
-    "spaces and punctuation."
-)
-# A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
-_MOST_UNIQUE = 0.5
 
 
 def anonymize(
@@ -85,15 +85,18 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
-    files = read_plan(plan)
-    if files.files:
-        return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
-    resolved = _sourced(read_plan(plan), data).with_secret()
+    read = read_plan(plan)
+    if read.files:
+        # Here and below: what few plans ask for is loaded for those alone.
+        from sfumato.pipelines.relations.release import anonymize_files
+
+        return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
+    resolved = _sourced(read, data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
         resolved = _with_policy(resolved, source).with_others(source.columns)
-        placed = placed_beside(resolved, source) if resolved.previous else None
+        placed = _placed(resolved, source)
         if placed is not None and placed.source is not source:
             stack.callback(placed.source.close)
         release = _Run(resolved, source, tell, placed).release(workspace)
@@ -109,6 +112,24 @@ def _with_policy(plan: Plan, source: Engine) -> Plan:
     from sfumato.pipelines.policies.planning import with_policy
 
     return with_policy(plan, source)
+
+
+def _placed(plan: Plan, source: Engine) -> "Placed | None":
+    """Where the persons of earlier releases are placed, where the plan names such."""
+    if not plan.previous:
+        return None
+    from sfumato.pipelines.previous.placing import placed_beside
+
+    return placed_beside(plan, source)
+
+
+def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> Any:
+    """What the release tells together with earlier ones, where there are some."""
+    if placed is None:
+        return None
+    from sfumato.pipelines.previous.placing import check_together
+
+    return check_together(placed, published, plan)
 
 
 def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
@@ -128,10 +149,35 @@ def _sourced(plan: Plan, data: Any) -> Plan:
     return replace(plan, data=replace(plan.data, source=str(Path(data).resolve())))
 
 
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is to be written, and what must come out.
+
+    Attributes:
+        table: The frequency table that was searched.
+        promise_table: The same for the columns that promises are about.
+    """
+
+    table: FrequencyTable
+    promise_table: FrequencyTable
+    result: Result
+    handling: Handling
+    prediction: Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Rows as they are handed out, how they were perturbed, and the folder in which they lie."""
+
+    rows: PublishedRows
+    perturbation: "Perturbed | None"
+    folder: Scratch | None
+
+
 class _Run:
     """One run of the pipeline, with its clock."""
 
-    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: Placed | None = None) -> None:
+    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: "Placed | None" = None) -> None:
         self.plan = plan if placed is None else placed.plan
         self.source = source if placed is None else placed.source
         self.placed = placed
@@ -142,62 +188,118 @@ class _Run:
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            late = way() == "numba" and isinstance(self.plan.method, FullDomain | Auto)
-            warm = beside.submit(warm_up) if late else None
-            with self._stage("count"):
-                self.plan = with_limits(self.plan, self.source)
-                check_single(self.plan, self.source)
-                table = frequency_table(self.plan, self.source)
-                if warm is not None:
-                    warm.result()
+            table = self._count(beside)
             raw = self._beside(beside, table, lambda: measure_raw(table))
-            with self._stage("compile"):
-                rehearse(self.plan, table)
-            with self._stage("search"):
-                result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
-            self.plan = replace(self.plan, method=result.method or self.plan.method)
-            promise_table = table.holding(self.plan.checked_columns)
-            handling = handling_of(self.plan, promise_table, result.recoding)
-            if self.plan.publishes_keys:
-                check_fingerprints(self.plan, self.source, promise_table, result.recoding)
-            target, folder = self._target(workspace)
-            if folder is not None:
-                undo.callback(folder.cleanup)
-            prediction = predict(promise_table, result.recoding, handling, self.plan)
+            result = self._with_lost_columns(table, self._search(table))
+            draft = self._draft(table, result)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
-            with self._stage("apply"):
-                reading = published_reading(self.plan, self.source)
-                published = self.source.apply(result.recoding, handling, reading, self._first(target))
-            undo.callback(published.close)
-            perturbation = self._perturb(published, target, undo)
-            published = self._bounded(published if perturbation is None else perturbation.engine, undo)
-            with self._stage("verify"):
-                recounted = recount(published, prediction)
-                verdict = judge_plan(
-                    typed(recounted, self.plan)[0],
-                    self.plan,
-                    promise_table.whole,
-                    persons_by_label(promise_table, result.recoding),
-                    members=published_persons(self.plan, published),
-                    weights=published_weights(self.plan, published) or weights_by_label(table, result.recoding),
-                )
-            if not verdict.holds:
-                raise InternalError("the published rows do not keep the promises.", code="promise")
-            policy = _policy_verdict(self.plan, published)
-            compared = None if self.placed is None else check_together(self.placed, published, self.plan)
+            written = self._publish(draft, workspace, undo)
+            recounted, verdict = self._judge(draft, written.rows)
+            evidence = self._further_verdicts(written.rows)
             self.tell("measure", 0, 1)
-            disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
-            figures_of = measured()
+            disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
+            measures = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
-            if policy is not None:
-                report = replace(report, details={**report.details, "policy": policy.to_dict()})
-            if compared is not None:
-                report = replace(report, details={**report.details, "previous": compared})
+            report = self._report(draft, verdict, measures, disclosed, written.perturbation)
+            report = replace(report, details={**report.details, **evidence})
             undo.pop_all()
-        recoding = result.recoding
-        own_key = drawn_key(self.plan, self.keys)
-        return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell, own_key)
+        key = drawn_key(self.plan, self.keys)
+        handling, prediction = draft.handling, draft.prediction
+        return Release(
+            self.plan,
+            report,
+            result.recoding,
+            handling,
+            written.rows,
+            prediction,
+            table,
+            written.folder,
+            self.tell,
+            key,
+        )
+
+    def _count(self, beside: Executor) -> FrequencyTable:
+        """The frequency table; loops that numba compiles are loaded meanwhile."""
+        warm = self._warmed_up(beside)
+        with self._stage("count"):
+            self.plan = with_limits(self.plan, self.source)
+            check_single(self.plan, self.source)
+            self.shared = SharedCounts(self.plan, self.source)
+            table = frequency_table(self.plan, self.source, self.shared)
+            if warm is not None:
+                warm.result()
+        self.shared.rows = table.rows
+        return table
+
+    def _warmed_up(self, beside: Executor) -> "Future[None] | None":
+        """Loops loaded while the engine counts, where that takes a while; None where it does not."""
+        if way() != "numba" or not isinstance(self.plan.method, FullDomain | Auto):
+            return None
+        from sfumato.microdata.methods.full_domain.warm_up import warm_up
+
+        return beside.submit(warm_up)
+
+    def _search(self, table: FrequencyTable) -> Result:
+        """A recoding; from here on the plan names the method that found it."""
+        with self._stage("compile"):
+            rehearse(self.plan, table)
+        with self._stage("search"):
+            result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
+        self.plan = replace(self.plan, method=result.method or self.plan.method)
+        return result
+
+    def _draft(self, table: FrequencyTable, result: Result) -> _Draft:
+        promise_table = table.holding(self.plan.checked_columns)
+        handling = handling_of(self.plan, promise_table, result.recoding)
+        if self.plan.publishes_keys:
+            from sfumato.pipelines.stages.fingerprints import check_fingerprints
+
+            check_fingerprints(self.plan, self.source, promise_table, result.recoding)
+        prediction = predict(promise_table, result.recoding, handling, self.plan)
+        return _Draft(table, promise_table, result, handling, prediction)
+
+    def _publish(self, draft: _Draft, workspace: Path | None, undo: ExitStack) -> _Written:
+        """The rows as they are handed out: recoded, perturbed and with bounds, where the plan says so."""
+        target, folder = self._target(workspace)
+        if folder is not None:
+            undo.callback(folder.cleanup)
+        with self._stage("apply"):
+            reading = published_reading(self.plan, self.source)
+            recoded = self.source.apply(draft.result.recoding, draft.handling, reading, self._first(target))
+        undo.callback(recoded.close)
+        perturbation = self._perturb(recoded, target, undo)
+        rows = self._bounded(recoded if perturbation is None else perturbation.engine, undo)
+        return _Written(rows, perturbation, folder)
+
+    def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[Counted, Verdict]:
+        """The recount of the written rows, and the verdict on it.
+
+        Raises:
+            InternalError: They are not what was predicted, or do not keep the promises; nothing is published.
+        """
+        table, recoding = draft.promise_table, draft.result.recoding
+        with self._stage("verify"):
+            recounted = recount(published, draft.prediction, self.shared)
+            verdict = judge_plan(
+                typed(recounted, self.plan)[0],
+                self.plan,
+                table.whole,
+                persons_by_label(table, recoding),
+                members=published_persons(self.plan, published),
+                weights=published_weights(self.plan, published) or weights_by_label(draft.table, recoding),
+            )
+        if not verdict.holds:
+            raise InternalError("the published rows do not keep the promises.", code="promise")
+        return recounted, verdict
+
+    def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:
+        """What the plan's policy and earlier releases say of the written rows, where it names them."""
+        policy = _policy_verdict(self.plan, published)
+        compared = _together(self.placed, published, self.plan)
+        return {
+            **({} if policy is None else {"policy": policy.to_dict()}),
+            **({} if compared is None else {"previous": compared}),
+        }
 
     @staticmethod
     def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
@@ -208,6 +310,15 @@ class _Run:
         if len(table.counts) > MOST_MEASURED_BESIDE:
             return cache(work)
         return beside.submit(work).result
+
+    def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
+        """The result with the columns that it loses, and with what would keep them."""
+        lost = lost_columns(table, result)
+        if not lost:
+            return result
+        with self._stage("remedies"):
+            entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost)]
+        return replace(result, details={**result.details, "lost_columns": entries})
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -229,10 +340,12 @@ class _Run:
         undo.callback(bounded.close)
         return bounded
 
-    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> Perturbed | None:
+    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> "Perturbed | None":
         """The published rows perturbed, where the plan says so."""
         if not self.plan.perturbations:
             return None
+        from sfumato.pipelines.stages.perturb import perturbed
+
         with self._stage("perturb"):
             perturbation = perturbed(self.plan, published, target, self.keys)
         undo.callback(perturbation.engine.close)
@@ -243,59 +356,16 @@ class _Run:
         perturbs = target is not None and self.plan.perturbations
         return target.with_name(f"unperturbed{target.suffix}") if target is not None and perturbs else target
 
-    def _repeats(self) -> tuple[str, ...]:
-        """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
-        names = () if self.plan.person is not None else self.plan.named("identifier")
-        return (
-            tuple(
-                f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
-                "persons. Give it role: person."
-                for name in names
-                if self._is_key_of_persons(name)
-            )
-            or self._repeated_names()
-        )
-
-    def _repeated_names(self) -> tuple[str, ...]:
-        """A warning where names of persons repeat and nothing says which rows are one person's."""
-        from sfumato.hierarchies.suggest.roles import suggest
-        from sfumato.pipelines.stages.person_columns import repeated_names
-
-        names = () if self.plan.person is not None else self.plan.named("identifier")
-        profiles = {name: self._first_profile(name) for name in names}
-        suggestions = {name: suggest(profile) for name, profile in profiles.items()}
-        if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
-            return ()
-        for name in self.plan.quasi_identifiers:
-            profiles[name] = self._first_profile(name)
-            suggestions[name] = suggest(profiles[name])
-        k = next((int(model.asked) for model in self.plan.privacy if model.name == "k-anonymity"), 2)
-        note = repeated_names(self.source, suggestions, profiles, k)
-        return (note,) if note else ()
-
-    def _is_key_of_persons(self, name: str) -> bool:
-        from sfumato.hierarchies.suggest.roles import may_name_persons
-
-        return may_name_persons(self._first_profile(name))
-
-    def _first_profile(self, name: str) -> Profile:
-        """The profile of a column in the first rows."""
-        texts = self.source.first_texts(name)
-        present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
-        return Profile(name, present, sum(present.values()))
-
     def _report(
         self,
-        table: FrequencyTable,
-        result: Result,
+        draft: _Draft,
         verdict: Verdict,
         measures: Measures,
         disclosed: Disclosure,
-        perturbation: Perturbed | None,
+        perturbation: "Perturbed | None",
     ) -> ReleaseReport:
-        recoding = result.recoding
-        kept = recoding.sizes[~recoding.suppressed]
-        average = float(kept.mean()) if len(kept) else 0.0
+        table, result = draft.table, draft.result
+        withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
         return ReleaseReport(
             version=__version__,
             method=self.plan.method.name,
@@ -304,8 +374,8 @@ class _Run:
             loss=LossFigure(result.loss_name, result.loss, result.per_column),
             rows=table.rows,
             dropped_rows=table.dropped_rows,
-            suppressed_rows=int(recoding.sizes[recoding.suppressed].sum()),
-            classes=ClassFigures(len(kept), int(kept.min(initial=table.rows)), int(kept.max(initial=0)), average),
+            suppressed_rows=withheld_rows,
+            classes=_class_figures(result.recoding, table.rows),
             models=verdict.promises,
             risk=figures(measures.risk),
             utility=figures(measures.utility),
@@ -316,13 +386,13 @@ class _Run:
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
             remarks=(
-                *self._repeats(),
-                *_telling_remark(disclosed, table.rows - int(recoding.sizes[recoding.suppressed].sum())),
+                *repeating_identifiers(self.plan, self.source),
+                *telling_columns(disclosed, table.rows - withheld_rows),
                 *self.source.notes,
                 *result.remarks,
                 *unnamed(self.plan, table),
-                *_matching_remark(measures),
-                *(() if self.plan.person is None else (RISKS_OF_PERSONS,)),
+                *matching_values(measures),
+                *risks_of_persons(self.plan),
                 *order_remarks(self.plan),
                 *(() if perturbation is None else perturbation.remarks),
             ),
@@ -335,46 +405,7 @@ class _Run:
         )
 
 
-def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
-    """What each text of a column is published as; one that means missing stays as it is."""
-    values = table.sensitive_values[name]
-    return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
-
-
-def _telling_remark(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
-    """A warning on published columns that make most rows unique: no promise is about them."""
-    worst = disclosed.most_telling
-    if worst is None or worst.rows <= _MOST_UNIQUE * rows:
-        return ()
-    names = " and ".join(f'"{name}"' for name in worst.columns)
-    return (
-        f"{names} single out {worst.rows:,} of {rows:,} published rows, and no promise is about that: whoever knows "
-        "these values of a person finds the row. Publish them rounded (publish), or withhold them (role: identifier).",
-    )
-
-
-def _matching_remark(measures: Measures) -> tuple[str, ...]:
-    """What a reader of the risks should know where missing values match anything."""
-    matching = measures.risk.get("matching")
-    if matching is None:
-        return ()
-    highest = matching["after"]["highest"]
-    return (
-        "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
-        f"the highest risk after is {highest:.4g}.",
-    )
-
-
-def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
-    """What happens to suppressed rows and other columns, as the plan says."""
-    return Handling(
-        suppressed=plan.output.suppressed,
-        withheld_columns=plan.withheld_columns,
-        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
-        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
-        class_column=plan.output.class_column,
-        order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
-        person=plan.household if plan.swaps_households else plan.person,
-        person_key=f"{plan.person_secret or plan.secret}:person:",
-        publishes_keys=plan.publishes_keys and not plan.pseudonyms,
-    )
+def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:
+    kept = recoding.sizes[~recoding.suppressed]
+    average = float(kept.mean()) if len(kept) else 0.0
+    return ClassFigures(len(kept), int(kept.min(initial=rows)), int(kept.max(initial=0)), average)

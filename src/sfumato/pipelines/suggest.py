@@ -282,7 +282,7 @@ def suggest_for_file(
 
     A file that is no UTF-8 is read as what it is likely written in, and a note says so.
     """
-    from sfumato.delimited import check_decimal
+    from sfumato.delimited.dialect import check_decimal
 
     check_decimal(decimal or ".", separator)
     reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal}

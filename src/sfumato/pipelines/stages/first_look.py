@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.delimited import COMMA_NUMBER
+from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.formats import format_of
