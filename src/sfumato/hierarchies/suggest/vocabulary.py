@@ -28,7 +28,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
 )
 # German compounds: both parts must be long to be no accident, save for the short ones of a list.
 _HEAD, _FIRST = 5, 5
-# What is left of a compound behind its first part: with fewer letters it is an ending, or another word.
+# What is left of a compound beside a part: with fewer letters it is an ending, a prefix, or another word.
 _REST = 3
 _SUFFIXES = ("ment", "ments", "ness", "less", "able", "ible", "ing", "ings", "ship", "tion", "tions", "ation", "ations")
 # In brackets: the unit of a number, which is no time at which something was.
@@ -195,7 +195,8 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
     """The concepts that a part of a compound speaks of; a word that stands in another by accident speaks of none."""
     if word in WORDS["no_compounds"]:
         return frozenset()
-    parts = {word[place:] for place in range(len(word)) if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
+    places = (0, *range(_REST, len(word)))
+    parts = {word[place:] for place in places if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
     ends = range(1, len(word) - _REST + 1)
     parts |= {
         word[:end] for end in ends if (end >= _FIRST or word[:end] in WORDS["firsts"]) and word[end:] not in _SUFFIXES
