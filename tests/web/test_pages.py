@@ -9,7 +9,6 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from sizes import size
 from walking import (
     anonymize,
     button,
@@ -28,6 +27,7 @@ from walking import (
 from sfumato.cli.main import run
 from sfumato.datasets import census, patients
 from sfumato.service.access.keys import new_key
+from sizes import size
 
 EARLIER = "This result is of earlier columns or an earlier goal."
 
@@ -460,8 +460,8 @@ def renamed(route):
 
 def test_a_refused_upload_says_why(server, open_page, tmp_path) -> None:
     files = {"picture.png": 10, "rows.duckdb": 10, "large.csv": 9000}
-    for name, size in files.items():
-        (tmp_path / name).write_bytes(b"x" * size)
+    for name, count in files.items():
+        (tmp_path / name).write_bytes(b"x" * count)
     with server(tmp_path / "jobs", "--max-upload-bytes", "5000") as (base, _):
         for name in ("picture.png", "rows.duckdb"):
             page = open_page(f"{base}/app")
