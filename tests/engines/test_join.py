@@ -14,7 +14,8 @@ from sizes import size
 
 # More than two row groups of a table, which threads share among themselves.
 ROWS = 250_000
-ZIPS = size(40, 300)
+# As many as make some combinations too rare.
+ZIPS, K = size((40, 60), (300, 2))
 SECRET = "Zwetschgenbaumstraße"
 
 
@@ -40,7 +41,7 @@ def source(tmp_path_factory) -> Path:
 
 def released(source: Path, order: str, mode: str) -> Release:
     method, output = {"name": "mondrian", "mode": mode}, {"format": "parquet", "order": order}
-    wanted = plan(method=method, output=output, seed=1)
+    wanted = plan(method=method, output=output, seed=1, privacy=[{"model": "k-anonymity", "k": K}])
     return anonymize(source, wanted)
 
 
