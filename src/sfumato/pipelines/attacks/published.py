@@ -15,6 +15,7 @@ from sfumato.microdata.attacks.rows import Columns
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan, located
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.stages import sealing
 
 
@@ -33,7 +34,10 @@ class Target:
 
 
 def target_of(release: Any, plan: Any = None) -> Target:
-    """A release folder, a file or a frame as what is attacked."""
+    """A release, its folder, a file or a frame as what is attacked."""
+    if isinstance(release, Release):
+        rows = {name: list(release.published.texts(name)) for name in release.published.columns}
+        return Target(rows, release.plan if plan is None else read_plan(plan), release.report.to_dict())
     path = Path(release) if isinstance(release, str | Path) else None
     if path is None or not (path / "plan.yaml").exists():
         return Target(texts_of(release if path is None else path), None if plan is None else read_plan(plan))
