@@ -54,6 +54,7 @@ PROOFS = (
     Proof("fuzz of the service", ("tools/fuzz_service.py", "600"), 20),
     Proof("faults of the service", ("tools/faults.py",), 20),
     Proof("attacked tables", ("bench/prove_tables.py", "1000"), 60),
+    Proof("attacks on sound releases", ("bench/prove_attacks.py", "200"), 30),
 )
 
 
