@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.any import AnyValue
 from sfumato.hierarchies.ladder import Codes, Ladder
-from sfumato.hierarchies.spellings import one_spelling
+from sfumato.hierarchies.spellings import one_spelling, plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.packing import Packing, Words, packing_of
@@ -289,6 +289,12 @@ def _content(
 def value_of(text: str | None, missing: Sequence[str]) -> str | None:
     """The value that a text of a judged column tells: an empty one none, since a CSV file has one form for both."""
     return None if not text or text in missing else text
+
+
+def meaning_of(text: str | None, column: str, plan: Plan) -> str | None:
+    """What a text of a judged column means, whatever other texts there are: the same for spellings of one value."""
+    value = value_of(text, plan.data.missing)
+    return value if value is None or column not in plan.spelled_columns else plain_text(value)
 
 
 def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:
