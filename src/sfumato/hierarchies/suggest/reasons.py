@@ -58,13 +58,22 @@ SECOND_KEY = '{why} Another column, "{person}", names the persons that promises 
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
 LESS = "{known} Left out, since {count} other columns tell rows apart better."
 TELLING = "{known} Most rows have a value of their own, by which they would be found, and which is no number to round."
-TELLS = '{known} But it nearly tells "{other}", so who knows that knows it, too: it is a quasi-identifier.'
-UNDOES = '{known} It nearly tells "{other}", so it would undo what is done to that column.'
-SPELLINGS = (
-    " {count} of its values are likely other spellings of one: make them one, or promises count them as several."
+TELLS = "{known} But it {tells}, so who knows that knows it, too: it is a quasi-identifier."
+UNDOES = "{known} It {tells}, so it would undo what is done there."
+ONE_TOLD = 'nearly tells "{other}"'
+COMPUTED = 'is nearly computed from "{first}" and "{second}"'
+MENTIONS = "{known} But {count} of its texts name somebody or tell how to reach somebody."
+UNIFORM = (
+    "{known} Nearly all rows have one value, and nothing tells that to have it is harmless: no class could hide "
+    "who has it."
 )
+SPELLINGS = (
+    " {count} of its values are likely other spellings of one: make them one, or they are generalized as several."
+)
+ONE_SPELLING = " {count} of its values are likely other spellings of one: they count, and are published, as one."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
+TAILS = " Its largest or smallest numbers are published together, since they would single out rows."
 UNDECIDED = "decide yourself: "
 
 
