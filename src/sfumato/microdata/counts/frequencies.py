@@ -203,7 +203,7 @@ def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str 
     """The texts of a column, likely spellings of one value written as one, where the plan has them so."""
     if name not in plan.spelled_columns:
         return texts
-    forms = one_spelling(text for text in texts if value_of(text, plan.data.missing) is not None)
+    forms = one_spelling(text for text in texts if text and value_of(text, plan.data.missing))
     return tuple(text if text is None else forms.get(text, text) for text in texts)
 
 
