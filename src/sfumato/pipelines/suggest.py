@@ -11,14 +11,30 @@ from typing import Any
 from sfumato.engines.engine import Engine
 from sfumato.errors import DataError
 from sfumato.hierarchies.spellings import misspelled, surplus
+from sfumato.hierarchies.suggest.mentions import mentions
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import COSTLY, ENCODING, MISSPELLINGS, ROUNDED, SPELLINGS
+from sfumato.hierarchies.suggest.reasons import (
+    COMPUTED,
+    COSTLY,
+    ENCODING,
+    MENTIONS,
+    MISSPELLINGS,
+    ONE_SPELLING,
+    ONE_TOLD,
+    ROUNDED,
+    SPELLINGS,
+    TAILS,
+    UNIFORM,
+)
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.selection import select, without_tells
 from sfumato.hierarchies.suggest.suggestion import Suggestion
-from sfumato.microdata.counts.frequencies import tabulate
+from sfumato.microdata.counts.frequencies import FrequencyTable, tabulate
+from sfumato.microdata.measures.joint_telling import joint_tells
 from sfumato.microdata.measures.telling import tells as tells_of
+from sfumato.microdata.models.proposal import proposed_promise
 from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.model import Plan as ReadPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
@@ -52,12 +68,8 @@ MISSING_WORDS = (
 )
 K = 5
 SUPPRESSION = 0.02
-# A promise of l different values costs little unless one value is in nearly all rows; then it is the rarer ones that
-# must not fill a class.
-_COMMON_SHARE = 0.6
-_RARE_SHARE = 0.3
+# Of columns with more values, spellings are not looked for.
 _MAX_NAMED = 200
-ALPHA = 0.8
 # Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
 _ROWS_TO_ROUND = 50
 _LEAST_NUMBERS = 8
@@ -109,6 +121,7 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     first = {name: suggest_column(profile) for name, profile in profiles.items()}
     suggestions = _one_of_each(select(one_person(engine, first, profiles), profiles, min(K, rows)))
+    suggestions = {name: _publishable(one, profiles[name]) for name, one in suggestions.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
     draft = _Draft(reading, suggestions, profiles, dict(_publications(suggestions, profiles)))
     if rows <= FEW_ROWS:
@@ -173,34 +186,63 @@ def _proposal(
         "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
         "privacy": [
             {"model": "k-anonymity", "k": max(min(K, members), 2)},
-            *_diversity(suggestions, profiles, published),
+            *_promises(suggestions, profiles, published),
         ],
         "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
-    reasons = {name: _reason(one, profiles[name], name in published) for name, one in suggestions.items()}
+    reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
 
 
-def _reason(suggestion: Suggestion, profile: Profile, rounded: bool) -> str:
-    """Why a column is what it is, and what should be mended in it."""
+def _publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
+    """A column as suggested; a sensitive one that names persons, or that no promise could keep, is withheld."""
+    if suggestion.role != "sensitive":
+        return suggestion
+    if count := mentions(profile, K):
+        return suggestion.withheld(MENTIONS.format(known=suggestion.reason, count=count))
+    hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
+    if hopeless and profile.rows >= _ROWS_TO_ROUND:
+        return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
+    return suggestion
+
+
+def _reason(suggestion: Suggestion, profile: Profile, publication: PublishPlan | None) -> str:
+    """Why a column is what it is, how it is published, and what should be mended in it."""
     spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
-    more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled else (0, 0)
-    notes = (SPELLINGS.format(count=more) if more else "") + (MISSPELLINGS.format(count=wrong) if wrong else "")
-    return suggestion.reason + (ROUNDED if rounded else "") + notes
+    more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
+    spellings = (ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS).format(count=more) if more else ""
+    misspellings = MISSPELLINGS.format(count=wrong) if wrong else ""
+    coded = "" if publication is None else TAILS if publication.round is None else ROUNDED
+    return suggestion.reason + coded + spellings + misspellings
 
 
 def _tells(engine: Engine, proposal: Mapping[str, Any]) -> dict[str, str]:
-    """The sensitive columns that nearly tell a quasi-identifier, and which."""
+    """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells."""
     plan = read_plan(proposal)
     if not plan.promise_columns:
         return {}
     counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    # What is computed is computed from numbers as they are read, however they will be published.
+    joint = _jointly_told(tabulate(counted, _unchanged(plan))[0])
     table, _ = tabulate(counted, plan)
     worst = (
         max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
     )
-    return {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
+    told = {tell.column: ONE_TOLD.format(other=tell.quasi_identifier) for tell in worst if tell is not None}
+    return {name: words for name in plan.promise_columns if (words := told.get(name) or joint.get(name))}
+
+
+def _jointly_told(table: FrequencyTable) -> dict[str, str]:
+    tells = (tell for name in table.sensitive for tell in joint_tells(table, name)[:1])
+    words = ((tell.column, dict(zip(("first", "second"), tell.quasi_identifiers, strict=True))) for tell in tells)
+    return {name: COMPUTED.format(**names) for name, names in words}
+
+
+def _unchanged(plan: ReadPlan) -> ReadPlan:
+    """The plan with sensitive columns published as they are."""
+    sensitive = {name: replace(plan.columns[name], publish=None) for name in plan.promise_columns}
+    return replace(plan, columns={**plan.columns, **sensitive})
 
 
 def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
@@ -239,24 +281,17 @@ def _plain(number: float) -> float | int:
     return int(number) if number.is_integer() else number
 
 
-def _diversity(
+def _promises(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, PublishPlan]
 ) -> Iterator[dict[str, Any]]:
-    """A promise for each sensitive column: its values must differ within a class, or none of the rarer ones fill it."""
+    """A promise for each sensitive column, about its values as they are published."""
     for name, suggestion in suggestions.items():
         profile = profiles[name]
         if suggestion.role != "sensitive" or profile.rows < 2 * K:
             continue
-        if name in published:
-            profile = replace(profile, counts=published_counts(published[name], profile.counts))
-        # The missing value is one like any other: it may be the common one.
-        common, rows = max([*profile.counts.items(), (None, profile.missing)], key=lambda entry: entry[1])
-        rarer = sorted(value for value in profile.counts if value != common)
-        if rows > _COMMON_SHARE * profile.rows and 0 < len(rarer) <= _MAX_NAMED:
-            yield {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": K, "column": name, "values": rarer}
-        else:
-            many = rows <= _RARE_SHARE * profile.rows and len(profile.counts) >= 2 * K
-            yield {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": name}
+        counts = published_counts(published[name], profile.counts) if name in published else profile.counts
+        promise = proposed_promise(name, counts, profile.missing, K)
+        yield promise or {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
 
 
 def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:

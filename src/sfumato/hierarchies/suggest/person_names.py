@@ -48,6 +48,15 @@ def _is_name(value: str) -> bool:
     return any(name in given for name in names)
 
 
+def is_given_name(word: str) -> bool:
+    """Whether a word is a common given name.
+
+    >>> is_given_name("Anna"), is_given_name("Asthma")
+    (True, False)
+    """
+    return fold(word) in _listed()[0]
+
+
 @cache
 def _listed() -> tuple[frozenset[str], frozenset[str]]:
     """The given names and the surnames of the list."""

@@ -74,8 +74,15 @@ LESS = (
     "apart better."
 )
 TELLING = "{known} Most rows have a value of their own, by which they would be found, and it is no number to round."
-TELLS = '{known} But it nearly tells "{other}", so who knows that knows it, too: it is a quasi-identifier.'
-UNDOES = '{known} It nearly tells "{other}", so it would undo what is done to that column.'
+TELLS = "{known} But it {tells}, so who knows that knows it, too: it is a quasi-identifier."
+UNDOES = "{known} It {tells}, so it would undo what is done there."
+ONE_TOLD = 'nearly tells "{other}"'
+COMPUTED = 'is nearly computed from "{first}" and "{second}"'
+MENTIONS = "{known} But {count} of its texts name somebody or tell how to reach somebody."
+UNIFORM = (
+    "{known} Nearly all rows have one value, and nothing tells that to have it is harmless: no class could hide "
+    "who has it."
+)
 COSTLY = (
     "{known} Withheld, since it would cost the other columns as much detail as it keeps: without the columns that are "
     "withheld for this they lose {after} % on average, with them {before} %."
@@ -88,10 +95,12 @@ MISSPELLINGS = (
     " {count} of its values look like misspellings of others: mend them, or they count as values of their own."
 )
 SPELLINGS = (
-    " {count} of its values are likely other spellings of one: make them one, or promises count them as several."
+    " {count} of its values are likely other spellings of one: make them one, or they are generalized as several."
 )
+ONE_SPELLING = " {count} of its values are likely other spellings of one: they count, and are published, as one."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
+TAILS = " Its largest or smallest numbers are published together, since they would single out rows."
 UNDECIDED = "decide yourself: "
 
 

@@ -49,17 +49,17 @@ def without_tells(
     withheld until somebody decides.
 
     Args:
-        tells: For each of these columns the quasi-identifier that it tells.
+        tells: For each of these columns what it tells, in words.
     """
     chosen = dict(suggestions)
     room = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in suggestions.values())
-    for name, other in tells.items():
+    for name, what in tells.items():
         known = suggestions[name].reason
         if room > 0 and not suggestions[name].protected:
-            chosen[name] = as_quasi_identifier(profiles[name], reasons.TELLS.format(known=known, other=other))
+            chosen[name] = as_quasi_identifier(profiles[name], reasons.TELLS.format(known=known, tells=what))
             room -= 1
         else:
-            chosen[name] = suggestions[name].withheld(reasons.UNDOES.format(known=known, other=other))
+            chosen[name] = suggestions[name].withheld(reasons.UNDOES.format(known=known, tells=what))
     return chosen
 
 

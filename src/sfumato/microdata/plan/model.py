@@ -309,6 +309,21 @@ class Plan:
         return tuple(name for name in self.columns if name in names)
 
     @property
+    def spelled_columns(self) -> tuple[str, ...]:
+        """Columns of promises in which likely spellings of one value are one; not where a model names all values."""
+        if self.data.spellings == "keep":
+            return ()
+        named = {
+            model.column for model in self.privacy if getattr(model, "order", ()) or getattr(model, "hierarchy", 0)
+        }
+        kept = named | {None if self.subset is None else self.subset.column}
+        return tuple(
+            name
+            for name in self.promise_columns
+            if name not in kept and self.columns[name].type == "text" and self.columns[name].publish is None
+        )
+
+    @property
     def checked_columns(self) -> tuple[str, ...]:
         """The columns whose published values are foretold and counted again: those of promises, and changed ones."""
         names = {

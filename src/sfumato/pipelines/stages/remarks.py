@@ -4,9 +4,11 @@ from collections.abc import Mapping
 
 from sfumato.engines.engine import Engine
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
+from sfumato.pipelines.stages.handling import changed_texts
 
 RISKS_OF_PERSONS = (
     "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
@@ -51,6 +53,17 @@ def _first_profile(plan: Plan, source: Engine, name: str) -> Profile:
     texts = source.first_texts(name)
     present = {text: rows for text, rows in texts.items() if text not in plan.data.missing}
     return Profile(name, present, sum(present.values()))
+
+
+def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """That spellings of one value were made one, in which columns; no value is told."""
+    merged = {name: changed_texts(table, name) for name in plan.spelled_columns if name in table.spellings}
+    return tuple(
+        f'{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, '
+        "and are published, as one. data: {spellings: keep} leaves them."
+        for name, count in merged.items()
+        if count
+    )
 
 
 def risks_of_persons(plan: Plan) -> tuple[str, ...]:
