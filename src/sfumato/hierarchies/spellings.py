@@ -7,7 +7,7 @@ and `15 mg`, `A+` and `A-` are not one value.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from sfumato.hierarchies.types import plain
@@ -20,6 +20,10 @@ _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?", re.ASCII)
 # and minus behind a word.
 _AT_LETTERS = re.compile(r"(?<=[^\W\d_])[.'’`\"]+|[.'’`\"]+(?=[^\W\d_])")
 _BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
+
+# A text that stands in so many times as many rows as another of nearly the same letters is the right one.
+_FAR_MORE = 10
+_LONG_ENOUGH = 4
 
 
 def meanings(texts: Iterable[str]) -> dict[str, str]:
@@ -71,3 +75,33 @@ def plain_text(text: str) -> str:
         return plain(Decimal(folded))
     folded = _BETWEEN_WORDS.sub(" ", _AT_LETTERS.sub("", folded))
     return " ".join(folded.split()).rstrip(".") or text
+
+
+def misspelled(counts: Mapping[str, int]) -> int:
+    """How many rare texts differ by one letter from one that is far more frequent.
+
+    >>> misspelled({"Berlin": 60, "Berln": 1, "Bremen": 40, "Belrin": 1})
+    2
+    """
+    frequent = [text for text, rows in counts.items() if rows >= _FAR_MORE and _is_word(text)]
+    rare = [text for text, rows in counts.items() if rows < _FAR_MORE and _is_word(text)]
+    return sum(
+        any(_FAR_MORE * counts[text] <= counts[other] and _differ_by_one(text, other) for other in frequent)
+        for text in rare
+    )
+
+
+def _is_word(text: str) -> bool:
+    return len(text) >= _LONG_ENOUGH and not any(map(str.isdigit, text))
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    """Whether one letter is wrong, missing, too many, or two have changed places."""
+    first, second = sorted((plain_text(one), plain_text(other)), key=len)
+    if first == second or len(second) - len(first) > 1:
+        return False
+    same = next(
+        (place for place, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    swapped = first[same : same + 2] == second[same : same + 2][::-1] and first[same + 2 :] == second[same + 2 :]
+    return first[same + (len(first) == len(second)) :] == second[same + 1 :] or (len(first) == len(second) and swapped)

@@ -168,7 +168,7 @@ class Plan:
         folder: Where relative paths start.
         text: The plan as it was given, for the record.
         secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
-        reasons: Why columns are what they are, where somebody proposed it.
+        reasons: Why columns are what they are, where somebody proposed it; notes: what is to be known before using it.
         policy: What the release is held against; what the plan leaves open is chosen by it.
         previous: Folders of earlier releases of the same persons, the first one first.
         files: Several files that are joined by keys, in place of one source.
@@ -194,6 +194,7 @@ class Plan:
     previous: tuple[str, ...] = ()
     person_secret: str = field(default="", repr=False)
     files: Mapping[str, FilePlan] = field(default_factory=dict)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
