@@ -16,6 +16,7 @@ STAGES = {
     "apply": "Writing",
     "verify": "Counting again",
     "trade-off": "Weighing alternatives",
+    "attack": "Attacking",
 }
 PATIENCE_SECONDS = 1.0
 
