@@ -7,8 +7,7 @@ from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
-from sfumato.pipelines.tables.protected_table import ProtectedTable
-from sfumato.pipelines.tables.several import ProtectedTables
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet

@@ -1,19 +1,12 @@
 """Several tables protected together: read or cross, join, mask, attack, and publish each."""
 
-import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sfumato.errors import PlanError, PromiseError
-from sfumato.folders import staged, write_text
-from sfumato.pipelines.tables.folder import fill, plan_text
-from sfumato.pipelines.tables.protected_table import ProtectedTable
-from sfumato.report.tables import figures
-from sfumato.tables.attack.findings import Audit
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.deadline import never, within
@@ -29,55 +22,6 @@ from sfumato.tables.suppression.suppression import Progress
 TOP = 10
 TOPS = tuple(f"top{place + 1}" for place in range(TOP))
 RESPONDENTS = tuple(f"respondent{place + 1}" for place in range(TOP))
-
-
-@dataclass(frozen=True, repr=False)
-class ProtectedTables:
-    """Several tables that were protected together.
-
-    Attributes:
-        joint: All of them as one, with releases of before.
-        tables: Each of them, by its name.
-    """
-
-    joint: ProtectedTable
-    tables: Mapping[str, ProtectedTable]
-
-    def __repr__(self) -> str:
-        return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.holds else 'LEAKS'})"
-
-    @property
-    def holds(self) -> bool:
-        """Whether no attacker got through, with all tables at hand."""
-        return self.joint.holds
-
-    @property
-    def audit(self) -> Audit:
-        """What the attackers found with all tables at hand."""
-        return self.joint.audit
-
-    @cached_property
-    def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
-        own = {
-            name: {"cells": len(table.source), "masked": int(table.parts[0].mask.sum())}
-            for name, table in self.tables.items()
-        }
-        return figures(self.joint) | {"tables": own}
-
-    def save(self, folder: str | Path) -> None:
-        """Write the release folder, one folder in it for each table, whole or not at all.
-
-        Raises:
-            PlanError: The folder is there already.
-        """
-        target = Path(folder)
-        with staged(target) as stage:
-            for name, table in self.tables.items():
-                (stage / name).mkdir()
-                fill(table, self.report, stage / name, target / name)
-            write_text(stage / "report.json", json.dumps(self.report, indent=2, ensure_ascii=False) + "\n")
-            write_text(stage / "plan.yaml", plan_text(self.joint.plan, target))
 
 
 def protect_several(
