@@ -72,6 +72,7 @@ def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
         "narrowest": _tidy(moving.min()) if len(moving) else None,
         "median_width": _tidy(float(np.median(moving))) if len(moving) else None,
         "computed": sum(int(part.attained.sum()) for part in parts),
+        "not_computed": sum(int((~part.attained).sum()) for part in parts),
         "unsafe": sum(int(part.part.table.unsafe.sum()) for part in parts),
         "unsafe_exact": sum(int((part.exact & part.part.table.unsafe).sum()) for part in parts),
         "unsafe_too_narrow": sum(int(part.too_narrow.sum()) for part in parts),
@@ -94,6 +95,7 @@ def summary(report: Mapping[str, Any]) -> str:
         reader_line(known),
         *_proof(report),
         *_differences(report),
+        *_told(report),
         *report.get("remarks", []),
         *report["warnings"],
     ]
@@ -125,7 +127,13 @@ def reader_line(known: Mapping[str, Any]) -> str:
         else ""
     )
     narrow = "" if known["narrowest"] is None else f", the narrowest range of the others is {known['narrowest']:,} wide"
-    return f"A reader knows {known['exact']:,} true values exactly{narrow}.{unsafe}"
+    left = known.get("not_computed", 0)
+    open_ends = (
+        f" The time was over before the ranges of {left:,} cells were exact: a reader may know these more closely."
+        if left
+        else ""
+    )
+    return f"A reader knows {known['exact']:,} true values exactly{narrow}.{unsafe}{open_ends}"
 
 
 def _proof(report: Mapping[str, Any]) -> list[str]:
@@ -144,6 +152,18 @@ def _differences(report: Mapping[str, Any]) -> list[str]:
     return [
         f"Differences: {found['attacks']:,} attempts to compute a small count from its total and the other parts; "
         f"{found['right']:,} are right, and {found['right_without']:,} of the published counts themselves."
+    ]
+
+
+def _told(report: Mapping[str, Any]) -> list[str]:
+    """What the largest move of an adjusted table would give away."""
+    told = report.get("told")
+    if not told:
+        return []
+    return [
+        f"Do not hand out how far cells moved: a reader who is told that none moved by more than "
+        f"{told['largest_move']:,g} knows {told['unsafe_too_narrow']:,} unsafe cells more closely than the rules allow "
+        f"({told['unsafe_exact']:,} exactly), and {told['exact']:,} values of all."
     ]
 
 

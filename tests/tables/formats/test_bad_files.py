@@ -137,7 +137,8 @@ def test_sdmx(text, where, tmp_path):
     [
         (["A", "@@b"], "line 2, column 3: the code lies too deep"),
         (["A", "@"], "line 2, column 2: there is no code"),
-        (["A", "@b", "@b"], "line 3, column 2: the code stands twice"),
+        (["A", "@b", "@b"], "line 3, column 2: the code stands in line 2 already"),
+        (["A", "@T"], "line 2, column 1: the code is that of the total"),
         ([], "there is no code"),
     ],
 )

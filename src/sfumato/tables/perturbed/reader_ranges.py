@@ -2,7 +2,8 @@
 
 Ranges are first narrowed by going through the relations again and again, which is quick and never wrong. Most of their
 ends are attained: one table that agrees with what is published, pushed as far down or up as it goes, shows that for
-many cells at once. For the others linear programs find the exact ends, for unsafe cells first, as long as there is time.
+many cells at once. For the others linear programs find the exact ends, for unsafe cells first, as long as there is
+time.
 """
 
 from dataclasses import dataclass
