@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.table_page import html
-from sfumato.report.tables import figures
+from sfumato.report.tables.page import html
+from sfumato.report.tables.report import figures
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.masked_files import office_files

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from sfumato.delimited import delimited_text
+from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
 from sfumato.shapes.files import written
 from sfumato.tables.cells.columns import Columns
@@ -41,7 +41,7 @@ class TableRelease(TableAnswer[Group_co]):
     @property
     def data(self) -> Any:
         """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
-        from sfumato.engines.tabulation import frame_of, with_columns
+        from sfumato.engines.tables.tabulation import frame_of, with_columns
 
         if self.like is None or isinstance(self.like, str | Path):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})

@@ -35,7 +35,7 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
         plan: What its columns mean.
         published: Whether what is published is asked for, where a file has true values and statuses side by side.
     """
-    from sfumato.engines.tabulation import columns_of, columns_of_file
+    from sfumato.engines.tables.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
         return as_cells(Columns(columns_of(table)), plan)

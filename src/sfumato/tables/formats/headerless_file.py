@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.delimited import Dialect, read_lines
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.lines import read_lines
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.faults import wrong
 from sfumato.tables.formats.statuses import CellStatus, masked_of, status_in

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.perturbed import figures, html
+from sfumato.report.tables.perturbed import figures, html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
 

@@ -86,13 +86,13 @@ def _tidy(value: float) -> float | int:
 
 def summary(report: Mapping[str, Any]) -> str:
     """The figures in a few lines of text."""
-    off, sums, known = report["noise"], report["additivity"], report["reader"]
+    off, sums, reader = report["noise"], report["additivity"], report["reader"]
     lines = [
         f"{off['changed']:,} of {report['cells']:,} cells changed by {method_words(report)}: "
         f"by {off['mean_absolute']:,} on average, {off['largest']:,} at most; "
         f"bias {off['bias']:,}, variance {off['variance']:,}.",
         additivity_line(sums),
-        reader_line(known),
+        reader_line(reader),
         *_proof(report),
         *_differences(report),
         *_told(report),
@@ -118,22 +118,24 @@ def additivity_line(sums: Mapping[str, Any]) -> str:
     return f"{broken} are not the sum of their parts, by {sums['largest']:,} at most."
 
 
-def reader_line(known: Mapping[str, Any]) -> str:
+def reader_line(reader: Mapping[str, Any]) -> str:
     """What a reader computes, in one sentence."""
+    narrow_cells = f"{reader['unsafe_too_narrow']:,} too narrow."
     unsafe = (
-        f" Of {known['unsafe']:,} unsafe cells {known['unsafe_exact']:,} are exact, {known['unsafe_too_narrow']:,} too "
-        "narrow."
-        if known["unsafe"]
+        f" Of {reader['unsafe']:,} unsafe cells {reader['unsafe_exact']:,} are exact, {narrow_cells}"
+        if reader["unsafe"]
         else ""
     )
-    narrow = "" if known["narrowest"] is None else f", the narrowest range of the others is {known['narrowest']:,} wide"
-    left = known.get("not_computed", 0)
+    narrow = (
+        "" if reader["narrowest"] is None else f", the narrowest range of the others is {reader['narrowest']:,} wide"
+    )
+    left = reader.get("not_computed", 0)
     open_ends = (
         f" The time was over before the ranges of {left:,} cells were exact: a reader may know these more closely."
         if left
         else ""
     )
-    return f"A reader knows {known['exact']:,} true values exactly{narrow}.{unsafe}{open_ends}"
+    return f"A reader knows {reader['exact']:,} true values exactly{narrow}.{unsafe}{open_ends}"
 
 
 def _proof(report: Mapping[str, Any]) -> list[str]:
