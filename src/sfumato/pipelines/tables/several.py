@@ -13,6 +13,7 @@ from sfumato.tables.deadline import never, within
 from sfumato.tables.masking import mask_part
 from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
+from sfumato.tables.plan.rules import Request
 from sfumato.tables.published.previous import read_releases
 from sfumato.tables.several import joint_part, section_of
 from sfumato.tables.suppression.installed import check_installed
@@ -103,11 +104,13 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     value = None if source.value == COUNT else source.value
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
-    records = _records(plan)
+    records, requests = _records(plan), requests_of(plan)
 
     def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
-        base = base_of(data, names, value, source.weight, holding, TOP if value else 0, source.decimal, records)
-        return table_of(base, dimensions, value, TOP, with_holdings=holding is not None)
+        base = base_of(
+            data, [*names, *requests], value, source.weight, holding, TOP if value else 0, source.decimal, records
+        )
+        return table_of(base, dimensions, value, TOP, with_holdings=holding is not None, requests=requests)
 
     # The contributions that the rules look at are those of the shadow, where there is one.
     judged = (value and source.shadow) or value
@@ -117,7 +120,14 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     if judged is not None and source.holding is not None and _looks_at_respondents(plan):
         single = cross(judged, None)
         cells |= {respondent: single[top] for respondent, top in zip(RESPONDENTS, TOPS, strict=True)}
+        cells |= {column: single[column] for column in requests_of(plan, "respondent")}
     return Columns(columns_of(frame_of("", cells)))
+
+
+def requests_of(plan: TablePlan, level: str | None = None) -> list[str]:
+    """The columns of microdata that say who asked for protection: those of all rules, or of one level."""
+    rules = [rule for rule in plan.primary if isinstance(rule, Request) and level in (None, rule.level)]
+    return list(dict.fromkeys(rule.column for rule in rules))
 
 
 def _looks_at_respondents(plan: TablePlan) -> bool:
