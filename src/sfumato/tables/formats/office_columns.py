@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.cells_file import read_cells
+from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.px import read_px
@@ -40,7 +40,9 @@ def office_columns(path: Path, value: str, metadata: Path | None = None, publish
     described = metadata or path.with_suffix(".rda")
     if not described.is_file():
         raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
-    return _by_codes(read_cells(path, read_metadata(described), None), value, published)
+    table = read_cells(path, read_metadata(described), None)
+    check_totals(table, path.name)
+    return _by_codes(table, value, published)
 
 
 def with_masks(columns: Columns) -> Columns:

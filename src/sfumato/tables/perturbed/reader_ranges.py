@@ -59,7 +59,7 @@ class _Ends:
     def push_all(self, deadline: Deadline) -> None:
         """Push all cells whose end is open, down and then up, as long as many ends are shown by that."""
         for direction in (1.0, -1.0):
-            while (left := self._open(direction)).any() and self._pushed(left * direction, deadline):
+            while (left := self._open(direction)).any() and self._pushed(np.where(left, direction, 0.0), deadline):
                 if self._open(direction).sum() > (1 - WORTH) * left.sum():
                     break
 
