@@ -19,6 +19,7 @@ from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up
+from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
@@ -85,10 +86,10 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
-    files = read_plan(plan)
-    if files.files:
-        return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
-    resolved = _sourced(read_plan(plan), data).with_secret()
+    read = read_plan(plan)
+    if read.files:
+        return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
+    resolved = _sourced(read, data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
@@ -169,7 +170,7 @@ class _Run:
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             table = self._count(beside)
             raw = self._beside(beside, table, lambda: measure_raw(table))
-            result = self._search(table)
+            result = self._with_lost_columns(table, self._search(table))
             draft = self._draft(table, result)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             written = self._publish(draft, workspace, undo)
@@ -278,6 +279,15 @@ class _Run:
         if len(table.counts) > MOST_MEASURED_BESIDE:
             return cache(work)
         return beside.submit(work).result
+
+    def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
+        """The result with the columns that it loses, and with what would keep them."""
+        lost = lost_columns(table, result)
+        if not lost:
+            return result
+        with self._stage("remedies"):
+            entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost)]
+        return replace(result, details={**result.details, "lost_columns": entries})
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
