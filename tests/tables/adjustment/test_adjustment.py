@@ -65,8 +65,8 @@ def test_what_cannot_move_is_said():
 
 def test_a_reader_who_is_told_the_largest_move_knows_more():
     part = part_of((1, 4, 2, 3), (0,), 2)
-    told = adjust_part(part, within(20)).figures["told"]
-    assert told["largest_move"] == 2
-    assert told["computed"] == 9
+    reader = adjust_part(part, within(20)).figures["informed_reader"]
+    assert reader["largest_move"] == 2
+    assert reader["computed"] == 9
     # The unsafe cell of 1 was moved to 3, by as much as any: it lies between 1 and 5, and should be anything from 0 on.
-    assert told["unsafe_too_narrow"] == 1
+    assert reader["unsafe_too_narrow"] == 1

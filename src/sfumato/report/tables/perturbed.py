@@ -95,7 +95,7 @@ def summary(report: Mapping[str, Any]) -> str:
         reader_line(reader),
         *_proof(report),
         *_differences(report),
-        *_told(report),
+        *_informed_reader(report),
         *report.get("remarks", []),
         *report["warnings"],
     ]
@@ -157,15 +157,15 @@ def _differences(report: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _told(report: Mapping[str, Any]) -> list[str]:
+def _informed_reader(report: Mapping[str, Any]) -> list[str]:
     """What the largest move of an adjusted table would give away."""
-    told = report.get("told")
-    if not told:
+    reader = report.get("informed_reader")
+    if not reader:
         return []
     return [
-        f"Do not hand out how far cells moved: a reader who is told that none moved by more than "
-        f"{told['largest_move']:,g} knows {told['unsafe_too_narrow']:,} unsafe cells more closely than the rules allow "
-        f"({told['unsafe_exact']:,} exactly), and {told['exact']:,} values of all."
+        "Do not hand out how far cells moved: a reader who is told that none moved by more than "
+        f"{reader['largest_move']:,g} knows {reader['unsafe_too_narrow']:,} unsafe cells more closely than the rules "
+        f"allow ({reader['unsafe_exact']:,} exactly), and {reader['exact']:,} values of all."
     ]
 
 

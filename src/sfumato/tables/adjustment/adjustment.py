@@ -48,13 +48,13 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
     if np.abs(table.relations.residuals(steps)).max(initial=0.0) > 0:
         raise InternalError("an adjusted table does not add up.", code="adjustment")
     change = float(table.costs @ np.abs(moved))
-    told = _told(part, published, float(np.abs(moved).max(initial=0.0)), deadline)
+    informed = _informed_reader(part, published, float(np.abs(moved).max(initial=0.0)), deadline)
     figures = {
         "moved_unsafe": int(table.unsafe.sum()),
         "cost": round(change, 6),
         "bound": round(min(answer.bound * step, change), 6),
         "proved_optimal": change - answer.bound * step <= 1e-6 * max(1.0, change),
-        "told": told,
+        "informed_reader": informed,
     }
     return Perturbed(part, published, np.ones(size, bool), _reader(part), np.ones(size, bool), figures)
 
@@ -64,7 +64,7 @@ def _reader(part: Part) -> Bounds:
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 
 
-def _told(part: Part, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
+def _informed_reader(part: Part, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
     """What a reader computes who is told how far cells moved at most, as reports on quality like to tell."""
     table, step = part.table, part.knowledge.step
     near = Bounds(np.maximum(published - most, table.bounds.low), np.minimum(published + most, table.bounds.high))

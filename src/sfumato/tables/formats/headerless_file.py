@@ -59,22 +59,22 @@ def cells_without_header(
 def _is_cell(texts: Sequence[str], start: int, fields: Sequence[str]) -> bool:
     """Whether the first line is one of a cell: its value a number or a mask, its flag one of the flags."""
     value, *further = texts[start:]
-    told = dict(zip(fields[1:], further, strict=True))
+    entry = dict(zip(fields[1:], further, strict=True))
     number = value in MASKS or value in (EMPTY, "") or value.replace(".", "", 1).lstrip("-").isdigit()
-    flagged = "flag" not in told or told["flag"].upper() in FLAGS
-    return number and flagged and ("status" not in told or status_in(told["status"], {}) is not None)
+    flagged = "flag" not in entry or entry["flag"].upper() in FLAGS
+    return number and flagged and ("status" not in entry or status_in(entry["status"], {}) is not None)
 
 
 def _status(texts: Sequence[str], start: int, fields: Sequence[str], name: str, line: int) -> str:
-    told = dict(zip(fields, texts[start:], strict=True))
-    if "flag" in told:
-        status = FLAGS.get(told["flag"].upper())
-    elif "status" in told:
-        status = status_in(told["status"], {})
+    entry = dict(zip(fields, texts[start:], strict=True))
+    if "flag" in entry:
+        status = FLAGS.get(entry["flag"].upper())
+    elif "status" in entry:
+        status = status_in(entry["status"], {})
     else:
-        status = CellStatus.SECONDARY if told["value"] in MASKS else CellStatus.SAFE
+        status = CellStatus.SECONDARY if entry["value"] in MASKS else CellStatus.SAFE
     if status is None:
-        do = "Write one of A, B, C, D, V." if "flag" in told else "Write 1 to 14."
+        do = "Write one of A, B, C, D, V." if "flag" in entry else "Write 1 to 14."
         raise wrong(name, line, start + 2, "this is no status", do, "status")
     return str(int(status))
 
@@ -95,7 +95,7 @@ def with_statuses(columns: Columns, value: str, published: bool) -> Columns:
     texts = tuple("0" if text == EMPTY else text for text in columns.text(value))
     hidden = masked_of(np.array([status or 0 for status in statuses], np.int64))
     shown = tuple("*" if mask else text for mask, text in zip(hidden, texts, strict=True))
-    told = not any(text in MASKS or text == "" for text in texts)
-    if told and hidden.any() and published:
+    complete = not any(text in MASKS or text == "" for text in texts)
+    if complete and hidden.any() and published:
         return Columns({**columns.texts, value: texts, f"{value}_published": shown})
-    return Columns({**columns.texts, value: texts if told else shown})
+    return Columns({**columns.texts, value: texts if complete else shown})

@@ -72,8 +72,8 @@ def _values(table: OfficeTable, value: str, shown: list[str], published: bool) -
     """Values; where true ones and statuses stand side by side, what is published is told apart if that is asked for."""
     if np.isnan(table.values).any() or not masked_of(table.statuses).any():
         return {value: tuple(shown)}
-    told_apart = {f"{value}_published": tuple(shown)} if published else {}
-    return {value: tuple(plain(number) for number in table.values), **told_apart}
+    beside = {f"{value}_published": tuple(shown)} if published else {}
+    return {value: tuple(plain(number) for number in table.values), **beside}
 
 
 def _by_ids(table: OfficeTable, value: str, published: bool) -> Columns:
