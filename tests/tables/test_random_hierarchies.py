@@ -5,6 +5,7 @@ import pytest
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import run
 from sfumato.tables.plan.plan import read_table_plan
+from sizes import size
 
 RANGES = [(1, 3), (1, 2), (1, 5), (2, 4), (1, 4)]
 
@@ -21,10 +22,10 @@ def protect(cells, levels, seed, method):
     return run(read_table_plan(plan), cells)
 
 
-@pytest.mark.parametrize("start", [0, 120])
+@pytest.mark.parametrize("start", range(0, size(80, 240), 40))
 def test_no_masked_cell_gives_way(random_hierarchy, start):
     unattainable = leaking = 0
-    for seed in range(start, start + 24):
+    for seed in range(start, start + 40):
         cells, levels = random_hierarchy(seed)
         prefer = ("min", "max")[seed // 2 % 2]
         original = protect(cells, levels, seed, {"name": "intervals", "prefer": prefer, "repair": False})
@@ -44,4 +45,4 @@ def test_no_masked_cell_gives_way(random_hierarchy, start):
         assert best.report["proved_optimal"]
         assert best.report["cost"] <= min(other.report["cost"] for other in (mended, *others)) + 1e-9, seed
     assert unattainable <= 4
-    assert 4 <= leaking <= 20
+    assert 8 <= leaking <= 32
