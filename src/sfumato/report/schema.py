@@ -165,6 +165,10 @@ MORE: dict[str, Schema] = {
                 ),
                 "columns that give a quasi-identifier away, and how often: by its label alone, and with the column",
             ),
+            "joint_tells": _list(
+                _object({"column": TEXT, "quasi_identifiers": _list(TEXT), "share": NUMBER}),
+                "columns that are nearly computed from two quasi-identifiers",
+            ),
         },
         about="what the rows tell besides what was promised",
     ),

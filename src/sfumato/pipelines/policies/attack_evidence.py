@@ -37,7 +37,9 @@ def measure_attacks(
 
 
 def _attacked(release: Any, roles: Roles, plan: Plan | None, raw: Any, control: Any) -> Mapping[str, Any]:
-    columns = {"quasi_identifiers": roles.quasi_identifiers, "sensitive": roles.sensitive} if plan is None else {}
+    columns: dict[str, Any] = (
+        {"quasi_identifiers": roles.quasi_identifiers, "sensitive": roles.sensitive} if plan is None else {}
+    )
     return attack(release, raw, control=control, plan=plan, **columns).to_dict()
 
 
