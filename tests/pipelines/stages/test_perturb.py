@@ -5,6 +5,8 @@ import polars as pl
 import pytest
 
 from sfumato.errors import DataError, InternalError, PlanError
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.stages import perturb
@@ -149,11 +151,23 @@ def test_quasi_identifiers_microaggregated_together_are_k_anonymous(tmp_path, fr
 
 
 def test_limits_may_be_shares_of_the_rows(frame) -> None:
-    release = anonymize(frame, plan(income={"top": {"share": 0.9}, "bottom": {"share": 0.1}}))
+    release = anonymize(frame, plan(income={"top": 0.9, "bottom": {"share": 0.1}}))
     shown = release.data["income"].to_list()
     assert 0 < sum(text.startswith(">") for text in shown) <= 0.1 * ROWS
     assert 0 < sum(text.startswith("<") for text in shown) <= 0.1 * ROWS
     assert isinstance(release.plan.columns["income"].publish.top, float)
+
+
+def test_a_limit_between_0_and_1_is_a_share_unless_it_says_value() -> None:
+    rates = pl.DataFrame({"sex": ["f", "m"] * 50, "rate": [place / 100 for place in range(100)]})
+    column = {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}
+    for top, above in ((0.9, 10), ({"value": 0.5}, 49)):
+        columns = column | {"rate": {"role": "insensitive", "publish": {"top": top}}}
+        asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+        release = anonymize(rates, asked)
+        assert sum(text.startswith(">0.") for text in release.data["rate"]) == above
+        again = anonymize(rates, read_plan(plan_dict(release.plan)))  # what was a share is now its value
+        assert sorted(again.data["rate"]) == sorted(release.data["rate"])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -16,13 +16,15 @@ from sfumato.microdata.measures.disclosure import (
     attribute_figures,
     unique_rows,
 )
-from sfumato.microdata.measures.telling import Tell, tells
+from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.counting import published_reading
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
+# A combination costs as much as so many rows: its texts are handed over.
+PER_COMBINATION = 2
 # So many rows, and columns, are counted once by all columns.
 MOST_AT_ONCE = 200_000
 MOST_COLUMNS = 40
@@ -30,24 +32,27 @@ PAIRS_SHOWN = 10
 
 
 class _Budget:
-    """How many more times the rows may be counted; few rows are counted by all columns at once, then added up."""
+    """How many more rows may be counted; few rows are counted by all columns at once, then added up."""
 
     def __init__(self, rows: int, columns: tuple[str, ...]) -> None:
-        self.counts = MOST_WORK // max(rows, 1)
+        self.work = MOST_WORK
+        self._rows = rows
         self._columns = columns if rows <= MOST_AT_ONCE and len(columns) <= MOST_COLUMNS else ()
         self._whole: dict[tuple[int, Reading], Counted] = {}
 
     def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> Counted | None:
         """The rows counted by some columns; None where that would be too much work."""
-        self.counts -= 1
-        if self.counts < 0:
+        self.work -= self._rows
+        if self.work < 0:
             return None
-        if not set(columns) <= set(self._columns):
-            return rows.count(columns, reading)
-        key = id(rows), reading
-        if key not in self._whole:
-            self._whole[key] = rows.count(self._columns, reading)
-        return counted_by(self._whole[key], columns)
+        if set(columns) <= set(self._columns):
+            key = id(rows), reading
+            if key not in self._whole:
+                self._whole[key] = rows.count(self._columns, reading)
+            return counted_by(self._whole[key], columns)
+        counted = rows.count(columns, reading)
+        self.work -= PER_COMBINATION * len(counted.counts)
+        return counted
 
 
 @dataclass(slots=True)
@@ -85,17 +90,19 @@ def disclosure(
     figures: dict[str, AttributeFigures] = {}
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
+    by_column: dict[str, Counted] = {}
     for name in _others(plan):
         columns = (*plan.quasi_identifiers, name)
         counted = recounted if name in recounted.columns else budget.count(published, columns, Reading())
         if counted is None:
             unmeasured.classes.append(name)
             continue
+        by_column[name] = counted
         canonical, _ = typed(counted, plan)
         in_classes[name] = unique_rows(canonical, (name,), plan.data.missing, plan.quasi_identifiers).rows
         if name in plan.shown_sensitive:
             figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
-    unique, complete = _unique_rows(budget, published, recounted, plan)
+    unique, complete = _unique_rows(budget, published, recounted, by_column, plan)
     unmeasured.pairs = not complete
     telling = tuple(_tells(budget, plan, source, table, recoding, unmeasured))
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling)
@@ -112,32 +119,39 @@ def _tells(
     """The columns that give quasi-identifiers away more finely than these are published."""
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
+    published = int(table.counts @ kept)
     for name in _others(plan):
-        holding = table if name in table.sensitive else _holding(budget, plan, source, table, name)
-        if holding is None or len(holding.sensitive[name].values) > MOST_WORK // 10:
+        if name in table.sensitive:
+            yield from tells(table, name, labels, kept)
+            continue
+        counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
+        if counted is None or len(counted.counts) > MOST_WORK // 10:
             unmeasured.tells.append(name)
-        else:
-            yield from tells(holding, name, labels, kept)
+        elif may_tell(int(counted.counts.sum()), len(counted.values[-1]), published):
+            yield from tells(_holding(counted, plan, table, name), name, labels, kept)
 
 
-def _holding(budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, name: str) -> FrequencyTable | None:
-    """The table with what its combinations hold of a further column; None where counting is too much work."""
-    counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
-    if counted is None:
-        return None
+def _holding(counted: Counted, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
+    """The table with what its combinations hold of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
     return with_codings(counted, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
 
 
 def _unique_rows(
-    budget: _Budget, published: Engine, recounted: Counted, plan: Plan
+    budget: _Budget, published: Engine, recounted: Counted, by_column: Mapping[str, Counted], plan: Plan
 ) -> tuple[tuple[UniqueRows, ...], bool]:
-    """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried."""
+    """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried.
+
+    Args:
+        by_column: The rows counted by each of these columns, and by others.
+    """
     by_width: dict[int, list[UniqueRows]] = {1: [], 2: []}
     for width, entries in by_width.items():
         for chosen in combinations(_others(plan), width):
-            held = set(chosen) <= set(recounted.columns)
-            counted = recounted if held else budget.count(published, chosen, Reading())
+            at_hand = recounted if set(chosen) <= set(recounted.columns) else None
+            if width == 1:
+                at_hand = at_hand or by_column.get(chosen[0])
+            counted = at_hand or budget.count(published, chosen, Reading())
             if counted is None:
                 return (*by_width[1], *_worst(by_width[2])), False
             entries.append(unique_rows(counted, chosen, plan.data.missing))
