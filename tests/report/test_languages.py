@@ -8,7 +8,7 @@ from sfumato.microdata.comparison import Cell, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
 from sfumato.report import compare
-from sfumato.report.risk_page import page_of
+from sfumato.report.risk.page import page_of
 
 ENGLISH = re.compile(r"\b(the|rows|with|which|of|is|are|and)\b")
 ROWS = {"sex": ["m", "f", "f", "f"], "age": ["30", "40", "40", "50"]}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.delimited import DecimalMark, check_decimal
+from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
@@ -24,7 +24,7 @@ from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import reading_of, with_sample
-from sfumato.report.risk_page import html_part
+from sfumato.report.risk.page import html_part
 
 
 @dataclass(frozen=True, slots=True, repr=False)

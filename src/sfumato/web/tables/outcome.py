@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.delimited import read_lines
+from sfumato.delimited.lines import read_lines
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.tables.crosstab import crosswise

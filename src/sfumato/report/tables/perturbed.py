@@ -85,13 +85,13 @@ def _tidy(value: float) -> float | int:
 
 def summary(report: Mapping[str, Any]) -> str:
     """The figures in a few lines of text."""
-    off, sums, known = report["noise"], report["additivity"], report["reader"]
+    off, sums, reader = report["noise"], report["additivity"], report["reader"]
     lines = [
         f"{off['changed']:,} of {report['cells']:,} cells changed by {method_words(report)}: "
         f"by {off['mean_absolute']:,} on average, {off['largest']:,} at most; "
         f"bias {off['bias']:,}, variance {off['variance']:,}.",
         additivity_line(sums),
-        reader_line(known),
+        reader_line(reader),
         *_proof(report),
         *_differences(report),
         *report.get("remarks", []),
@@ -116,16 +116,18 @@ def additivity_line(sums: Mapping[str, Any]) -> str:
     return f"{broken} are not the sum of their parts, by {sums['largest']:,} at most."
 
 
-def reader_line(known: Mapping[str, Any]) -> str:
+def reader_line(reader: Mapping[str, Any]) -> str:
     """What a reader computes, in one sentence."""
+    narrow_cells = f"{reader['unsafe_too_narrow']:,} too narrow."
     unsafe = (
-        f" Of {known['unsafe']:,} unsafe cells {known['unsafe_exact']:,} are exact, {known['unsafe_too_narrow']:,} too "
-        "narrow."
-        if known["unsafe"]
+        f" Of {reader['unsafe']:,} unsafe cells {reader['unsafe_exact']:,} are exact, {narrow_cells}"
+        if reader["unsafe"]
         else ""
     )
-    narrow = "" if known["narrowest"] is None else f", the narrowest range of the others is {known['narrowest']:,} wide"
-    return f"A reader knows {known['exact']:,} true values exactly{narrow}.{unsafe}"
+    narrow = (
+        "" if reader["narrowest"] is None else f", the narrowest range of the others is {reader['narrowest']:,} wide"
+    )
+    return f"A reader knows {reader['exact']:,} true values exactly{narrow}.{unsafe}"
 
 
 def _proof(report: Mapping[str, Any]) -> list[str]:
