@@ -22,7 +22,7 @@ from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
-from sfumato.engines.files import files_of, fingerprint, format_of
+from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
 from sfumato.microdata.counts.frequencies import Counted
@@ -132,8 +132,17 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
                 self._person_rows if keyed else self.source.table, tuple(columns), reading, self.plan.strip
             )
             values, codes, counts = (None if keyed else self._by_codes(counting)) or self._by_texts(counting)
-            rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
+            rows = self._all_rows() if reading.required else int(counts.sum())
         return Counted(tuple(columns), values, codes, counts, rows)
+
+    def _all_rows(self) -> int:
+        return int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
+
+    def expected_rows(self) -> int | None:
+        if not self.path.name:
+            return None
+        form = format_of(self.path, self.plan)
+        return self._all_rows() if form == "parquet" else about_rows(self.path) if form == "csv" else None
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
         """Persons are added up where they do in the database: only who has rows in several combinations leaves it."""
@@ -179,7 +188,9 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
         values = tuple(self._texts(statement) for statement in counting.texts())
-        arrays = self._connection.execute(counting.codes(further)).fetchnumpy()
+        for statement in counting.numberings(values):
+            self._run(statement)
+        arrays = self._connection.execute(counting.codes(values, further)).fetchnumpy()
         self._run("DROP TABLE combinations")
         codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(counting.columns))]
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)

@@ -8,7 +8,6 @@ import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, with_codings
-from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
     Disclosure,
@@ -20,37 +19,29 @@ from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.counting import published_reading
+from sfumato.pipelines.stages.shared_counts import SharedCounts, other_columns
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
 # A combination costs as much as so many rows: its texts are handed over.
 PER_COMBINATION = 2
-# So many rows, and columns, are counted once by all columns.
-MOST_AT_ONCE = 200_000
-MOST_COLUMNS = 40
 PAIRS_SHOWN = 10
 
 
 class _Budget:
-    """How many more rows may be counted; few rows are counted by all columns at once, then added up."""
+    """How many more rows may be counted."""
 
-    def __init__(self, rows: int, columns: tuple[str, ...]) -> None:
+    def __init__(self, rows: int, shared: SharedCounts) -> None:
         self.work = MOST_WORK
         self._rows = rows
-        self._columns = columns if rows <= MOST_AT_ONCE and len(columns) <= MOST_COLUMNS else ()
-        self._whole: dict[tuple[int, Reading], Counted] = {}
+        self._shared = shared
 
     def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> Counted | None:
         """The rows counted by some columns; None where that would be too much work."""
         self.work -= self._rows
         if self.work < 0:
             return None
-        if set(columns) <= set(self._columns):
-            key = id(rows), reading
-            if key not in self._whole:
-                self._whole[key] = rows.count(self._columns, reading)
-            return counted_by(self._whole[key], columns)
-        counted = rows.count(columns, reading)
+        counted = self._shared.count(rows, columns, reading)
         self.work -= PER_COMBINATION * len(counted.counts)
         return counted
 
@@ -77,21 +68,27 @@ def _quoted(names: list[str]) -> str:
 
 
 def disclosure(
-    published: Engine, recounted: Counted, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding
+    published: Engine,
+    recounted: Counted,
+    plan: Plan,
+    source: Engine,
+    table: FrequencyTable,
+    recoding: Recoding,
+    shared: SharedCounts,
 ) -> Disclosure:
     """What published rows disclose.
 
     Args:
         recounted: The rows as they were counted for the promises.
         source: The raw rows; table: what was counted of them; recoding: what they were published as.
+        shared: What of both was counted before.
     """
-    together = (*plan.quasi_identifiers, *_others(plan))
-    budget, unmeasured = _Budget(int(recounted.counts.sum()), together), _Unmeasured()
+    budget, unmeasured = _Budget(int(recounted.counts.sum()), shared), _Unmeasured()
     figures: dict[str, AttributeFigures] = {}
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
     by_column: dict[str, Counted] = {}
-    for name in _others(plan):
+    for name in other_columns(plan):
         columns = (*plan.quasi_identifiers, name)
         counted = recounted if name in recounted.columns else budget.count(published, columns, Reading())
         if counted is None:
@@ -108,11 +105,6 @@ def disclosure(
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling)
 
 
-def _others(plan: Plan) -> tuple[str, ...]:
-    """Published columns that are no quasi-identifiers."""
-    return (*plan.shown_sensitive, *plan.named("insensitive"))
-
-
 def _tells(
     budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding, unmeasured: _Unmeasured
 ) -> Iterator[Tell]:
@@ -120,8 +112,8 @@ def _tells(
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
     published = int(table.counts @ kept)
-    for name in _others(plan):
-        if name in table.sensitive:
+    for name in other_columns(plan):
+        if name in table.sensitive and len(table.sensitive[name].values) <= MOST_WORK // 10:
             yield from tells(table, name, labels, kept)
             continue
         counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
@@ -147,7 +139,7 @@ def _unique_rows(
     """
     by_width: dict[int, list[UniqueRows]] = {1: [], 2: []}
     for width, entries in by_width.items():
-        for chosen in combinations(_others(plan), width):
+        for chosen in combinations(other_columns(plan), width):
             at_hand = recounted if set(chosen) <= set(recounted.columns) else None
             if width == 1:
                 at_hand = at_hand or by_column.get(chosen[0])

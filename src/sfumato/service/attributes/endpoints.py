@@ -1,12 +1,11 @@
 """What the attribute endpoints do with a body, in a process of its own: read, check, anonymize, write."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
-
-import orjson
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.configuration import Configuration, check_allowed, inline
@@ -76,7 +75,7 @@ class Endpoints:
             configuration = self.sources.configuration(address, request.dataClass)
         else:
             self._check_number([request.configuration or {}])
-            configuration = _inline(orjson.dumps(request.configuration), ontology.objects if ontology else ())
+            configuration = _inline(json.dumps(request.configuration), ontology.objects if ontology else ())
         if ontology:
             check_allowed(configuration, ontology.allowed)
         return configuration
@@ -91,9 +90,9 @@ class Endpoints:
 
 
 @lru_cache(CONFIGURATIONS)
-def _inline(text: bytes, objects: tuple[DataType, ...]) -> Configuration:
+def _inline(text: str, objects: tuple[DataType, ...]) -> Configuration:
     """The configuration of a request, by its JSON text: most senders use the same one again and again."""
-    return inline(orjson.loads(text), objects)
+    return inline(json.loads(text), objects)
 
 
 Endpoint = Callable[[Endpoints, bytes], Answer]
