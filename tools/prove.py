@@ -51,6 +51,7 @@ PROOFS = (
     bench("k_optimize", 30),
     bench("service", 10),
     bench("scale", 40),
+    bench("spark", 15),
     Proof("fuzz of the service", ("tools/fuzz_service.py", "600"), 20),
     Proof("faults of the service", ("tools/faults.py",), 20),
     Proof("attacked tables", ("bench/prove_tables.py", "1000"), 60),

@@ -14,8 +14,8 @@ from sfumato.hierarchies.spellings import surplus
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import ROUNDED, SPELLINGS
 from sfumato.hierarchies.suggest.roles import Suggestion
-from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.selection import select, without_tells
+from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
 from sfumato.microdata.counts.frequencies import tabulate
 from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.building import Plan
@@ -81,20 +81,24 @@ def _yaml(part: dict[str, Any]) -> str:
     return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
 
 
-def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> SuggestedPlan:
+def suggest_plan(engine: Engine, source: str | None = None, book: CodeBook | None = None, **data: Any) -> SuggestedPlan:
     """A plan for some rows: roles, types and hierarchies with a reason for each, and promises.
 
     Args:
         source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
+        book: The labels of columns and values, where a statistical package keeps some.
         data: More for the plan's `data`.
     """
     texts = dict(count_texts(engine))
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
-    missing = _missing_words(texts)
+    labels = book or CodeBook()
+    missing = [*_missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
-    suggestions = select({name: suggest_column(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
+    suggestions = select(
+        {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}, profiles, min(K, rows)
+    )
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
     proposal = _proposal(reading, _one_of_each(suggestions), profiles)
     tells = _tells(engine, proposal.plan, rows)
@@ -231,15 +235,23 @@ def suggest_for_file(
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         commas = decimal is None and engine.source.separator not in ("", ",") and writes_commas(engine)
-        suggestion = None if commas else suggest_plan(engine, str(path), **options)
+        suggestion = None if commas else suggest_plan(engine, str(path), _book(path), **options)
     if suggestion is None:
         options["decimal"] = ","
         with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
-            suggestion = suggest_plan(engine, str(path), **options)
+            suggestion = suggest_plan(engine, str(path), _book(path), **options)
     if header is None:
         check_names(suggestion.profiles)
     check_one_column(suggestion.profiles)
     return suggestion
+
+
+def _book(path: Path) -> CodeBook:
+    """The labels that a survey keeps."""
+    from sfumato.engines.survey_files import labels_of
+
+    labels = labels_of(path)
+    return CodeBook(labels.columns, labels.values)
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:

@@ -75,6 +75,23 @@ def test_frames_and_files_are_perturbed_alike(tmp_path, frame, name) -> None:
     assert all(column in remark for column in PUBLISH[name])
 
 
+@pytest.mark.parametrize("name", ["microaggregate", "noise", "swap", "pram"])
+def test_missing_values_of_files_stay_missing(tmp_path, frame, name) -> None:
+    blank = [*range(7), 100]
+    rows = frame.with_columns(
+        pl.when(pl.int_range(ROWS).is_in(blank)).then(None).otherwise(pl.col(column)).alias(column)
+        for column in PUBLISH[name]
+    )
+    rows.select(pl.all().cast(str).fill_null("-9")).write_csv(tmp_path / "rows.csv")
+    asked = plan(**PUBLISH[name]) | {"data": {"missing": ["-9"]}}
+    release = anonymize(tmp_path / "rows.csv", asked)
+    release.save(tmp_path / "out")
+    written = pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False)
+    for column in PUBLISH[name]:
+        assert {written[column][row] for row in blank} <= {None, "-9"}
+        assert not {None, "-9"} & {written[column][row] for row in range(ROWS) if row not in blank}
+
+
 def test_microaggregation_keeps_means_and_groups(frame) -> None:
     release = anonymize(frame, plan(**PUBLISH["microaggregate"]))
     sizes = release.data.group_by("income", "savings").len()["len"]
