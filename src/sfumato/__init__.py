@@ -183,7 +183,7 @@ _HOMES = {
     "pipelines.relations.release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
-    "pipelines.reveal": ("reveal",),
+    "pipelines.pseudonyms.reveal": ("reveal",),
     "pipelines.risk": (
         "RiskReport",
         "risk",
