@@ -1,8 +1,8 @@
 """The quick tests on every Python that is here, with the oldest and the newest dependencies: `make matrix`.
 
-The oldest are the lower ends of the ranges in pyproject.toml, where they are built for that Python. Each combination has
-an environment of its own in .matrix/, which is kept; what is not installed on this machine, or cannot be, is said and
-left out.
+The oldest are the lower ends of the ranges in pyproject.toml, where they are built for that Python. Each combination
+has an environment of its own in .matrix/, which is kept; what is not installed on this machine, or cannot be, is said
+and left out.
 """
 
 import re
