@@ -11,10 +11,12 @@ STAGES = {
     "count": "Counting rows",
     "compile": "Loading compiled loops",
     "search": "Searching",
+    "bound": "Proving what no recoding can lose less than",
     "remedies": "Trying what would keep lost columns",
     "apply": "Writing",
     "verify": "Counting again",
     "trade-off": "Weighing alternatives",
+    "attack": "Attacking",
 }
 PATIENCE_SECONDS = 1.0
 
