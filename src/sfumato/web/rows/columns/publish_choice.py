@@ -89,5 +89,6 @@ def chosen(publish: Any) -> tuple[str | None, float | None]:
         return None, None
     name, number = next(iter(publish.items()))
     if name == "top":
-        number = number.get("share") if isinstance(number, dict) else None
+        plain = number if isinstance(number, float) and 0 < number < 1 else None
+        number = number.get("share") if isinstance(number, dict) else plain
     return (name, number) if name in STARTS and isinstance(number, int | float) else (None, None)
