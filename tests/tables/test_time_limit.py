@@ -60,7 +60,7 @@ def test_large_tables_are_protected_by_paths_and_audited_by_their_witnesses():
 
 
 def test_without_time_for_all_ranges_there_are_none():
-    done = sf.protect(survey(60, 60), plan(2, name="fast", time_limit=1.0))
+    done = sf.protect(survey(60, 60), plan(2, name="fast", time_limit=2.0))
     assert done.holds
     ranged = [text for text in done.data["v_lower"].tolist() if text]
     assert done.report["ranges"] == (len(ranged) == done.report["masked"])

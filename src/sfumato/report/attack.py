@@ -1,10 +1,18 @@
-"""What an attacker reached: as text, and as a section of a page."""
+"""What an attacker reached: as text, and as a section of reports, which may be added later."""
 
+import math
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from sfumato.report.page.html_parts import page, paragraph
+from sfumato.report.page.html_parts import section as headed
 from sfumato.texts.words import Words, words_in
+
+# Where a report tells of attacks; there even where none was run, so that they can be told of later.
+BEGIN, END = "<!-- attack -->", "<!-- end of attack -->"
+PLACE = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
 
 
 def text(figures: Mapping[str, Any]) -> str:
@@ -61,6 +69,43 @@ def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
     )
 
 
+def framed(html: str) -> str:
+    """A section in its place of a report."""
+    return f"{BEGIN}{html}{END}"
+
+
+def placed(report: str, html: str) -> str:
+    """A report with a section put into its place, instead of what it said there before."""
+    return PLACE.sub(lambda _: framed(html), report)
+
+
+def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """What may be handed out: which attacks were run and how many succeeded, not on whom and by what."""
+    return {
+        "attacks": sorted({attack["attack"] for attack in figures["attacks"]}),
+        "not_run": sorted({absence["attack"] for absence in figures["not_run"]}),
+        "tries": len(figures["attacks"]),
+        "found": figures["found"],
+        "risk_at_most": math.ceil(100 * figures["highest_risk"]) / 100,
+        "familywise_error": figures["familywise_error"],
+    }
+
+
+def outside(figures: Mapping[str, Any], words: Words) -> str:
+    """The same as a section of the report to hand out."""
+    told = summary(figures)
+    shown = {
+        "attacks": ", ".join(told["attacks"]),
+        "tries": words.count(told["tries"]),
+        "found": words.count(told["found"]),
+    }
+    key = "attack.outside_found" if told["found"] else "attack.outside_none"
+    sentence = words[key].format(**shown, risk=words.percent(told["risk_at_most"]))
+    others = [words["attack.outside_not_run"].format(attacks=", ".join(told["not_run"]))] if told["not_run"] else []
+    parts = [sentence, words["attack.evidence"], *others]
+    return headed(words["attack.title"], *map(paragraph, parts))
+
+
 def _row(attack: Mapping[str, Any], words: Words) -> str:
     low, high = attack["risk_interval"]
     control = "" if attack["control"] is None else words.percent(attack["control"]["rate"])
@@ -77,7 +122,5 @@ def _row(attack: Mapping[str, Any], words: Words) -> str:
 
 def page_of(figures: Mapping[str, Any], language: str = "en") -> str:
     """What an attacker reached, as a page of its own."""
-    from sfumato.report.page.html_parts import page
-
     words = words_in(language)
     return page(f"Sfumato: {words['attack.title']}", [section(figures, words)], language)

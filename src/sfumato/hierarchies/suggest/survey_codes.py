@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import Suggestion
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column
+from sfumato.hierarchies.suggest.suggestion import Suggestion
 
 Counts = Mapping[str | None, int]
 # Labels of codes that stand for no answer.

@@ -15,6 +15,7 @@ from sfumato.microdata.measures.disclosure import (
     attribute_figures,
     unique_rows,
 )
+from sfumato.microdata.measures.joint_telling import joint_tells
 from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
@@ -101,30 +102,38 @@ def disclosure(
             figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
     unique, complete = _unique_rows(budget, published, recounted, by_column, plan)
     unmeasured.pairs = not complete
-    telling = tuple(_tells(budget, plan, source, table, recoding, unmeasured))
-    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling)
+    holdings = dict(_holdings(budget, plan, source, table, unmeasured))
+    telling = tuple(_tells(holdings, recoding))
+    joint = tuple(tell for name, holding in holdings.items() for tell in joint_tells(holding, name)[:1])
+    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint)
 
 
-def _tells(
-    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding, unmeasured: _Unmeasured
-) -> Iterator[Tell]:
+def _holdings(
+    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, unmeasured: _Unmeasured
+) -> Iterator[tuple[str, FrequencyTable]]:
+    """For each published column that is no quasi-identifier, a table that holds it."""
+    for name in other_columns(plan):
+        holding = table if name in table.sensitive else _holding(budget, plan, source, table, name)
+        if holding is None or len(holding.sensitive[name].values) > MOST_WORK // 10:
+            unmeasured.tells.append(name)
+        else:
+            yield name, holding
+
+
+def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:
     """The columns that give quasi-identifiers away more finely than these are published."""
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
-    published = int(table.counts @ kept)
-    for name in other_columns(plan):
-        if name in table.sensitive and len(table.sensitive[name].values) <= MOST_WORK // 10:
-            yield from tells(table, name, labels, kept)
-            continue
-        counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
-        if counted is None or len(counted.counts) > MOST_WORK // 10:
-            unmeasured.tells.append(name)
-        elif may_tell(int(counted.counts.sum()), len(counted.values[-1]), published):
-            yield from tells(_holding(counted, plan, table, name), name, labels, kept)
+    for name, holding in holdings.items():
+        if may_tell(holding.rows, len(holding.sensitive_values[name]), int(holding.counts @ kept)):
+            yield from tells(holding, name, labels, kept)
 
 
-def _holding(counted: Counted, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
-    """The table with what its combinations hold of a further column."""
+def _holding(budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, name: str) -> FrequencyTable | None:
+    """The table with what its combinations hold of a further column; None where counting is too much work."""
+    counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
+    if counted is None:
+        return None
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
     return with_codings(counted, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
 
