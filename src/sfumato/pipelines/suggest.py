@@ -275,12 +275,14 @@ def _column(suggestion: Suggestion, publication: PublishPlan | None) -> dict[str
     """The column as a plan has it; numbers that are published otherwise are texts."""
     if publication is None:
         return suggestion.plan()
-    asked = {key: _plain(value) for key, value in asdict(publication).items() if value is not None}
-    return {"role": suggestion.role, "publish": asked}
+    return {"role": suggestion.role, "publish": _plain(asdict(publication))}
 
 
-def _plain(number: float) -> float | int:
-    return int(number) if number.is_integer() else number
+def _plain(entry: Any) -> Any:
+    """What a plan says, without what is not said; whole numbers without a decimal point."""
+    if isinstance(entry, dict):
+        return {key: _plain(value) for key, value in entry.items() if value is not None}
+    return int(entry) if isinstance(entry, float) and entry.is_integer() else entry
 
 
 def _promises(

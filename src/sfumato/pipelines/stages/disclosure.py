@@ -27,6 +27,8 @@ MOST_WORK = 10_000_000
 # A combination costs as much as so many rows: its texts are handed over.
 PER_COMBINATION = 2
 PAIRS_SHOWN = 10
+# Of more combinations a column whose values hardly repeat is not looked at for what it tells.
+MOST_OWN = 100_000
 
 
 class _Budget:
@@ -102,22 +104,30 @@ def disclosure(
             figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
     unique, complete = _unique_rows(budget, published, recounted, by_column, plan)
     unmeasured.pairs = not complete
-    holdings = dict(_holdings(budget, plan, source, table, unmeasured))
+    kept = int(recoding.sizes[~recoding.suppressed].sum())
+    holdings = dict(_holdings(budget, plan, source, table, kept, unmeasured))
     telling = tuple(_tells(holdings, recoding))
     joint = tuple(tell for name, holding in holdings.items() for tell in joint_tells(holding, name)[:1])
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint)
 
 
 def _holdings(
-    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, unmeasured: _Unmeasured
+    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, kept: int, unmeasured: _Unmeasured
 ) -> Iterator[tuple[str, FrequencyTable]]:
-    """For each published column that is no quasi-identifier, a table that holds it."""
+    """For each published column that is no quasi-identifier and may tell of some, a table that holds it.
+
+    Args:
+        kept: How many rows are published.
+    """
     for name in other_columns(plan):
-        holding = table if name in table.sensitive else _holding(budget, plan, source, table, name)
-        if holding is None or len(holding.sensitive[name].values) > MOST_WORK // 10:
+        if name in table.sensitive and len(table.sensitive[name].values) <= MOST_WORK // 10:
+            yield name, table
+            continue
+        counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
+        if counted is None or len(counted.counts) > MOST_WORK // 10:
             unmeasured.tells.append(name)
-        else:
-            yield name, holding
+        elif len(counted.counts) <= MOST_OWN or may_tell(int(counted.counts.sum()), len(counted.values[-1]), kept):
+            yield name, _holding(counted, plan, table, name)
 
 
 def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:
@@ -125,15 +135,11 @@ def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterat
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
     for name, holding in holdings.items():
-        if may_tell(holding.rows, len(holding.sensitive_values[name]), int(holding.counts @ kept)):
-            yield from tells(holding, name, labels, kept)
+        yield from tells(holding, name, labels, kept)
 
 
-def _holding(budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, name: str) -> FrequencyTable | None:
-    """The table with what its combinations hold of a further column; None where counting is too much work."""
-    counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
-    if counted is None:
-        return None
+def _holding(counted: Counted, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
+    """The table with what its combinations hold of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
     return with_codings(counted, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
 

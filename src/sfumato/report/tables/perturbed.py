@@ -72,6 +72,7 @@ def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
         "narrowest": _tidy(moving.min()) if len(moving) else None,
         "median_width": _tidy(float(np.median(moving))) if len(moving) else None,
         "computed": sum(int(part.attained.sum()) for part in parts),
+        "not_computed": sum(int((~part.attained).sum()) for part in parts),
         "unsafe": sum(int(part.part.table.unsafe.sum()) for part in parts),
         "unsafe_exact": sum(int((part.exact & part.part.table.unsafe).sum()) for part in parts),
         "unsafe_too_narrow": sum(int(part.too_narrow.sum()) for part in parts),
@@ -94,6 +95,7 @@ def summary(report: Mapping[str, Any]) -> str:
         reader_line(reader),
         *_proof(report),
         *_differences(report),
+        *_informed_reader(report),
         *report.get("remarks", []),
         *report["warnings"],
     ]
@@ -127,7 +129,13 @@ def reader_line(reader: Mapping[str, Any]) -> str:
     narrow = (
         "" if reader["narrowest"] is None else f", the narrowest range of the others is {reader['narrowest']:,} wide"
     )
-    return f"A reader knows {reader['exact']:,} true values exactly{narrow}.{unsafe}"
+    left = reader.get("not_computed", 0)
+    open_ends = (
+        f" The time was over before the ranges of {left:,} cells were exact: a reader may know these more closely."
+        if left
+        else ""
+    )
+    return f"A reader knows {reader['exact']:,} true values exactly{narrow}.{unsafe}{open_ends}"
 
 
 def _proof(report: Mapping[str, Any]) -> list[str]:
@@ -146,6 +154,18 @@ def _differences(report: Mapping[str, Any]) -> list[str]:
     return [
         f"Differences: {found['attacks']:,} attempts to compute a small count from its total and the other parts; "
         f"{found['right']:,} are right, and {found['right_without']:,} of the published counts themselves."
+    ]
+
+
+def _informed_reader(report: Mapping[str, Any]) -> list[str]:
+    """What the largest move of an adjusted table would give away."""
+    reader = report.get("informed_reader")
+    if not reader:
+        return []
+    return [
+        "Do not hand out how far cells moved: a reader who is told that none moved by more than "
+        f"{reader['largest_move']:,g} knows {reader['unsafe_too_narrow']:,} unsafe cells more closely than the rules "
+        f"allow ({reader['unsafe_exact']:,} exactly), and {reader['exact']:,} values of all."
     ]
 
 
