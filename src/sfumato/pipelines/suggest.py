@@ -356,22 +356,15 @@ def suggest_for_file(
 def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
+    from sfumato.engines.survey_files import book_of
     from sfumato.microdata.data_plan import DataPlan
 
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         separator = engine.source.separator
         asks = "decimal" not in options and separator and options.get("separator") != ","
         if not (asks and writes_commas(engine, thousands=separator == ",")):
-            return suggest_plan(engine, str(path), _book(path), **options)
+            return suggest_plan(engine, str(path), book_of(path), **options)
     return _of_file(path, {**options, "decimal": ","})
-
-
-def _book(path: Path) -> CodeBook:
-    """The labels that a survey keeps."""
-    from sfumato.engines.survey_files import labels_of
-
-    labels = labels_of(path)
-    return CodeBook(labels.columns, labels.values)
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:

@@ -8,14 +8,13 @@ numbers together.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.publishing.operation import written
-from sfumato.microdata.publishing.plan import PublishPlan, limit_at
+from sfumato.microdata.publishing.plan import Limit, PublishPlan, limit_at
 from sfumato.microdata.recoding.grids import number_grid
 
 # So many rows must share their number with others; of so many the numbers may be the largest, and the smallest.
@@ -63,8 +62,9 @@ def _rough_counts(plan: PublishPlan, numbers: Floats, rows: Counts) -> Counts:
     return np.bincount(owners.reshape(-1), weights=rows).astype(np.int64)
 
 
-def _end(limit: Any, without: float) -> float:
-    return without if limit is None else float(limit)
+def _end(limit: float | Limit | None, without: float) -> float:
+    end = limit.value if isinstance(limit, Limit) else limit
+    return without if end is None else end
 
 
 def _tails(numbers: Floats, rows: Counts, k: int) -> PublishPlan | None:
