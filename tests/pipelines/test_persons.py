@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from sfumato.engines.person_record import record_of
 
+from sfumato.engines.written.person_record import record_of
 from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify

@@ -14,6 +14,7 @@ from sfumato.engines.frames.sources import frame_of, installed
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
+from sfumato.hierarchies.suggest.survey_codes import CodeBook
 from sfumato.microdata.recoding.recoding import STAR
 
 # Endings of files, and what pyreadstat reads them with.
@@ -88,17 +89,18 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
     return Survey(columns, _labels(meta))
 
 
-def labels_of(path: Path) -> SurveyLabels:
+def book_of(path: Path) -> CodeBook:
     """What the package knows of the columns of a file besides their values; nothing where it is no survey."""
     reader = READERS.get(path.suffix.lower())
     if reader is None or not path.exists():
-        return SurveyLabels()
+        return CodeBook()
     with extra_part("pyreadstat", "survey"):
         import pyreadstat
     try:
-        return _labels(getattr(pyreadstat, reader)(str(path), metadataonly=True)[1])
+        labels = _labels(getattr(pyreadstat, reader)(str(path), metadataonly=True)[1])
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError):
         raise damaged(path) from None
+    return CodeBook(labels.columns, labels.values)
 
 
 def _texts(name: str, values: Sequence[Any]) -> Texts:

@@ -144,6 +144,14 @@ class _Draft:
     def plan(self) -> SuggestedPlan:
         return _proposal(self.reading, self.suggestions, self.profiles, self.published)
 
+    def known_columns(self) -> dict[str, Any]:
+        """A plan of the quasi-identifiers alone: what others are published as is no matter for these."""
+        known = {name: one.plan() for name, one in self.suggestions.items() if one.role == "quasi-identifier"}
+        promise = {"model": "k-anonymity", "k": max(min(K, _members(self.suggestions, self.profiles)), 2)}
+        method = {"name": "auto", "suppression": SUPPRESSION}
+        data = _data(self.reading, self.suggestions)
+        return {"version": 1, "data": data, "columns": known, "privacy": [promise], "method": method}
+
 
 def _without_tells(engine: Engine, draft: _Draft) -> _Draft:
     """The draft without sensitive columns that nearly tell a quasi-identifier."""
@@ -158,7 +166,7 @@ def _without_tells(engine: Engine, draft: _Draft) -> _Draft:
 def _without_costly(engine: Engine, draft: _Draft) -> _Draft:
     """The draft without quasi-identifiers that cost the others as much detail as they keep themselves."""
     unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
-    costly = better_withheld(engine, draft.plan().plan, _members(draft.suggestions, draft.profiles), unknown)
+    costly = better_withheld(engine, draft.known_columns(), _members(draft.suggestions, draft.profiles), unknown)
     losses = {"before": round(100 * costly.before), "after": round(100 * costly.after)}
     suggestions = dict(draft.suggestions)
     for name in costly.columns:
@@ -181,10 +189,9 @@ def _proposal(
 ) -> SuggestedPlan:
     """The plan that suggestions for all columns make, with their reasons."""
     members = _members(suggestions, profiles)
-    invalid = any(suggestion.rejected for suggestion in suggestions.values())
     plan = {
         "version": 1,
-        "data": dict(reading) | ({"on_invalid": "missing"} if invalid else {}),
+        "data": _data(reading, suggestions),
         "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
         "privacy": [
             {"model": "k-anonymity", "k": max(min(K, members), 2)},
@@ -195,6 +202,12 @@ def _proposal(
     }
     reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
+
+
+def _data(reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion]) -> dict[str, Any]:
+    """How the rows are read; values that a hierarchy does not take are missing."""
+    invalid = any(suggestion.rejected for suggestion in suggestions.values())
+    return dict(reading) | ({"on_invalid": "missing"} if invalid else {})
 
 
 def _publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
@@ -343,22 +356,15 @@ def suggest_for_file(
 def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
+    from sfumato.engines.survey_files import book_of
     from sfumato.microdata.data_plan import DataPlan
 
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         separator = engine.source.separator
         asks = "decimal" not in options and separator and options.get("separator") != ","
         if not (asks and writes_commas(engine, thousands=separator == ",")):
-            return suggest_plan(engine, str(path), _book(path), **options)
+            return suggest_plan(engine, str(path), book_of(path), **options)
     return _of_file(path, {**options, "decimal": ","})
-
-
-def _book(path: Path) -> CodeBook:
-    """The labels that a survey keeps."""
-    from sfumato.engines.survey_files import labels_of
-
-    labels = labels_of(path)
-    return CodeBook(labels.columns, labels.values)
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:

@@ -8,14 +8,13 @@ numbers together.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.publishing.operation import written
-from sfumato.microdata.publishing.plan import PublishPlan, limit_at
+from sfumato.microdata.publishing.plan import Limit, PublishPlan, limit_at
 from sfumato.microdata.recoding.grids import number_grid
 
 # So many rows must share their number with others; of so many the numbers may be the largest, and the smallest.
@@ -39,19 +38,37 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
     (30050.0, 36950.0, 50.0)
     >>> proposed_publication({"0": 40, "1": 60}, 5)
     """
-    texts = list(counts)
-    if not texts or any(form is None for form in canonical(texts, "amount")[0]):
+    forms = [form for form in canonical(list(counts), "amount")[0] if form is not None]
+    if not forms or len(forms) < len(counts):
         return None
-    if _shared(counts, k) >= SHARED:
-        return _tails(texts, np.array([*counts.values()], np.int64), k)
-    plans = list(_plans(texts, np.array([*counts.values()], float)))
-    enough = (plan for plan in plans if _is_enough(published_counts(plan, counts), k, most))
+    numbers, rows = numerals(forms), np.array([*counts.values()], np.int64)
+    if _shared(rows, k) >= SHARED:
+        return _tails(numbers, rows, k)
+    plans = list(_plans(forms, numbers, rows.astype(float)))
+    likely = (place for place, plan in enumerate(plans) if _is_enough(_rough_counts(plan, numbers, rows), k, most))
+    # Whether a half is rounded up is decided by decimals: the plan before the first that is likely enough may be it.
+    first = max(next(likely, len(plans)) - 1, 0)
+    exact = ((plan, published_counts(plan, counts)) for plan in plans[first:])
+    enough = (plan for plan, sizes in exact if _is_enough(np.array([*sizes.values()], np.int64), k, most))
     return next(enough, plans[-1] if plans else None)
 
 
-def _tails(texts: list[str], rows: Counts, k: int) -> PublishPlan | None:
+def _rough_counts(plan: PublishPlan, numbers: Floats, rows: Counts) -> Counts:
+    """The rows of each number as it is published, but for halves that binary fractions put on the other side."""
+    steps = np.floor(np.abs(numbers) / (plan.round or 1.0) + 0.5) * np.sign(numbers)
+    steps = np.where(numbers < _end(plan.bottom, -np.inf), -np.inf, steps)
+    steps = np.where(numbers > _end(plan.top, np.inf), np.inf, steps)
+    _, owners = np.unique(steps, return_inverse=True)
+    return np.bincount(owners.reshape(-1), weights=rows).astype(np.int64)
+
+
+def _end(limit: float | Limit | None, without: float) -> float:
+    end = limit.value if isinstance(limit, Limit) else limit
+    return without if end is None else end
+
+
+def _tails(numbers: Floats, rows: Counts, k: int) -> PublishPlan | None:
     """The largest and the smallest numbers published together, where fewer than k rows have one that lies far out."""
-    numbers = numerals([str(form) for form in canonical(texts, "amount")[0]])
     top = _limit(numbers, rows, k)
     bottom = _limit(-numbers, rows, k)
     if top is None and bottom is None:
@@ -80,7 +97,8 @@ def _limit(numbers: Floats, rows: Counts, k: int) -> float | None:
     return float(grid.text(grid.roundest(min(low + 1, high - 1), high - 1)))
 
 
-def _is_enough(published: Mapping[str, int], k: int, most: int | None) -> bool:
+def _is_enough(published: Counts, k: int, most: int | None) -> bool:
+    """Whether the rows of each number are enough, and numbers few enough."""
     return _shared(published, k) >= SHARED and (most is None or len(published) <= most)
 
 
@@ -92,15 +110,13 @@ def published_counts(plan: PublishPlan, counts: Mapping[str, int]) -> Counter[st
     return rows
 
 
-def _shared(counts: Mapping[str, int], k: int) -> float:
-    """The share of rows whose text stands in at least k of them."""
-    return sum(rows for rows in counts.values() if rows >= k) / max(sum(counts.values()), 1)
+def _shared(rows: Counts, k: int) -> float:
+    """The share of rows whose number stands in at least k of them."""
+    return int(rows[rows >= k].sum()) / max(int(rows.sum()), 1)
 
 
-def _plans(texts: list[str], rows: Any) -> Iterator[PublishPlan]:
+def _plans(forms: list[str], numbers: Floats, rows: Floats) -> Iterator[PublishPlan]:
     """Ways to publish, from fine to coarse: steps of 1, 2, 5, 10, … of the last decimal, up to a fifth of the range."""
-    forms, _ = canonical(texts, "amount")
-    numbers = numerals([form for form in forms if form is not None])
     order = np.argsort(numbers)
     share = (np.cumsum(rows[order]) - rows[order] / 2) / rows.sum()
     low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers[order]))

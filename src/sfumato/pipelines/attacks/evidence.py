@@ -29,7 +29,9 @@ def attacked(release: Release, raw: Any = None, **options: Any) -> Release:
     Raises:
         PlanError: The plan names no file.
     """
-    report = attack(release, source_of(release.plan) if raw is None else raw, **options)
+    if raw is None or (isinstance(raw, str) and "://" in raw):
+        raw = source_of(release.plan)
+    report = attack(release, raw, **options)
     details = {**release.report.details, "attack": report.to_dict()}
     return replace(release, report=replace(release.report, details=details))
 

@@ -87,8 +87,8 @@ def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
     if not names:
         return ()
     return (
-        f"Households are withheld, but {names} tie members of {max(shares.values()):.0%} of them together: all have "
-        "one value, which no other household has. Publish it rounded, or withhold it.",
+        f"Households are withheld, but the members of {max(shares.values()):.0%} of them are tied together by {names}: "
+        "all have one value, which no other household has. Publish it rounded, or withhold it.",
     )
 
 
