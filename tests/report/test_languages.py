@@ -7,8 +7,9 @@ import pytest
 from sfumato.microdata.comparison import Cell, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
-from sfumato.report import compare
+from sfumato.report import compare, table_comparison
 from sfumato.report.risk_page import page_of
+from sfumato.tables.comparison import TableRun, TableRuns
 
 ENGLISH = re.compile(r"\b(the|rows|with|which|of|is|are|and)\b")
 ROWS = {"sex": ["m", "f", "f", "f"], "age": ["30", "40", "40", "50"]}
@@ -37,6 +38,25 @@ def table(language: str) -> str:
     )
 
 
+def changed(language: str) -> str:
+    dimensions = {"area": {"column": "area", "total": "Total"}}
+    method = {"name": "rounding", "base": 3}
+    return str(protect(_frame(TABLE), value="n", dimensions=dimensions, method=method, language=language)._repr_html_())
+
+
+def ways(language: str) -> str:
+    runs = (
+        TableRun("optimal", masked=4, value_lost=0.2),
+        TableRun("controlled rounding to 3", changed=7, mean_change=0.8),
+        TableRun("cell-key", error="x"),
+    )
+    proposals = (
+        "merge size 3 and 4: 1,200 instead of 2,000 masked cells",
+        "show area b without its parts: 1 instead of 2 masked cells",
+    )
+    return table_comparison.html(TableRuns(20, 3, runs, proposals, language))
+
+
 def _frame(columns=ROWS):
     polars = pytest.importorskip("polars")
     return polars.DataFrame(columns)
@@ -48,6 +68,8 @@ def _frame(columns=ROWS):
         (comparison, "Which method to choose", "Welches Verfahren wählen"),
         (surveyed, "Risk of re-identification", "Risiko der Wiedererkennung"),
         (table, "Protected table", "Geschützte Tabelle"),
+        (changed, "Table with changed numbers", "Tabelle mit veränderten Zahlen"),
+        (ways, "Ways to protect a table", "Wege, eine Tabelle zu schützen"),
     ],
 )
 def test_pages_speak_the_language_of_the_plan(made, english, german) -> None:

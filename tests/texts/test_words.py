@@ -16,10 +16,12 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
 from sfumato.report.release.measure_sections import forcing_sentences
 from sfumato.shapes.shapes import Choice
+from sfumato.tables.plan.perturbation import PERTURBATIONS
 from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
 from sfumato.texts.words import SAID, accepted_words, languages, words_in
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.rows import method_choice, promises
+from sfumato.web.rows.columns import publish_choice
 from sfumato.web.tables import masking_rules
 
 PAGES = Path(sfumato.web.__file__).parent
@@ -77,6 +79,13 @@ def test_every_model_method_and_rule_of_a_plan_is_offered_in_words() -> None:
             assert [key for key in keys if not named(owner, key)] == []
             assert [pair for pair in choices(shape) if ".".join(pair) not in ENGLISH] == []
     assert all(named("masking", key) for key in masking_rules.METHOD_KEYS)
+    for name, shape in PERTURBATIONS.items():
+        keys = [key for key in shape.keys if key not in masking_rules.LEFT_OUT]
+        assert [key for key in keys if not named(f"masking.{name}", key)] == []
+        assert [pair for pair in choices(shape) if ".".join(pair) not in ENGLISH] == []
+    for name in publish_choice.KINDS:
+        keys = [key for key in publish_choice.fields_of(name) if key not in publish_choice.LEFT_OUT]
+        assert [key for key in keys if not named(f"publish.{name}", key)] == []
     assert all(named("protection", key) for key in PROTECTION.keys)
     assert all(named("attacker", key) for key in ATTACKER.keys)
     assert {*ROLES, *(f"type.{name}" for name in TYPES)} <= set(ENGLISH)

@@ -1,5 +1,6 @@
 """A list of entries of a plan on a page: a card for each with its fields, and a choice from which more are added."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,8 @@ from sfumato.web import components
 from sfumato.web.components import EntryCard
 from sfumato.web.forms import Values
 
-# Up to so many entries all are open; of a list of values so many are named.
-MOST_OPEN, MOST_NAMED = 2, 3
+# Up to so many entries all are open; of a list of values so many are named; more entries of a kind are folded.
+MOST_OPEN, MOST_NAMED, MOST_ALIKE = 2, 3, 4
 SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
 
 
@@ -48,9 +49,21 @@ class EntryList:
         """Build all cards anew; of many, the first one is open."""
         self._room.clear()
         self._cards.clear()
+        counts = Counter(entry[self.kind] for entry in self.entries())
+        rooms: dict[str, Any] = {}
         for place, entry in enumerate(self.entries()):
-            self._card(entry, place == 0 or len(self.entries()) <= MOST_OPEN)
+            name, opened = entry[self.kind], place == 0 or len(self.entries()) <= MOST_OPEN
+            if counts[name] > MOST_ALIKE and name not in rooms:
+                rooms[name] = self._folded(name, counts[name])
+            self._card(entry, opened, rooms.get(name, self._room))
         self._tell()
+
+    def _folded(self, name: str, count: int) -> Any:
+        """A folded room for a kind of which there are many entries, so that the others stay in sight."""
+        with self._room, ui.element("details").classes("sf-promise sf-alike") as room, ui.element("summary"):
+            ui.label(self.words[f"{self.kind}.{name}"]).classes("font-bold")
+            ui.label(self.words["entries_alike"].format(count=count)).classes("sf-soft sf-small")
+        return room
 
     def told(self) -> None:
         """Say anew what is chosen in each entry."""
@@ -68,7 +81,7 @@ class EntryList:
         entry = {self.kind: event.value, **self.offered[event.value]()}
         self.entries().append(entry)
         event.sender.set_value(None)  # type: ignore[attr-defined]
-        self._card(entry, opened=True)
+        self._card(entry, True, self._room)
         self._tell()
         self.changed()
 
@@ -83,10 +96,10 @@ class EntryList:
         self._tell()
         self.changed()
 
-    def _card(self, entry: Values, opened: bool) -> None:
+    def _card(self, entry: Values, opened: bool, room: Any) -> None:
         key = f"{self.kind}.{entry[self.kind]}"
         title, about = self.words[key], self.words[f"{key}.says"]
-        with self._room:
+        with room:
             card = components.entry(title, about, lambda: self._remove(entry), self.words, opened)
         card.chosen.text = summary(self.kind, entry)
         self._cards.append((entry, card))

@@ -88,9 +88,17 @@ def _compare(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -
     compare(None, plan, **parameters, progress=tell).save(result)
 
 
+def _compare_tables(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
+    from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
+
+    ways = iter(range(len(METHODS)))
+    compare_tables(plan, progress=lambda _: tell("search", next(ways), len(METHODS)), **parameters).save(result)
+
+
 WORK: dict[str, Callable[[Path, Path, dict[str, Any], Tell], None]] = {
     "anonymize": _anonymize,
     "protect": _protect,
     "risk": _risk,
     "compare": _compare,
+    "compare-tables": _compare_tables,
 }

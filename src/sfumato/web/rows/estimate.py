@@ -74,6 +74,10 @@ class Estimates:
         method = quick["method"]
         suppression = method.get("suppression", 0.0) if method["name"] != "k-optimize" else 0.0
         quick["method"] = {"name": METHOD, "loss": "loss-metric", "suppression": suppression}
+        for column in quick["columns"].values():
+            column.pop("importance", None)  # other methods know neither what cells cost
+            if column["role"] == "quasi-identifier":
+                column.pop("publish", None)  # nor means of groups
         return read_plan(quick, self.workspace.place("x").parent)
 
     def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable | None:

@@ -10,7 +10,8 @@ from typing import Any
 from sfumato.delimited import delimited_text
 from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.folder import plan_text
-from sfumato.report.perturbed import figures, html
+from sfumato.report.perturbed import figures
+from sfumato.report.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.perturbed.perturbed import ChangedTable
 
