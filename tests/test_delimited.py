@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.delimited import Dialect, Line, likely_separator, parse_lines, read_head, read_lines
+from sfumato.delimited.dialect import Dialect, likely_separator
+from sfumato.delimited.header import read_head
+from sfumato.delimited.lines import Line, parse_lines, read_lines
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.engines.opening import open_engine

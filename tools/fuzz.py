@@ -15,7 +15,9 @@ from tempfile import TemporaryDirectory
 
 from sfumato.attributes.knowledge_graph.configurations import configuration_of
 from sfumato.attributes.knowledge_graph.parsing import parse
-from sfumato.delimited import Dialect, read_head, read_lines
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.header import read_head
+from sfumato.delimited.lines import read_lines
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.moments import read_moments, readable

@@ -76,11 +76,11 @@ if TYPE_CHECKING:
     from sfumato.pipelines.policies.check import check as check
     from sfumato.pipelines.previous.erasing import erase as erase
     from sfumato.pipelines.previous.together import verify_together as verify_together
+    from sfumato.pipelines.pseudonyms.reveal import reveal as reveal
     from sfumato.pipelines.relations.folder import FilesRelease as FilesRelease
     from sfumato.pipelines.relations.release import anonymize_files as anonymize_files
     from sfumato.pipelines.release import anonymize as anonymize
     from sfumato.pipelines.release_folder import Release as Release
-    from sfumato.pipelines.reveal import reveal as reveal
     from sfumato.pipelines.risk import RiskReport as RiskReport
     from sfumato.pipelines.risk import risk as risk
     from sfumato.pipelines.suggest import suggest as suggest

@@ -169,7 +169,7 @@ def test_rights_are_no_fault_of_the_data(tmp_path, monkeypatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("sfumato.delimited.open", refused, raising=False)
+    monkeypatch.setattr("sfumato.delimited.opening.open", refused, raising=False)
     with pytest.raises(SfumatoError, match="Permission denied") as caught:
         DuckDBEngine(Path(path))
     assert caught.value.status.exit == 5

@@ -7,8 +7,9 @@ import pytest
 from sfumato.microdata.comparison import Cell, Runs
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
-from sfumato.report import compare, table_comparison
-from sfumato.report.risk_page import page_of
+from sfumato.report import compare
+from sfumato.report.risk.page import page_of
+from sfumato.report.tables import comparison as table_comparison
 from sfumato.tables.comparison import TableRun, TableRuns
 
 ENGLISH = re.compile(r"\b(the|rows|with|which|of|is|are|and)\b")
@@ -21,7 +22,7 @@ def shown(page: str) -> str:
     return re.sub(r"<style.*?</style>|<svg.*?</svg>|<[^>]+>", " ", page, flags=re.S)
 
 
-def comparison(language: str) -> str:
+def compared(language: str) -> str:
     cells = (Cell("local", 5, 0.0, 0.2, 0, 4, 5, 9, 0.2, 0.1, False, 0.1), Cell("optimal", 5, 0.0, error="x", code="y"))
     return compare.html(Runs(20, ("age",), ("local", "optimal"), (5,), (0.0,), cells, language))
 
@@ -65,7 +66,7 @@ def _frame(columns=ROWS):
 @pytest.mark.parametrize(
     ("made", "english", "german"),
     [
-        (comparison, "Which method to choose", "Welches Verfahren wählen"),
+        (compared, "Which method to choose", "Welches Verfahren wählen"),
         (surveyed, "Risk of re-identification", "Risiko der Wiedererkennung"),
         (table, "Protected table", "Geschützte Tabelle"),
         (changed, "Table with changed numbers", "Tabelle mit veränderten Zahlen"),

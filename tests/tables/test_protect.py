@@ -10,8 +10,8 @@ import pytest
 from sfumato.errors import PlanError, PromiseError, SfumatoError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect, run
-from sfumato.report.table_page import html
-from sfumato.report.tables import summary
+from sfumato.report.tables.page import html
+from sfumato.report.tables.report import summary
 from sfumato.tables import masking
 from sfumato.tables.cells.cells import Reach
 from sfumato.tables.cells.columns import Columns, read_columns

@@ -14,7 +14,7 @@ from sfumato.hierarchies.types import COLUMN_TYPES as TYPES
 from sfumato.microdata.models.registry import SHAPES
 from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import ROLES
-from sfumato.report.release.measure_sections import forcing_sentences
+from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.shapes.shapes import Choice
 from sfumato.tables.plan.perturbation import PERTURBATIONS
 from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES

@@ -11,7 +11,7 @@ import typer
 from sfumato.cli.apply import command as apply_recoding
 from sfumato.cli.options import AsJson, Decimal, Engine, Header, NewFolder, Quiet, check_engine
 from sfumato.cli.progress import Progress, progress_shown, show
-from sfumato.delimited import check_decimal
+from sfumato.delimited.dialect import check_decimal
 from sfumato.errors import PlanError
 from sfumato.folders import check_free, workspace_for
 

@@ -23,7 +23,7 @@ def command(
 ) -> int:
     """Attack a published table as anyone could; exit 1 when a masked cell gives way."""
     from sfumato.pipelines.tables.audit import audit
-    from sfumato.report.tables import review_figures, review_lines
+    from sfumato.report.tables.report import review_figures, review_lines
 
     plans = plan[0] if len(plan) == 1 else plan
     review = audit(table[0] if len(table) == 1 else table, plans, integer=integer or None, own_contribution=own or None)

@@ -22,7 +22,7 @@ def command(
 ) -> int:
     """Compare all ways to protect a table: masks, value lost, noise, risk, time."""
     from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
-    from sfumato.report.table_comparison import text
+    from sfumato.report.tables.comparison import text
 
     if out is not None:
         check_free(out)

@@ -34,7 +34,7 @@ def command(
     """Mask the cells of a table so that nobody can compute them back."""
     from sfumato.folders import check_free
     from sfumato.pipelines.tables.protect import run_plan
-    from sfumato.report.tables import summary
+    from sfumato.report.tables.report import summary
     from sfumato.tables.plan.plan import read_table_plan
 
     if arb is not None:

@@ -35,12 +35,12 @@ def command(
 ) -> int:
     """Make the key of pseudonyms, or turn pseudonyms of a release back; who asked and why is logged."""
     if action is Action.NEW:
-        from sfumato.pipelines.pseudonym_keys import new_key
+        from sfumato.pipelines.pseudonyms.keys import new_key
 
         made = new_key(path, domain)
         sys.stderr.write(f"A key for the domain {made.domain}, {made.fingerprint}. Keep it apart from the data.\n")
         return 0
-    from sfumato.pipelines.reveal import reveal
+    from sfumato.pipelines.pseudonyms.reveal import reveal
 
     asked = texts or sys.stdin.read().split()
     if not asked:

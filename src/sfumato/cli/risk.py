@@ -62,8 +62,8 @@ def command(
 
 
 def _tell(report: Any, html: Path | None, as_json: bool, quiet: bool) -> None:
-    from sfumato.report.risk import text
-    from sfumato.report.risk_page import page_of
+    from sfumato.report.risk.page import page_of
+    from sfumato.report.risk.report import text
 
     if html is not None:
         write_text(html, page_of(report, report.language))

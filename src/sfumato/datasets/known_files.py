@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
-from sfumato.delimited import Dialect, read_lines
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.lines import read_lines
 from sfumato.engines.duckdb.writing import Cell
 from sfumato.errors import DataError, PlanError, did_you_mean
 
@@ -108,13 +109,13 @@ def read_known(name: str, path: str | Path, hierarchies: str | Path | None = Non
     """
     if name not in KNOWN:
         raise PlanError(f'"{name}" is no file that is known by name.', did_you_mean(name, KNOWN), "dataset")
-    known, source = KNOWN[name], Path(path)
+    file, source = KNOWN[name], Path(path)
     header, *records = _records(source)
-    names = _names(known, header)
-    if names is known.headless:
+    names = _names(file, header)
+    if names is file.headless:
         records.insert(0, header)
     ladders = _ladders(source.parent if hierarchies is None else Path(hierarchies))
-    plans = {column: _planned(known.columns[column], ladders.get(column)) for column in names}
+    plans = {column: _planned(file.columns[column], ladders.get(column)) for column in names}
     columns = {
         column: _cells([record[place] for record in records], plans[column]) for place, column in enumerate(names)
     }
@@ -129,14 +130,14 @@ def _records(path: Path) -> list[list[str]]:
     return [[field.strip() for field in record] for record in records]
 
 
-def _names(known: KnownFile, first: Sequence[str]) -> tuple[str, ...]:
+def _names(file: KnownFile, first: Sequence[str]) -> tuple[str, ...]:
     """The columns of a file: those of its header, all of them known, or those of a file without one."""
-    if set(first) <= set(known.columns):
+    if set(first) <= set(file.columns):
         return tuple(first)
-    if known.headless and len(first) == len(known.headless):
-        return known.headless
+    if file.headless and len(first) == len(file.headless):
+        return file.headless
     raise DataError(
-        f"this is another file: {known.about}.", f"It has the columns {', '.join(known.columns)}.", "other-file"
+        f"this is another file: {file.about}.", f"It has the columns {', '.join(file.columns)}.", "other-file"
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from glob import glob
 from pathlib import Path
 
-from sfumato.delimited import Head, read_head
+from sfumato.delimited.header import Head, read_head
 from sfumato.engines.names import check_names
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan

@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import SAMPLED_RECORDS, Dialect, check_decimal, empty, header_of, read_lines
+from sfumato.delimited.dialect import Dialect, check_decimal
+from sfumato.delimited.faults import empty
+from sfumato.delimited.header import SAMPLED_RECORDS, header_of
+from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, extra_part
 
 Columns = dict[str, list[Any]]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import damaged
+from sfumato.delimited.faults import damaged
 from sfumato.engines.frames.sources import frame_of, installed
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text

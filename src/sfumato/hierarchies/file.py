@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Self
 
-from sfumato.delimited import DecimalMark, Dialect, read_lines
+from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.domains import outside
 from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder

@@ -55,14 +55,14 @@ def program(functions: dict[str, FunctionType]) -> str:
 def loops() -> dict[str, FunctionType]:
     """The loops that others call, by their names in the extension module; as plain Python."""
     os.environ["SFUMATO_LOOPS"] = "python"
-    found = {}
+    functions = {}
     for path in sources():
         if path.name.endswith("kernels.py"):
             name = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
             for item in vars(importlib.import_module(name)).values():
                 if isinstance(item, FunctionType) and item.__module__ == name and signatures(item) is not None:
-                    found[public_name(name, item.__name__)] = item
-    return found
+                    functions[public_name(name, item.__name__)] = item
+    return functions
 
 
 def _entries(text: Program, function: FunctionType) -> list[Entry]:

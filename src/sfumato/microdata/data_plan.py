@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from sfumato.delimited import DecimalMark, Dialect
+from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.shapes.records import Note, TextOrNumber, record_of
 
 OnInvalid = Literal["error", "missing", "drop"]

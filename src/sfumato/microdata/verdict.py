@@ -232,8 +232,8 @@ def _promise(model: Model, published: Published) -> Promise:
 
 def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
     """What a promise is compared with and that is known; one that does not compare takes the values of either."""
-    known: dict[Compared, Classes] = {} if published.raw is None else {"raw": published.raw}
-    return known | {"published": published.shown} if for_readers(model) or not (known or model.compares) else known
+    wholes: dict[Compared, Classes] = {} if published.raw is None else {"raw": published.raw}
+    return wholes | {"published": published.shown} if for_readers(model) or not (wholes or model.compares) else wholes
 
 
 def parameters_of(model: Model) -> dict[str, object]:

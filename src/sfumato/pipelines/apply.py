@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines.bounds import with_bounds
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
-from sfumato.engines.formulas import quote_formulas, separator_of
+from sfumato.engines.written.bounds import with_bounds
+from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
@@ -34,8 +34,7 @@ from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels,
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.pseudonym_keys import keys_of
-from sfumato.pipelines.release import handling_of
+from sfumato.pipelines.pseudonyms.keys import keys_of
 from sfumato.pipelines.stages.counting import (
     check_columns,
     published_persons,
@@ -44,6 +43,7 @@ from sfumato.pipelines.stages.counting import (
     with_person_counts,
     with_sample,
 )
+from sfumato.pipelines.stages.handling import handling_of
 from sfumato.pipelines.stages.perturb import perturbed
 from sfumato.pipelines.stages.sealing import read_mapping
 from sfumato.report.verdict import text

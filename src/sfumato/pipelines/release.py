@@ -3,19 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sfumato.engines.bounds import with_bounds
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
+from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.loops.compiled import way
-from sfumato.microdata.counts.frequencies import FrequencyTable, typed
+from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
 from sfumato.microdata.methods.full_domain.warm_up import warm_up
@@ -27,11 +27,11 @@ from sfumato.microdata.plan.methods import Auto, FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
-from sfumato.microdata.recoding.prediction import predict, veils
+from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
-from sfumato.pipelines.pseudonym_keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
@@ -44,8 +44,15 @@ from sfumato.pipelines.stages.counting import (
 )
 from sfumato.pipelines.stages.disclosure import disclosure
 from sfumato.pipelines.stages.fingerprints import check_fingerprints
+from sfumato.pipelines.stages.handling import handling_of
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
+from sfumato.pipelines.stages.remarks import (
+    matching_values,
+    repeating_identifiers,
+    risks_of_persons,
+    telling_columns,
+)
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -54,9 +61,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # Larger tables are measured when the engine is done, so that both do not ask for memory at the same time.
 MOST_MEASURED_BESIDE = 2_000_000
-RISKS_OF_PERSONS = "The risks count persons: that of a row is 1 / persons of its class."
-# A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
-_MOST_UNIQUE = 0.5
 
 
 def anonymize(
@@ -124,6 +128,31 @@ def _sourced(plan: Plan, data: Any) -> Plan:
     return replace(plan, data=replace(plan.data, source=str(Path(data).resolve())))
 
 
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is to be written, and what must come out.
+
+    Attributes:
+        table: The frequency table that was searched.
+        promise_table: The same for the columns that promises are about.
+    """
+
+    table: FrequencyTable
+    promise_table: FrequencyTable
+    result: Result
+    handling: Handling
+    prediction: Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Rows as they are handed out, how they were perturbed, and the folder in which they lie."""
+
+    rows: PublishedRows
+    perturbation: Perturbed | None
+    folder: Scratch | None
+
+
 class _Run:
     """One run of the pipeline, with its clock."""
 
@@ -138,62 +167,107 @@ class _Run:
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            late = way() == "numba" and isinstance(self.plan.method, FullDomain | Auto)
-            warm = beside.submit(warm_up) if late else None
-            with self._stage("count"):
-                self.plan = with_limits(self.plan, self.source)
-                check_single(self.plan, self.source)
-                table = frequency_table(self.plan, self.source)
-                if warm is not None:
-                    warm.result()
+            table = self._count(beside)
             raw = self._beside(beside, table, lambda: measure_raw(table))
-            with self._stage("compile"):
-                rehearse(self.plan, table)
-            with self._stage("search"):
-                result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
-            self.plan = replace(self.plan, method=result.method or self.plan.method)
-            promise_table = table.holding(self.plan.checked_columns)
-            handling = handling_of(self.plan, promise_table, result.recoding)
-            if self.plan.publishes_keys:
-                check_fingerprints(self.plan, self.source, promise_table, result.recoding)
-            target, folder = self._target(workspace)
-            if folder is not None:
-                undo.callback(folder.cleanup)
-            prediction = predict(promise_table, result.recoding, handling, self.plan)
+            result = self._search(table)
+            draft = self._draft(table, result)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
-            with self._stage("apply"):
-                reading = published_reading(self.plan, self.source)
-                published = self.source.apply(result.recoding, handling, reading, self._first(target))
-            undo.callback(published.close)
-            perturbation = self._perturb(published, target, undo)
-            published = self._bounded(published if perturbation is None else perturbation.engine, undo)
-            with self._stage("verify"):
-                recounted = recount(published, prediction)
-                verdict = judge_plan(
-                    typed(recounted, self.plan)[0],
-                    self.plan,
-                    promise_table.whole,
-                    persons_by_label(promise_table, result.recoding),
-                    members=published_persons(self.plan, published),
-                    weights=published_weights(self.plan, published) or weights_by_label(table, result.recoding),
-                )
-            if not verdict.holds:
-                raise InternalError("the published rows do not keep the promises.", code="promise")
-            policy = _policy_verdict(self.plan, published)
-            compared = None if self.placed is None else check_together(self.placed, published, self.plan)
+            written = self._publish(draft, workspace, undo)
+            recounted, verdict = self._judge(draft, written.rows)
+            evidence = self._further_verdicts(written.rows)
             self.tell("measure", 0, 1)
-            disclosed = disclosure(published, recounted, self.plan, self.source, table, result.recoding)
-            figures_of = measured()
+            disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding)
+            measures = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(table, result, verdict, figures_of, disclosed, perturbation)
-            if policy is not None:
-                report = replace(report, details={**report.details, "policy": policy.to_dict()})
-            if compared is not None:
-                report = replace(report, details={**report.details, "previous": compared})
+            report = self._report(draft, verdict, measures, disclosed, written.perturbation)
+            report = replace(report, details={**report.details, **evidence})
             undo.pop_all()
-        recoding = result.recoding
-        own_key = drawn_key(self.plan, self.keys)
-        return Release(self.plan, report, recoding, handling, published, prediction, table, folder, self.tell, own_key)
+        key = drawn_key(self.plan, self.keys)
+        handling, prediction = draft.handling, draft.prediction
+        return Release(
+            self.plan,
+            report,
+            result.recoding,
+            handling,
+            written.rows,
+            prediction,
+            table,
+            written.folder,
+            self.tell,
+            key,
+        )
+
+    def _count(self, beside: Executor) -> FrequencyTable:
+        """The frequency table; loops that numba compiles are loaded meanwhile."""
+        late = way() == "numba" and isinstance(self.plan.method, FullDomain | Auto)
+        warm = beside.submit(warm_up) if late else None
+        with self._stage("count"):
+            self.plan = with_limits(self.plan, self.source)
+            check_single(self.plan, self.source)
+            table = frequency_table(self.plan, self.source)
+            if warm is not None:
+                warm.result()
+        return table
+
+    def _search(self, table: FrequencyTable) -> Result:
+        """A recoding; from here on the plan names the method that found it."""
+        with self._stage("compile"):
+            rehearse(self.plan, table)
+        with self._stage("search"):
+            result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
+        self.plan = replace(self.plan, method=result.method or self.plan.method)
+        return result
+
+    def _draft(self, table: FrequencyTable, result: Result) -> _Draft:
+        promise_table = table.holding(self.plan.checked_columns)
+        handling = handling_of(self.plan, promise_table, result.recoding)
+        if self.plan.publishes_keys:
+            check_fingerprints(self.plan, self.source, promise_table, result.recoding)
+        prediction = predict(promise_table, result.recoding, handling, self.plan)
+        return _Draft(table, promise_table, result, handling, prediction)
+
+    def _publish(self, draft: _Draft, workspace: Path | None, undo: ExitStack) -> _Written:
+        """The rows as they are handed out: recoded, perturbed and with bounds, where the plan says so."""
+        target, folder = self._target(workspace)
+        if folder is not None:
+            undo.callback(folder.cleanup)
+        with self._stage("apply"):
+            reading = published_reading(self.plan, self.source)
+            recoded = self.source.apply(draft.result.recoding, draft.handling, reading, self._first(target))
+        undo.callback(recoded.close)
+        perturbation = self._perturb(recoded, target, undo)
+        rows = self._bounded(recoded if perturbation is None else perturbation.engine, undo)
+        return _Written(rows, perturbation, folder)
+
+    def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[Counted, Verdict]:
+        """The recount of the written rows, and the verdict on it.
+
+        Raises:
+            InternalError: They are not what was predicted, or do not keep the promises; nothing is published.
+        """
+        table, recoding = draft.promise_table, draft.result.recoding
+        with self._stage("verify"):
+            recounted = recount(published, draft.prediction)
+            verdict = judge_plan(
+                typed(recounted, self.plan)[0],
+                self.plan,
+                table.whole,
+                persons_by_label(table, recoding),
+                members=published_persons(self.plan, published),
+                weights=published_weights(self.plan, published) or weights_by_label(draft.table, recoding),
+            )
+        if not verdict.holds:
+            raise InternalError("the published rows do not keep the promises.", code="promise")
+        return recounted, verdict
+
+    def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:
+        """What the plan's policy and earlier releases say of the written rows, where it names them."""
+        policy = _policy_verdict(self.plan, published)
+        compared = None if self.placed is None else check_together(self.placed, published, self.plan)
+        return {
+            **({} if policy is None else {"policy": policy.to_dict()}),
+            **({} if compared is None else {"previous": compared}),
+        }
 
     @staticmethod
     def _beside(beside: Executor, table: FrequencyTable, work: Callable[[], T]) -> Callable[[], T]:
@@ -239,36 +313,16 @@ class _Run:
         perturbs = target is not None and self.plan.perturbations
         return target.with_name(f"unperturbed{target.suffix}") if target is not None and perturbs else target
 
-    def _repeats(self) -> tuple[str, ...]:
-        """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
-        names = () if self.plan.person is not None else self.plan.named("identifier")
-        return tuple(
-            f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
-            "persons. Give it role: person."
-            for name in names
-            if self._is_key_of_persons(name)
-        )
-
-    def _is_key_of_persons(self, name: str) -> bool:
-        texts = self.source.first_texts(name)
-        present = {text: rows for text, rows in texts.items() if text not in self.plan.data.missing}
-        from sfumato.hierarchies.suggest.profile import Profile
-        from sfumato.hierarchies.suggest.roles import may_name_persons
-
-        return may_name_persons(Profile(name, present, sum(present.values())))
-
     def _report(
         self,
-        table: FrequencyTable,
-        result: Result,
+        draft: _Draft,
         verdict: Verdict,
         measures: Measures,
         disclosed: Disclosure,
         perturbation: Perturbed | None,
     ) -> ReleaseReport:
-        recoding = result.recoding
-        kept = recoding.sizes[~recoding.suppressed]
-        average = float(kept.mean()) if len(kept) else 0.0
+        table, result = draft.table, draft.result
+        withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
         return ReleaseReport(
             version=__version__,
             method=self.plan.method.name,
@@ -277,8 +331,8 @@ class _Run:
             loss=LossFigure(result.loss_name, result.loss, result.per_column),
             rows=table.rows,
             dropped_rows=table.dropped_rows,
-            suppressed_rows=int(recoding.sizes[recoding.suppressed].sum()),
-            classes=ClassFigures(len(kept), int(kept.min(initial=table.rows)), int(kept.max(initial=0)), average),
+            suppressed_rows=withheld_rows,
+            classes=_class_figures(result.recoding, table.rows),
             models=verdict.promises,
             risk=figures(measures.risk),
             utility=figures(measures.utility),
@@ -289,13 +343,13 @@ class _Run:
             input_sha256=self.source.fingerprint(),
             candidates=result.nodes,
             remarks=(
-                *self._repeats(),
-                *_telling_remark(disclosed, table.rows - int(recoding.sizes[recoding.suppressed].sum())),
+                *repeating_identifiers(self.plan, self.source),
+                *telling_columns(disclosed, table.rows - withheld_rows),
                 *self.source.notes,
                 *result.remarks,
                 *unnamed(self.plan, table),
-                *_matching_remark(measures),
-                *(() if self.plan.person is None else (RISKS_OF_PERSONS,)),
+                *matching_values(measures),
+                *risks_of_persons(self.plan),
                 *order_remarks(self.plan),
                 *(() if perturbation is None else perturbation.remarks),
             ),
@@ -308,46 +362,7 @@ class _Run:
         )
 
 
-def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
-    """What each text of a column is published as; one that means missing stays as it is."""
-    values = table.sensitive_values[name]
-    return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
-
-
-def _telling_remark(disclosed: Disclosure, rows: int) -> tuple[str, ...]:
-    """A warning on published columns that make most rows unique: no promise is about them."""
-    worst = disclosed.most_telling
-    if worst is None or worst.rows <= _MOST_UNIQUE * rows:
-        return ()
-    names = " and ".join(f'"{name}"' for name in worst.columns)
-    return (
-        f"{names} single out {worst.rows:,} of {rows:,} published rows, and no promise is about that: whoever knows "
-        "these values of a person finds the row. Publish them rounded (publish), or withhold them (role: identifier).",
-    )
-
-
-def _matching_remark(measures: Measures) -> tuple[str, ...]:
-    """What a reader of the risks should know where missing values match anything."""
-    matching = measures.risk.get("matching")
-    if matching is None:
-        return ()
-    highest = matching["after"]["highest"]
-    return (
-        "The risks count a missing value as a value of its own, which is the higher risk; where it matches anything, "
-        f"the highest risk after is {highest:.4g}.",
-    )
-
-
-def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
-    """What happens to suppressed rows and other columns, as the plan says."""
-    return Handling(
-        suppressed=plan.output.suppressed,
-        withheld_columns=plan.withheld_columns,
-        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
-        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
-        class_column=plan.output.class_column,
-        order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
-        person=plan.household if plan.swaps_households else plan.person,
-        person_key=f"{plan.person_secret or plan.secret}:person:",
-        publishes_keys=plan.publishes_keys and not plan.pseudonyms,
-    )
+def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:
+    kept = recoding.sizes[~recoding.suppressed]
+    average = float(kept.mean()) if len(kept) else 0.0
+    return ClassFigures(len(kept), int(kept.min(initial=rows)), int(kept.max(initial=0)), average)

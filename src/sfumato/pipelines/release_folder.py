@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import Any, cast
 
 from sfumato.engines.engine import Engine, FrameHolder
-from sfumato.engines.formulas import quote_formulas, separator_of
 from sfumato.engines.order import PERSONS_FILE
+from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.folders import Scratch, link, make_private, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
@@ -24,7 +24,7 @@ from sfumato.microdata.recoding.prediction import Prediction
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
-from sfumato.pipelines.pseudonym_keys import KEY_FILE, write_key
+from sfumato.pipelines.pseudonyms.keys import KEY_FILE, write_key
 from sfumato.pipelines.release_plots import Plots
 from sfumato.pipelines.stages.counting import recount
 from sfumato.pipelines.stages.sealing import figures_of, seals
@@ -97,8 +97,8 @@ class Release:
         Raises:
             PlanError: The plan has no such column.
         """
-        from sfumato.report.release.before_after import gather
         from sfumato.report.release.dossier import Dossier
+        from sfumato.report.release.sections.before_after import gather
 
         if column not in self.plan.columns:
             raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.plan.columns), "columns")
@@ -148,9 +148,9 @@ class Release:
         Args:
             seals: What ties the other files of the folder to the report.
         """
-        from sfumato.report.release.before_after import gather
         from sfumato.report.release.dossier import Dossier
         from sfumato.report.release.report import files
+        from sfumato.report.release.sections.before_after import gather
 
         report, others = self._with_trade_off()
         evidence = gather(self.plan, self.table, self.recoding)

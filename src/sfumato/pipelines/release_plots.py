@@ -12,8 +12,8 @@ from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.report.page.plots import alone, bars, histogram
-from sfumato.report.release.before_after import class_sizes
-from sfumato.report.release.sections import SHARES
+from sfumato.report.release.sections.before_after import class_sizes
+from sfumato.report.release.sections.sections import SHARES
 from sfumato.texts.words import Words, words_in
 
 KINDS = (".svg", ".png", ".pdf")

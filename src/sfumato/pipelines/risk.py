@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import DecimalMark, check_decimal
+from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
@@ -20,7 +20,7 @@ from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import reading_of, with_sample
-from sfumato.report.risk_page import html_part
+from sfumato.report.risk.page import html_part
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -222,7 +222,7 @@ def suggest_for_file(
     decimal: str | None = None,
 ) -> SuggestedPlan:
     """A plan for the rows of a file; without a header its columns are c1, c2, …."""
-    from sfumato.delimited import check_decimal
+    from sfumato.delimited.dialect import check_decimal
     from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.microdata.data_plan import DataPlan
 

@@ -97,9 +97,9 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
 def _opened(data: Any, separator: str | None, persons: str | Path | None, quotes: bool = False) -> Engine:
     """Published rows; formulas that a CSV file has quoted are read as what they were."""
     if isinstance(data, Path):
-        from sfumato.delimited import check_separator
+        from sfumato.delimited.dialect import check_separator
         from sfumato.engines.duckdb.engine import DuckDBEngine
-        from sfumato.engines.formulas import unquoted
+        from sfumato.engines.written.formulas import unquoted
 
         check_separator(separator)
         engine = DuckDBEngine(data, DataPlan(separator=separator, header=True))

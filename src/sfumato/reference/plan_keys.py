@@ -101,7 +101,7 @@ def table_plan_page() -> str:
     )
 
 
-def _sections(at: str, record: Record[Any], told: set[int], about: str = "") -> Iterator[str]:
+def _sections(at: str, record: Record[Any], sections: set[int], about: str = "") -> Iterator[str]:
     """A section for a record, and for each record within it."""
     yield from ([f"## {at}"] if at else ["## The whole"])
     if about or record.about:
@@ -109,9 +109,9 @@ def _sections(at: str, record: Record[Any], told: set[int], about: str = "") -> 
     yield keys_table(record)
     for key, spec in record.keys.items():
         for place, part in _parts(f"{at}.{key}" if at else key, spec.shape):
-            if id(part) not in told:
-                told.add(id(part))
-                yield from _sections(place, part, told)
+            if id(part) not in sections:
+                sections.add(id(part))
+                yield from _sections(place, part, sections)
 
 
 def _sentence(text: str) -> str:

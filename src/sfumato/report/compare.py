@@ -3,7 +3,7 @@
 from collections import Counter
 from html import escape
 
-from sfumato.delimited import delimited_text
+from sfumato.delimited.lines import delimited_text
 from sfumato.errors import EngineError
 from sfumato.microdata.comparison import COLUMNS, Cell, Runs
 from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table, tiles

@@ -15,10 +15,10 @@ from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.report.page.plots import Pair, histogram
 from sfumato.report.release import external
-from sfumato.report.release.before_after import class_sizes, gather
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import fragment, html, text
-from sfumato.report.release.trade_off import trade_off_sentences
+from sfumato.report.release.sections.before_after import class_sizes, gather
+from sfumato.report.release.sections.trade_off import trade_off_sentences
 from sfumato.texts.numbers import percent
 from sfumato.texts.words import words_in
 

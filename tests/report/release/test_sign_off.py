@@ -10,9 +10,9 @@ from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.release.annex import document, markdown
-from sfumato.report.release.before_after import gather
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import files
+from sfumato.report.release.sections.before_after import gather
 from sfumato.texts.words import words_in
 
 ABOUT = {"by": "Registry Unit", "purpose": "care in rural districts", "recipient": "Ulm", "basis": "Art. 89 GDPR"}

@@ -4,7 +4,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.report.tables import summary
+from sfumato.report.tables.report import summary
 
 REPORT = {
     "masked": 4,

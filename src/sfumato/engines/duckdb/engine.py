@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.delimited import damaged, open_quote, ragged, wrong_encoding
+from sfumato.delimited.faults import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order

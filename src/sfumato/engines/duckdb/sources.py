@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.delimited import (
-    COMMA_NUMBER,
-    SAMPLED_RECORDS,
-    DecimalMark,
-    damaged,
-    empty,
-    encoding_of,
-    header_of,
-    open_text,
-)
+from sfumato.delimited.decimal_marks import COMMA_NUMBER
+from sfumato.delimited.dialect import DecimalMark, encoding_of
+from sfumato.delimited.faults import damaged, empty
+from sfumato.delimited.header import SAMPLED_RECORDS, header_of
+from sfumato.delimited.opening import open_text
 from sfumato.engines import sql
 from sfumato.engines.duckdb.values import with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns

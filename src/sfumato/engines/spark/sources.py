@@ -9,7 +9,8 @@ from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from sfumato.delimited import COMMA_NUMBER, DecimalMark
+from sfumato.delimited.decimal_marks import COMMA_NUMBER
+from sfumato.delimited.dialect import DecimalMark
 from sfumato.engines.files import files_in, format_of, head_of
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import no_text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.engines.record_keys import RecordKeys
+from sfumato.engines.tables.record_keys import RecordKeys
 
 # White space that is cut off at both ends of a code, as in every engine.
 BLANKS = " \t\r\n"

@@ -23,17 +23,17 @@ _REALS = {np.log: "log", np.sqrt: "sqrt", np.exp: "exp", np.floor: "floor", np.c
 _METHODS = {"copy": "twin", "max": "most", "min": "least", "ravel": "flat", "sort": "sort"}
 
 
-def is_dtype(found: Any) -> bool:
+def is_dtype(item: Any) -> bool:
     """Whether a Python object is a type of array elements."""
-    return isinstance(found, type) and found in _DTYPES
+    return isinstance(item, type) and item in _DTYPES
 
 
-def dtype_of(node: ast.Call, known: Callable[[ast.expr], Any]) -> str | None:
+def dtype_of(node: ast.Call, object_of: Callable[[ast.expr], Any]) -> str | None:
     """The kind of elements of the array that a call makes; None where it makes none of a given shape."""
-    function = known(node.func)
+    function = object_of(node.func)
     if not any(function is maker for maker in _NEW):
         return None
-    types = [known(one) for one in (*node.args, *(word.value for word in node.keywords))]
+    types = [object_of(one) for one in (*node.args, *(word.value for word in node.keywords))]
     kinds = [_DTYPES[one] for one in types if is_dtype(one)]
     return kinds[0] if kinds else "?" if function is np.full else "f8"
 

@@ -79,13 +79,13 @@ def _name(node: ast.expr, scope: Scope) -> Value:
     return _number(known(node, scope))
 
 
-def _number(found: Any) -> Value:
-    if isinstance(found, np.uint64):
-        return constant(int(found), WORD)
-    if isinstance(found, np.integer | np.floating | np.bool_):
-        found = found.item()
-    if isinstance(found, int | float):
-        return constant(found)
+def _number(number: Any) -> Value:
+    if isinstance(number, np.uint64):
+        return constant(int(number), WORD)
+    if isinstance(number, np.integer | np.floating | np.bool_):
+        number = number.item()
+    if isinstance(number, int | float):
+        return constant(number)
     raise TranslationError("no number, and no name of the loop")
 
 

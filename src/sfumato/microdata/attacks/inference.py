@@ -30,16 +30,16 @@ def infer(rows: AttackRows, attempts: int, random: np.random.Generator) -> tuple
     attacks: list[Attack] = []
     for name in rows.sensitive:
         target = rows[name]
-        known = [column for column in rows.shown if column.name != name]
-        if target.is_hidden or not known:
+        knowledge = [column for column in rows.shown if column.name != name]
+        if target.is_hidden or not knowledge:
             continue
         persons = {
             which: random.permutation(len(getattr(target, which)))[:attempts].astype(np.int32)
             for which in ("raw", "control")
         }
-        attacks.append(_asking(target, known, persons))
+        attacks.append(_asking(target, knowledge, persons))
         if find_spec("sklearn") is not None and _learnable(target):
-            attacks.append(_learning(target, known, persons, int(random.integers(2**31))))
+            attacks.append(_learning(target, knowledge, persons, int(random.integers(2**31))))
     return tuple(attacks)
 
 
@@ -47,11 +47,11 @@ def _learnable(target: AttackColumn) -> bool:
     return 2 <= len(target.labels) <= MOST_VALUES and len(target.published) >= 2 * LEAST_ROWS
 
 
-def _asking(target: AttackColumn, known: Sequence[AttackColumn], persons: dict[str, Codes]) -> Attack:
+def _asking(target: AttackColumn, knowledge: Sequence[AttackColumn], persons: dict[str, Codes]) -> Attack:
     """Asking the nearest rows."""
 
     def guesses(which: str) -> Codes:
-        space = space_of(known, [getattr(column, which)[persons[which]] for column in known])
+        space = space_of(knowledge, [getattr(column, which)[persons[which]] for column in knowledge])
         if len(target.labels) > 2000:
             rows: Codes = space.nearest(1, 1)[:, 0].astype(np.int32)
             return target.published[rows]
@@ -61,11 +61,11 @@ def _asking(target: AttackColumn, known: Sequence[AttackColumn], persons: dict[s
     return _outcome(target, "nearest rows", persons, guesses)
 
 
-def _learning(target: AttackColumn, known: Sequence[AttackColumn], persons: dict[str, Codes], seed: int) -> Attack:
+def _learning(target: AttackColumn, knowledge: Sequence[AttackColumn], persons: dict[str, Codes], seed: int) -> Attack:
     """Learning from all rows."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    features = np.column_stack([_features(column, None, None) for column in known])
+    features = np.column_stack([_features(column, None, None) for column in knowledge])
     model = HistGradientBoostingClassifier(
         max_iter=60,
         max_leaf_nodes=15,
@@ -77,8 +77,8 @@ def _learning(target: AttackColumn, known: Sequence[AttackColumn], persons: dict
     model.fit(features, target.published)
 
     def guesses(which: str) -> Codes:
-        told = np.column_stack([_features(column, which, persons[which]) for column in known])
-        answers: Codes = model.predict(told).astype(np.int32)
+        questions = np.column_stack([_features(column, which, persons[which]) for column in knowledge])
+        answers: Codes = model.predict(questions).astype(np.int32)
         return answers
 
     return _outcome(target, "boosted trees", persons, guesses)

@@ -116,8 +116,8 @@ class _Choice:
                 progress(step + 1, steps)
         return self._drawn(draw, [*tried], [*tried.values()], epsilon)
 
-    def _scores(self, nodes: Iterable[Node], known: dict[Node, float]) -> dict[Node, float]:
-        return {node: self.score(node) for node in nodes if node not in known}
+    def _scores(self, nodes: Iterable[Node], scores: dict[Node, float]) -> dict[Node, float]:
+        return {node: self.score(node) for node in nodes if node not in scores}
 
     def _below(self, node: Node) -> list[Node]:
         return [

@@ -59,10 +59,10 @@ class FF1:
         parts = (b"\x01\x02\x01", self._radix.to_bytes(3), bytes([ROUNDS, half % 256]))
         return b"".join(parts) + length.to_bytes(4) + len(self._tweak).to_bytes(4)
 
-    def _draw(self, head: bytes, number: int, known: Sequence[int], width: int) -> int:
+    def _draw(self, head: bytes, number: int, half: Sequence[int], width: int) -> int:
         """The number that a round adds."""
         padding = b"\0" * (-(len(self._tweak) + width + 1) % AES_BLOCK)
-        message = self._tweak + padding + bytes([number]) + self._number(known).to_bytes(width)
+        message = self._tweak + padding + bytes([number]) + self._number(half).to_bytes(width)
         block = self._chain(head + message)
         size = 4 * ceil(width / 4) + 4
         more = b"".join(

@@ -11,11 +11,11 @@ Model = dict[str, Any]
 
 def _plain(name: str, key: str, whole: bool = False, **more: Any) -> Callable[[re.Match[str]], Model]:
     """A model with one number."""
-    return lambda found: {"model": name, key: int(float(found[1])) if whole else float(found[1]), **more}
+    return lambda match: {"model": name, key: int(float(match[1])) if whole else float(match[1]), **more}
 
 
-def _recursive(found: re.Match[str]) -> Model:
-    return {"model": "l-diversity", "l": int(float(found[2])), "variant": "recursive", "c": float(found[1])}
+def _recursive(match: re.Match[str]) -> Model:
+    return {"model": "l-diversity", "l": int(float(match[2])), "variant": "recursive", "c": float(match[1])}
 
 
 # What ARX writes -> the model here; a column is added where the text has one.

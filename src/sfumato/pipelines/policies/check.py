@@ -82,7 +82,7 @@ def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:
 
 def _opened(data: Any, separator: str | None) -> Engine:
     if isinstance(data, Path):
-        from sfumato.delimited import check_separator
+        from sfumato.delimited.dialect import check_separator
 
         check_separator(separator)
         return DuckDBEngine(data, DataPlan(separator=separator, header=True))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.tabulation import labeled_columns
+from sfumato.engines.tables.tabulation import labeled_columns
 from sfumato.errors import DataError, EngineError
 from sfumato.policies.judgment import Measurement
 from sfumato.policies.policy import CellRule

@@ -8,7 +8,7 @@ from secrets import token_hex
 from typing import Any
 
 from sfumato.engines.order import PERSONS_FILE, person_hash
-from sfumato.engines.person_record import record_of, write_record
+from sfumato.engines.written.person_record import record_of, write_record
 from sfumato.errors import PlanError
 from sfumato.folders import write_text
 from sfumato.microdata.plan.read import read_plan

@@ -11,7 +11,7 @@ from sfumato.engines.engine import FrameHolder, PublishedRows
 from sfumato.folders import Scratch, link, staged, write_text
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
-from sfumato.pipelines.pseudonym_keys import write_private
+from sfumato.pipelines.pseudonyms.keys import write_private
 from sfumato.report.files import html
 
 # What each key is published as: stays in the house.

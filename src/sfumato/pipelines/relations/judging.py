@@ -92,13 +92,13 @@ def _rows(plan: Plan, name: str, engine: Engine) -> list[_Row]:
     called = {column: _called(plan, name, column) for column in engine.columns if column not in keys}
     quasi = [column for column, known in called.items() if plan.columns[known].role == "quasi-identifier"]
     promised = {model.column for model in plan.privacy if model.column}
-    judged = [column for column, known in called.items() if known in promised]
-    counted = engine.count((*quasi, *judged, *keys), Reading())
+    promise_columns = [column for column, known in called.items() if known in promised]
+    counted = engine.count((*quasi, *promise_columns, *keys), Reading())
     places = {column: at for at, column in enumerate(counted.columns)}
     rows = []
     for codes, number in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
         text = {column: counted.values[at][codes[at]] for column, at in places.items()}
-        values = tuple((called[column], value_of(text[column], plan.data.missing)) for column in judged)
+        values = tuple((called[column], value_of(text[column], plan.data.missing)) for column in promise_columns)
         row = _Row(tuple(text[column] for column in quasi), text.get(own or ""), text.get(above or ""), values)
         rows += [row] * number
     return rows

@@ -190,8 +190,8 @@ def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None,
     if parent is None:
         return np.arange(int(entry.counted.counts.sum()))
     key = plan.files[parent].key or ""
-    found = [places[parent].get(text, -1) for text in entry.texts(key)]
-    orphans = sum(place < 0 for place in found)
+    rows = [places[parent].get(text, -1) for text in entry.texts(key)]
+    orphans = sum(place < 0 for place in rows)
     if orphans:
         raise DataError(
             f'files.{entry.name}: {orphans} rows belong to no row of "{parent}".',
@@ -199,12 +199,12 @@ def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None,
             "orphans",
             column=key,
         )
-    return np.array(found, np.int64)
+    return np.array(rows, np.int64)
 
 
 def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> dict[str, Values]:
     """For each sensitive column of a promise, which persons have which values, whichever file it stands in."""
-    found = {}
+    values = {}
     for column in dict.fromkeys(model.column for model in plan.privacy if model.column):
         numbers: dict[str | None, int] = {}
         pairs: set[tuple[int, int]] = set()
@@ -215,5 +215,5 @@ def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> d
                 codes = [numbers.setdefault(text, len(numbers)) for text in texts]
                 pairs |= set(zip(persons, codes, strict=True))
         ordered = np.array(sorted(pairs), np.int64).reshape(-1, 2)
-        found[column] = Values(ordered[:, 0], ordered[:, 1].astype(np.int32), tuple(numbers))
-    return found
+        values[column] = Values(ordered[:, 0], ordered[:, 1].astype(np.int32), tuple(numbers))
+    return values

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from sfumato.delimited import COMMA_NUMBER
+from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.formats import format_of

@@ -15,7 +15,7 @@ from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
 from sfumato.pipelines.tables.table_source import columns_from, source_columns
-from sfumato.report.table_comparison import html, text
+from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import delimited_text
+from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
-from sfumato.report.table_page import html
+from sfumato.report.tables.page import html
 from sfumato.shapes.files import written
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.masked_files import office_files

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.pipelines.tables.folder import write_release
-from sfumato.report.table_page import html
-from sfumato.report.tables import figures
+from sfumato.report.tables.page import html
+from sfumato.report.tables.report import figures
 from sfumato.tables.protected import MaskedTable
 
 
@@ -27,7 +27,7 @@ class ProtectedTable(MaskedTable):
     @property
     def data(self) -> Any:
         """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
-        from sfumato.engines.tabulation import frame_of, with_columns
+        from sfumato.engines.tables.tabulation import frame_of, with_columns
 
         if self.like is None or isinstance(self.like, str | Path):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})

@@ -12,7 +12,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.folder import fill, plan_text
 from sfumato.pipelines.tables.protected_table import ProtectedTable
-from sfumato.report.tables import figures
+from sfumato.report.tables.report import figures
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
@@ -152,7 +152,7 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
 
 
 def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
-    from sfumato.engines.tabulation import base_of, columns_of, frame_of
+    from sfumato.engines.tables.tabulation import base_of, columns_of, frame_of
     from sfumato.tables.tabulate import table_of
 
     source = plan.table
@@ -182,7 +182,7 @@ def _looks_at_respondents(plan: TablePlan) -> bool:
 
 def _records(plan: TablePlan) -> Any:
     """Where the keys of the microdata's records come from, for a method that needs them."""
-    from sfumato.engines.record_keys import RecordKeys
+    from sfumato.engines.tables.record_keys import RecordKeys
 
     method = plan.perturbation
     if not isinstance(method, CellKey):

@@ -28,7 +28,7 @@ def source_columns(plan: TablePlan) -> Columns:
 
 def columns_from(table: Any, plan: TablePlan) -> Columns:
     """The columns of a frame, or of a file."""
-    from sfumato.engines.tabulation import columns_of, columns_of_file
+    from sfumato.engines.tables.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
         return as_cells(Columns(columns_of(table)), plan)

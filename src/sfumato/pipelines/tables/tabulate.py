@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.delimited import DecimalMark, check_decimal
+from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.tables.tabulate import shaped, table_of
 
 
@@ -47,8 +47,8 @@ def tabulate(
     >>> tabulate(pandas.DataFrame({"sex": ["m", "w", "w"]}), ["sex"])["count"].tolist()
     [3, 1, 2]
     """
-    from sfumato.engines.record_keys import RecordKeys
-    from sfumato.engines.tabulation import base_of, frame_of
+    from sfumato.engines.tables.record_keys import RecordKeys
+    from sfumato.engines.tables.tabulation import base_of, frame_of
 
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]

@@ -7,7 +7,7 @@ from datetime import date
 from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
-from sfumato.report.release.before_after import Evidence
+from sfumato.report.release.sections.before_after import Evidence
 from sfumato.texts.words import Words, words_in
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from sfumato.hierarchies.words import hierarchy_words
 from sfumato.report.page.html_parts import listing, paragraph
-from sfumato.report.release import sections, sentences
+from sfumato.report.release import sentences
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.sections import sections
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from typing import Any
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table
-from sfumato.report.release import optimality, sections, sentences
+from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.sections import sections
 from sfumato.report.release.sign_off import document_rows
 
 # What the document says of itself outside the house: the name of the raw file stays inside.

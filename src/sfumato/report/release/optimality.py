@@ -5,8 +5,8 @@ from html import escape
 
 from sfumato.microdata.outcome import Report
 from sfumato.report.page.html_parts import paragraph, section, table
-from sfumato.report.release.before_after import shown_as
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.sections.before_after import shown_as
 from sfumato.texts.words import Words
 
 MOST_LABELS = 30

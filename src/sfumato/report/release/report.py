@@ -8,9 +8,10 @@ from sfumato.microdata.outcome import Report
 from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
 from sfumato.report.page.html_parts import page, paragraph
-from sfumato.report.release import optimality, sections, sentences, sign_off
+from sfumato.report.release import optimality, sentences, sign_off
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.perturbation import perturbation
+from sfumato.report.release.sections import sections
 from sfumato.texts.words import words_in
 
 

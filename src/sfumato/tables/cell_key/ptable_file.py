@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.delimited import Line, parse_lines, read_lines
+from sfumato.delimited.lines import Line, parse_lines, read_lines
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.ptable import Ptable
 from sfumato.tables.cell_key.rows import Row

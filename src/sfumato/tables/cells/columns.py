@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.delimited import Dialect, read_lines
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from sfumato.delimited import open_text, read_lines
+from sfumato.delimited.lines import read_lines
+from sfumato.delimited.opening import open_text
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.tables.cells.columns import Columns
 

@@ -68,19 +68,19 @@ def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:
         text = line.strip()
         if not text or text.startswith(("//", "\\\\")):
             continue
-        found = _COMMAND.match(line)
-        if not found:
+        match = _COMMAND.match(line)
+        if not match:
             raise wrong(
                 name, number, 1, "there is no command", "A line begins with a command such as <SUPPRESS>.", "batch"
             )
-        word = ALIASES.get(found.group(1).upper(), found.group(1).upper())
+        word = ALIASES.get(match.group(1).upper(), match.group(1).upper())
         if word not in WORDS:
             do = "Supported: " + ", ".join(f"<{one}>" for one in WORDS if one != "COVER") + "."
             raise wrong(name, number, line.index("<") + 1, f"<{word}> is not supported", do, "batch")
         if word == "COVER":
             do = "Leave it out: linked tables are protected together by <SUPPRESS> MOD(0)."
             raise wrong(name, number, line.index("<") + 1, "<COVER> is refused", do, "batch")
-        commands.append(Command(word, found.group(2).strip(), number, found.start(2) + 1))
+        commands.append(Command(word, match.group(2).strip(), number, match.start(2) + 1))
     return commands
 
 
@@ -116,13 +116,13 @@ def rules_in(command: Command, name: str) -> list[Call]:
     for part in command.rest.split("|"):
         if not part.strip():
             continue
-        found = _CALL.fullmatch(part.strip())
-        if not found or found.group(1).upper() not in RULES:
+        match = _CALL.fullmatch(part.strip())
+        if not match or match.group(1).upper() not in RULES:
             do = f"Write one of {', '.join(RULES)} with its numbers, such as P(10,1)."
             raise wrong(
                 name, command.line, command.column + command.rest.index(part), "this is no safety rule", do, "batch"
             )
-        rules.append(Call(found.group(1).upper(), _numbers(found.group(2), command, name)))
+        rules.append(Call(match.group(1).upper(), _numbers(match.group(2), command, name)))
     return rules
 
 
@@ -136,14 +136,14 @@ def suppression_in(command: Command, name: str) -> Call:
     Raises:
         DataError: The way is unknown, or the table is not named.
     """
-    found = _CALL.match(command.rest)
-    if not found or found.group(1).upper() not in METHODS:
+    match = _CALL.match(command.rest)
+    if not match or match.group(1).upper() not in METHODS:
         do = f"Write one of {', '.join(METHODS)} with the number of a table, such as MOD(1)."
         raise wrong(name, command.line, command.column, "this is no way to protect", do, "batch")
-    numbers = _numbers(found.group(2), command, name)
+    numbers = _numbers(match.group(2), command, name)
     if not numbers:
         raise wrong(name, command.line, command.column, "the number of the table is missing", "Write it.", "batch")
-    return Call(found.group(1).upper(), numbers, command.rest[found.end() :].strip())
+    return Call(match.group(1).upper(), numbers, command.rest[match.end() :].strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,17 +162,17 @@ def output_in(command: Command, name: str) -> Output:
     Raises:
         DataError: The line is none, or an option is unknown.
     """
-    found = _WRITE.match(command.rest)
-    if not found:
+    match = _WRITE.match(command.rest)
+    if not match:
         do = 'Write <WRITETABLE> (1, 3, AS+FL+, "file.txt").'
         raise wrong(name, command.line, command.column, "table, kind, options and file are expected", do, "batch")
     options = {}
-    for letters, sign in re.findall(r"([A-Za-z]{2})\s*([-+]?)", found.group(3)):
+    for letters, sign in re.findall(r"([A-Za-z]{2})\s*([-+]?)", match.group(3)):
         if letters.upper() not in OPTIONS or not sign:
             do = f"Options are {', '.join(OPTIONS)}, each with + or -."
             raise wrong(name, command.line, command.column, f"option {letters}{sign} is unknown", do, "batch")
         options[letters.upper()] = sign == "+"
-    return Output(int(found.group(1)), int(found.group(2)), options, found.group(4))
+    return Output(int(match.group(1)), int(match.group(2)), options, match.group(4))
 
 
 @dataclass(frozen=True, slots=True)

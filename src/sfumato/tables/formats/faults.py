@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from sfumato.delimited import open_text
+from sfumato.delimited.opening import open_text
 from sfumato.errors import DataError
 
 

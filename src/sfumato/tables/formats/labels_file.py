@@ -5,11 +5,11 @@ from pathlib import Path
 from sfumato.tables.formats.faults import lines_of, wrong
 
 
-def read_labels(path: Path, known: set[str] | None = None) -> dict[str, str]:
+def read_labels(path: Path, codes: set[str] | None = None) -> dict[str, str]:
     """The labels of codes.
 
     Args:
-        known: The codes that there are; None where any may stand.
+        codes: The codes that there are; None where any may stand.
 
     Raises:
         DataError: A line has no label, or a code that is unknown or stands twice.
@@ -23,7 +23,7 @@ def read_labels(path: Path, known: set[str] | None = None) -> dict[str, str]:
             raise wrong(path.name, number, len(line) + 1, "the label is missing", "Write code,label.", "labels")
         if code in labels:
             raise wrong(path.name, number, 1, "the code stands twice", "Leave one out.", "labels")
-        if known is not None and code not in known:
+        if codes is not None and code not in codes:
             raise wrong(
                 path.name, number, 1, "the code is unknown", "Correct it, or leave the line out.", "unknown-code"
             )

@@ -136,15 +136,15 @@ def _variable(line: str, number: int) -> Variable:
 
 
 def _tags(line: str) -> list[tuple[str, list[str], int]]:
-    found = list(_TAG.finditer(line))
-    ends = [*(one.start() for one in found[1:]), len(line)]
+    tags = list(_TAG.finditer(line))
+    ends = [*(one.start() for one in tags[1:]), len(line)]
     return [
         (
             ALIASES.get(one.group(1).upper(), one.group(1).upper()),
             [text for text, _ in fields_in(line[one.end() : end], None)],
             one.start() + 1,
         )
-        for one, end in zip(found, ends, strict=True)
+        for one, end in zip(tags, ends, strict=True)
     ]
 
 

@@ -46,12 +46,12 @@ def read_recoding(path: Path, codes: Iterable[str]) -> Recoding:
     Raises:
         DataError: A line is none, names an unknown code, or one that stands in another line.
     """
-    known = list(dict.fromkeys(codes))
+    order = list(dict.fromkeys(codes))
     lines = [(number, line.strip()) for number, line in enumerate(lines_of(path), start=1) if line.strip()]
     if not lines:
         raise wrong(path.name, 1, 1, "there is nothing to recode", "Write new: old, old, from-to.", "recoding")
     if lines[0][1].upper() == TREE:
-        return Recoding({}, tuple(_closed(path.name, number, text, known) for number, text in lines[1:]))
+        return Recoding({}, tuple(_closed(path.name, number, text, order) for number, text in lines[1:]))
     recoded: dict[str, str] = {}
     for number, text in lines:
         if text.startswith("<"):
@@ -59,30 +59,30 @@ def read_recoding(path: Path, codes: Iterable[str]) -> Recoding:
         new, colon, olds = text.partition(":")
         if not colon:
             raise wrong(path.name, number, 1, "there is no colon", "Write new: old, old, from-to.", "recoding")
-        for old in _chosen(path.name, number, olds, known, len(new) + 2):
+        for old in _chosen(path.name, number, olds, order, len(new) + 2):
             if recoded.get(old, new.strip()) != new.strip():
                 raise wrong(path.name, number, 1, "a code is recoded twice", "Name it in one line only.", "recoding")
             recoded[old] = new.strip()
     return Recoding(recoded)
 
 
-def _closed(name: str, number: int, text: str, known: list[str]) -> str:
-    if text not in known:
+def _closed(name: str, number: int, text: str, codes: list[str]) -> str:
+    if text not in codes:
         raise wrong(name, number, 1, "the code is unknown", "Name a code of the hierarchy.", "unknown-code")
     return text
 
 
-def _chosen(name: str, number: int, text: str, known: list[str], column: int) -> list[str]:
+def _chosen(name: str, number: int, text: str, codes: list[str], column: int) -> list[str]:
     """The codes that a list of codes and ranges names."""
     chosen: list[str] = []
     for part in text.split(","):
         entry = part.strip()
-        if entry in known:
+        if entry in codes:
             chosen.append(entry)
         elif "-" in entry:
             first, last = (end.strip() for end in entry.split("-", 1))
             chosen += [
-                code for code in known if (not first or _at_least(code, first)) and (not last or _at_least(last, code))
+                code for code in codes if (not first or _at_least(code, first)) and (not last or _at_least(last, code))
             ]
         elif entry:
             raise wrong(name, number, column, "the code is unknown", "Name codes that there are.", "unknown-code")

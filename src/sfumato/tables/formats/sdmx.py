@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.delimited import Dialect, Line, delimited_text, read_lines
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.lines import Line, delimited_text, read_lines
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.faults import number_in, wrong
 from sfumato.tables.formats.office_table import OfficeTable, check_codes

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from sfumato.delimited import DecimalMark, Dialect
+from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
 from sfumato.shapes.records import Note, record_of

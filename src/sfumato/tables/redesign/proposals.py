@@ -94,11 +94,11 @@ def _tried(plan: TablePlan, columns: Columns, change: Change, scratch: Path, dea
     return Proposal(change, masked, len(cells))
 
 
-def sentence(found: Redesign, proposal: Proposal) -> str:
+def sentence(redesign: Redesign, proposal: Proposal) -> str:
     """A proposal in words.
 
     >>> change = Change("merge", "size", (("5",), ("6",)))
     >>> sentence(Redesign(118, (), 1, 1), Proposal(change, 41, 90))
     'merge size 5 and 6: 41 instead of 118 masked cells'
     """
-    return f"{proposal.change.label}: {proposal.masked:,} instead of {found.masked:,} masked cells"
+    return f"{proposal.change.label}: {proposal.masked:,} instead of {redesign.masked:,} masked cells"

@@ -43,10 +43,10 @@ class Exposure:
         """Whether somebody who alone knows one of two cells attacks the other."""
         return self._tells(one, other) or self._tells(other, one)
 
-    def _tells(self, known: int, cell: int) -> bool:
+    def _tells(self, one: int, cell: int) -> bool:
         if cell not in self._attacked:
             return False
         return any(
             up == 0.0 and down == 0.0 and self._problem.attacks(place, cell)
-            for place, up, down in self._problem.insiders.get(known, ())
+            for place, up, down in self._problem.insiders.get(one, ())
         )

@@ -27,15 +27,13 @@ class BrowserKeys:
         state = scope.setdefault("state", {})
         # A request may pass here twice, for an application inside another: it is given a key once.
         key = state.get("browser_key") or key_in(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
-        given = state["browser_key"] = key or token_urlsafe(32)
+        own = state["browser_key"] = key or token_urlsafe(32)
 
         async def with_cookie(message: Message) -> None:
             # Only pages give a key: what they load comes at the same time, and would give others.
             if message["type"] == "http.response.start" and key is None and _is_page(message):
                 secure = "; Secure" if scope.get("scheme") == "https" else ""
-                cookie = (
-                    f"{COOKIE}={given}; Path={self._path}; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}"
-                )
+                cookie = f"{COOKIE}={own}; Path={self._path}; Max-Age={KEPT_SECONDS}; HttpOnly; SameSite=Strict{secure}"
                 message["headers"] = [*message["headers"], (b"set-cookie", cookie.encode())]
             await send(message)
 

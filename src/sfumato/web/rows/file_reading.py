@@ -30,7 +30,7 @@ def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
 
     with ui.element("div").classes("sf-reading"):
         if ending in TEXTS:
-            _choice(words, "separator", SEPARATORS, read.separator or "", change, found=True)
+            _choice(words, "separator", SEPARATORS, read.separator or "", change, detects=True)
             _choice(words, "decimal_mark", DECIMALS, read.decimal, lambda _, sign: change("decimal", sign))
             names = {name: name for name in ("utf-8", "utf-16", *ENCODINGS)}
             _choice(words, "encoding", names, read.encoding, change)
@@ -48,9 +48,9 @@ def said_of(read: DataPlan) -> Reading:
 
 
 def _choice(
-    words: Words, key: str, names: dict[str, str], value: str, change: Callable[[str, str], Any], found: bool = False
+    words: Words, key: str, names: dict[str, str], value: str, change: Callable[[str, str], Any], detects: bool = False
 ) -> None:
-    options = {"": words["found_out"]} if found else {}
+    options = {"": words["found_out"]} if detects else {}
     options |= {sign: words[f"{key}.{name}"] for sign, name in names.items()}
     field = ui.select(options, label=words[key], value=value if value in options else None)
     field.on_value_change(lambda event: change(key, event.value)).props("dense outlined options-dense")

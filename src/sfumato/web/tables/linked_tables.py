@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.delimited import read_lines
+from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError
 from sfumato.web import components
 from sfumato.web.forms import Values, is_number

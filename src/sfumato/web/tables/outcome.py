@@ -6,8 +6,8 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.delimited import read_lines
-from sfumato.report import perturbed
+from sfumato.delimited.lines import read_lines
+from sfumato.report.tables import perturbed
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.texts.words import Words
 from sfumato.web import components

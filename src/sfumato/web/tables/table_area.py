@@ -7,7 +7,8 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.delimited import delimited_text, likely_separator, parse_lines
+from sfumato.delimited.dialect import likely_separator
+from sfumato.delimited.lines import delimited_text, parse_lines
 from sfumato.errors import DataError
 from sfumato.service.store.jobs import Job, Kind
 from sfumato.tables.plan.plan import read_table_plan

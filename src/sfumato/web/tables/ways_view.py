@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nicegui import ui
 
-from sfumato.report.table_comparison import HEAD, cells, failures, size, verdict, way
+from sfumato.report.tables.comparison import HEAD, cells, failures, size, verdict, way
 from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.texts.words import Words
 from sfumato.web import components

@@ -107,7 +107,7 @@ def _by_probability(raw: Floats, published: Floats, chosen: Any, key: str) -> fl
 
 def _near_ranks(before: Floats, after: Floats) -> Floats:
     """For each column the share of rows whose value lies within a share of the ranks of its published one."""
-    found = np.empty(before.shape[1])
+    shares = np.empty(before.shape[1])
     reach = max(1, int(NEAR_RANKS * len(before)))
     for column in range(before.shape[1]):
         values, rows, counts = np.unique(before[:, column], return_inverse=True, return_counts=True)
@@ -116,8 +116,8 @@ def _near_ranks(before: Floats, after: Floats) -> Floats:
         low = ends[np.searchsorted(values, published, "left")] - reach
         high = ends[np.searchsorted(values, published, "right")] + reach
         own, its = rows.reshape(-1), places.reshape(-1)
-        found[column] = float(((ends[own + 1] > low[its]) & (ends[own] < high[its])).mean())
-    return found
+        shares[column] = float(((ends[own + 1] > low[its]) & (ends[own] < high[its])).mean())
+    return shares
 
 
 def _covariance_distance(raw: Floats, published: Floats) -> float:

@@ -61,9 +61,9 @@ class Axis:
     @property
     def present(self) -> npt.NDArray[np.bool_]:
         """For each value code whether rows hold it; the missing value is none."""
-        held: npt.NDArray[np.bool_] = self.rows > 0
-        held[[value is None for value in self.ladder.values]] = False
-        return held
+        mask: npt.NDArray[np.bool_] = self.rows > 0
+        mask[[value is None for value in self.ladder.values]] = False
+        return mask
 
     @cached_property
     def positions(self) -> Floats:

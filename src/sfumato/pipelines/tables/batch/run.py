@@ -10,7 +10,7 @@ from sfumato.folders import write_text
 from sfumato.pipelines.tables.batch.protection import protect_job, protect_linked
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
-from sfumato.report.batch import table_page
+from sfumato.report.tables.batch import table_page
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command

@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import delimited_text
+from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.folder import plan_text
-from sfumato.report.perturbed import figures
-from sfumato.report.perturbed_page import html
+from sfumato.report.tables.perturbed import figures
+from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.perturbed.perturbed import ChangedTable
 
@@ -32,7 +32,7 @@ class PerturbedTable(ChangedTable):
     @property
     def data(self) -> Any:
         """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
-        from sfumato.engines.tabulation import frame_of, with_columns
+        from sfumato.engines.tables.tabulation import frame_of, with_columns
 
         if self.like is None or isinstance(self.like, str | Path):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})

@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.report.page.plots import Pair, histogram, legend, meter, short_names
-from sfumato.report.release.measure_sections import forcing_sentences
+from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace

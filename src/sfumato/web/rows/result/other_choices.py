@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.delimited import read_lines
+from sfumato.delimited.lines import read_lines
 from sfumato.errors import SfumatoError
 from sfumato.report.page.plots import meter
 from sfumato.service.store.jobs import Job

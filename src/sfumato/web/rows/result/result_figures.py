@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited import Dialect, read_lines
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.lines import read_lines
 from sfumato.engines.duckdb.engine import Row
 from sfumato.microdata.publishing.plan import PublishPlan, Share
 from sfumato.microdata.recoding.recoding_file import read_recoding

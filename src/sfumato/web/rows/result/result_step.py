@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.report.release import sections
+from sfumato.report.release.sections import sections
 from sfumato.service.store.jobs import Job
 from sfumato.web import components
 from sfumato.web.job_progress import follow, start_job

@@ -13,7 +13,7 @@ from sfumato.report import policy
 from sfumato.report.page.html_parts import listing, table
 from sfumato.report.page.plots import Pair, bars, histogram, legend
 from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.measure_sections import disclosure, origins
+from sfumato.report.release.sections.measures import disclosure, origins
 from sfumato.report.release.sentences import unique_rows
 from sfumato.texts.words import Words
 from sfumato.web import components
@@ -86,13 +86,13 @@ def _estimate(words: Words, persons: float | None) -> str:
 def _attacker_card(words: Words, name: str, before: Attack, after: Attack) -> None:
     main = "average" if name == "marketer" else "highest"
     figure = f"{words.percent(getattr(before, main))} → {words.percent(getattr(after, main))}"
-    told = [words[f"risk.attacker.{main}"]]
+    sentences = [words[f"risk.attacker.{main}"]]
     if main == "highest":
         means = {"before": words.percent(before.average), "after": words.percent(after.average)}
-        told.append(words["risk.attacker.mean"].format(**means))
+        sentences.append(words["risk.attacker.mean"].format(**means))
     found = {"before": words.count(round(before.expected)), "after": words.count(round(after.expected))}
-    told.append(words["risk.attacker.found"].format(**found))
-    lines = "".join(f"<span>{escape(line)}</span><br>" for line in told)
+    sentences.append(words["risk.attacker.found"].format(**found))
+    lines = "".join(f"<span>{escape(line)}</span><br>" for line in sentences)
     content = (
         f'<h4>{escape(words[f"risk.attacker.{name}"])}</h4><p class="sf-soft sf-small">'
         f"{escape(words[f'risk.attacker.{name}.says'])}</p><b>{escape(figure)}</b>{lines}"

@@ -7,10 +7,11 @@ from pathlib import Path
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
-from sfumato.report.release import measure_sections, optimality, sentences
-from sfumato.report.release.before_after import ColumnEvidence
+from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
-from sfumato.report.release.trade_off import trade_off_sentences
+from sfumato.report.release.sections import measures
+from sfumato.report.release.sections.before_after import ColumnEvidence
+from sfumato.report.release.sections.trade_off import trade_off_sentences
 from sfumato.texts.words import Words
 
 # Losses whose columns lose between nothing and everything: these can be shown as a share.
@@ -156,9 +157,9 @@ def risk(dossier: Dossier) -> str:
         Pair(words["risk.uniques"], before["uniques"] / rows[0], after["uniques"] / rows[1]),
     ]
     parts = [paragraph(words["report.risk_why"]), legend(words), meters(words, pairs)]
-    sample = measure_sections.sample(words, report.risk.get("sample") or {})
-    more = [*_sizes(dossier), risk_table(dossier), *sample, *measure_sections.disclosure(words, report.disclosure)]
-    more += measure_sections.origins(words, report.risk, report.levels)
+    sample = measures.sample(words, report.risk.get("sample") or {})
+    more = [*_sizes(dossier), risk_table(dossier), *sample, *measures.disclosure(words, report.disclosure)]
+    more += measures.origins(words, report.risk, report.levels)
     return section(words["report.risk"], *parts, *more)
 
 
@@ -191,7 +192,7 @@ def _risk(words: Words, name: str, figure: object) -> object:
 def utility(dossier: Dossier) -> str:
     """What the rows lost: per column, their distributions, and whatever else was measured."""
     words = dossier.words
-    parts = [*_losses(dossier), *_distributions(dossier), *measure_sections.utility(words, dossier.report.utility)]
+    parts = [*_losses(dossier), *_distributions(dossier), *measures.utility(words, dossier.report.utility)]
     return section(words["report.utility"], *parts) if parts else ""
 
 

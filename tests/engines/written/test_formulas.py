@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.formulas import quote_formulas, unquoted
+from sfumato.engines.written.formulas import quote_formulas, unquoted
 
 CELLS = ["=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "＝1", "'=x", "''@y"]
 QUOTED = set(CELLS)

@@ -5,8 +5,8 @@ from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
-from sfumato.report.perturbed import NO_PROMISE, additivity_line, method_words
-from sfumato.report.table_page import published
+from sfumato.report.tables.page import published
+from sfumato.report.tables.perturbed import NO_PROMISE, additivity_line, method_words
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.texts.words import Words, words_in
 

@@ -12,8 +12,8 @@ from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 from sfumato.report.page.plots import Pair
-from sfumato.report.release.distributions import distributions
 from sfumato.report.release.labels import Meaning, meanings
+from sfumato.report.release.sections.distributions import distributions
 from sfumato.texts.words import Words, words_in
 
 # Lower ends of the bins in which class sizes are shown.

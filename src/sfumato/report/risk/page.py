@@ -6,7 +6,7 @@ from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker
 from sfumato.microdata.measures.survey import RiskSurvey
 from sfumato.report.page.html_parts import listing, page, paragraph, section, table
-from sfumato.report.risk import SHOWN, attackers_of, best_sets, estimates_of, sample_rows
+from sfumato.report.risk.report import SHOWN, attackers_of, best_sets, estimates_of, sample_rows
 from sfumato.texts.words import Words, words_in
 
 
@@ -111,14 +111,16 @@ def _special(words: Words, report: RiskSurvey) -> list[str]:
     special = report.special_uniques
     if special is None:
         return []
-    told = [words["risk.special.says"].format(rows=words.count(special.rows))]
+    sentences = [words["risk.special.says"].format(rows=words.count(special.rows))]
     shares = {"dis": words.percent(special.dis), "highest": words.percent(special.highest_dis)}
-    told.append(words["surveyed.dis"].format(fraction=words.figure(f"{special.fraction:.4g}"), **shares))
-    told += [words["surveyed.up_to"].format(columns=special.largest)] * (not special.complete)
-    told += [words["surveyed.certain"]] * special.certain
+    sentences.append(words["surveyed.dis"].format(fraction=words.figure(f"{special.fraction:.4g}"), **shares))
+    sentences += [words["surveyed.up_to"].format(columns=special.largest)] * (not special.complete)
+    sentences += [words["surveyed.certain"]] * special.certain
     rows = [(name, words.percent(share)) for name, share in special.columns.items() if share]
     head = [words["surveyed.column"], words["risk.special.part"]]
-    return [section(words["risk.special"], paragraph(" ".join(told)), *([table(head, rows, words)] if rows else []))]
+    return [
+        section(words["risk.special"], paragraph(" ".join(sentences)), *([table(head, rows, words)] if rows else []))
+    ]
 
 
 def _sets(words: Words, report: RiskSurvey) -> str:

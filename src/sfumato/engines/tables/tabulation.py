@@ -10,12 +10,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from sfumato.delimited import DecimalMark
+from sfumato.delimited.dialect import DecimalMark
 from sfumato.engines import sql
 from sfumato.engines.frames import sources as frames
 from sfumato.engines.names import check_header
-from sfumato.engines.record_keys import RecordKeys
 from sfumato.engines.spark.session import is_spark_frame
+from sfumato.engines.tables.record_keys import RecordKeys
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.cells.cells import Numbers

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.report import perturbed
+from sfumato.report.tables import perturbed
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked

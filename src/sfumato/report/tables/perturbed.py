@@ -58,7 +58,7 @@ def additivity(parts: Sequence[Perturbed]) -> dict[str, Any]:
 
 
 def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
-    """What a reader computes: cells known exactly, the narrowest range, and unsafe cells below what rules ask for."""
+    """What a reader computes: cells reader exactly, the narrowest range, and unsafe cells below what rules ask for."""
     widths = [part.ranges.high - part.ranges.low for part in parts]
     moving = np.concatenate([width[~part.exact] for width, part in zip(widths, parts, strict=True)] or [np.zeros(0)])
     moving = moving[np.isfinite(moving)]
@@ -116,11 +116,11 @@ def additivity_line(sums: Mapping[str, Any], words: Words) -> str:
     return words["noised.broken" if sums["broken"] else "noised.additive"].format(**said, most=most)
 
 
-def reader_line(known: Mapping[str, Any], words: Words) -> str:
+def reader_line(reader: Mapping[str, Any], words: Words) -> str:
     """What a reader computes, in one or two sentences."""
-    said = {name: words.figure(f"{figure:,}") for name, figure in known.items() if figure is not None}
-    narrow = "" if known["narrowest"] is None else words["noised.narrowest"].format(**said)
-    unsafe = words["noised.unsafe"].format(**said) if known["unsafe"] else ""
+    said = {name: words.figure(f"{figure:,}") for name, figure in reader.items() if figure is not None}
+    narrow = "" if reader["narrowest"] is None else words["noised.narrowest"].format(**said)
+    unsafe = words["noised.unsafe"].format(**said) if reader["unsafe"] else ""
     return words["noised.reader"].format(exact=said["exact"], narrow=narrow) + unsafe
 
 

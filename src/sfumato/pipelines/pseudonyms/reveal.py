@@ -11,7 +11,7 @@ from sfumato.errors import PlanError, did_you_mean
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
-from sfumato.pipelines.pseudonym_keys import KEY_FILE, PRIVATE, read_key
+from sfumato.pipelines.pseudonyms.keys import KEY_FILE, PRIVATE, read_key
 
 LOG_SUFFIX = ".log"
 
@@ -43,14 +43,14 @@ def reveal(
     operation = plan.pseudonyms[name]
     own = folder / KEY_FILE if operation.key_file is None else plan.folder / operation.key_file
     path = own if key is None else Path(key)
-    found = read_key(path)
-    if found.fingerprint != _fingerprint(folder, name):
+    secret_key = read_key(path)
+    if secret_key.fingerprint != _fingerprint(folder, name):
         raise PlanError("this is the key of other pseudonyms.", "Name the key of this release.", "key")
     if not by.strip() or not reason.strip():
         raise PlanError("who asks, and why, must be said.", "Name both: they go into the log.", "reason")
-    cipher = pseudonyms_of(found, operation.kind)
+    cipher = pseudonyms_of(secret_key, operation.kind)
     identifiers = [cipher.reveal(text) for text in pseudonyms]
-    _log(path, found, folder, name, len(identifiers), by, reason)
+    _log(path, secret_key, folder, name, len(identifiers), by, reason)
     return identifiers
 
 

@@ -1,0 +1,52 @@
+"""What can be wrong with a delimited file, as errors."""
+
+from pathlib import Path
+
+from sfumato.errors import DataError
+
+
+def empty(name: str) -> DataError:
+    """The error for a file with nothing in it."""
+    return DataError(f"the file {name} is empty.", "It needs a header and rows.", "empty")
+
+
+def ragged(line: int | str | None = None, name: str = "") -> DataError:
+    """The error for a row that has not as many fields as the first one; `line` where it is known."""
+    return DataError(
+        f"a row has too many or too few fields{_where(line, name)}.",
+        "Mend the file, or give its separator and quote.",
+        "ragged",
+    )
+
+
+def title_line(name: str) -> DataError:
+    """The error for a file with a title above its header."""
+    return DataError(
+        f"line 1 of {name} looks like a title: it fills one field, the lines below it fill several.",
+        "Delete what stands above the line with the columns' names, and try again.",
+        "title",
+    )
+
+
+def open_quote(line: int | str, name: str = "") -> DataError:
+    """The error for a quote that is not closed, or closed before the field ends."""
+    return DataError(f"a quote is not closed{_where(line, name)}.", "Mend the file, or give its quote.", "quotes")
+
+
+def _where(line: int | str | None, name: str) -> str:
+    return (f" in line {line}" if line else "") + (f" of {name}" if name else "")
+
+
+def damaged(path: Path) -> DataError:
+    """The error for a file that is broken, or of another format."""
+    return DataError(
+        f"the file {path.name} cannot be read: it is damaged, or of another format.",
+        "Mend the file, or say what it is: data.format.",
+        "unreadable",
+    )
+
+
+def wrong_encoding(encoding: str) -> DataError:
+    """The error for text that is not in the encoding it should be in."""
+    do = "Save it as UTF-8, or say which encoding it has, for example latin-1: --encoding, or data.encoding in a plan."
+    return DataError(f"the file is not {encoding.upper()}.", do, "encoding")

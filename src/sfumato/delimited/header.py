@@ -1,0 +1,181 @@
+"""The head of a delimited file: its columns' names, and whether the first line holds them at all."""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from sfumato.delimited.dialect import SEPARATORS, Dialect, separator_of
+from sfumato.delimited.faults import empty, open_quote, title_line
+from sfumato.delimited.opening import first_record, open_text
+from sfumato.errors import DataError, PlanError
+
+# So many records tell whether the first line is a header.
+SAMPLED_RECORDS = 200
+
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+# What a name of a column is not, but a value often is: numbers, dates and times, addresses of mail.
+_VALUE = re.compile(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first records of a file tell: its columns' names, their separator, and what a reader should know."""
+
+    columns: tuple[str, ...]
+    separator: str
+    notes: tuple[str, ...] = ()
+
+
+def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
+    """The head of a file.
+
+    Args:
+        names: The columns' names when it has no header; c1, c2, … where none are given.
+
+    Raises:
+        DataError: The file is empty or not in its encoding, or has other columns than are named.
+        PlanError: The first line looks like data.
+    """
+    with open_text(path, dialect.encoding) as stream:
+        record = first_record(stream, dialect.quote)
+        if not record.strip():
+            raise empty(path.name)
+        following = [] if dialect.header is False else _following(stream)
+        if is_title(record, following, dialect):
+            raise title_line(path.name)
+        separator = separator_of(dialect, record)
+        fields = _fields(record, separator, dialect.quote, path.name)
+        sample = [] if dialect.header is not None else _sample(following, separator, dialect.quote)
+    columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)
+    return Head(columns, separator, notes)
+
+
+def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
+    """The fields of a file's first record."""
+    content = record.rstrip("\r\n")
+    try:
+        fields = next(csv.reader([content], delimiter=separator, quotechar=quote))
+    except csv.Error:  # a quote that begins within a field spans a line break
+        raise open_quote(1, name) from None
+    if record.count(quote) % 2 and "\n" in content:
+        raise open_quote(1, name)  # all that follows was taken for the header
+    inner = {match for field in fields for match in LINE_BREAK.findall(field)}
+    if inner - {record[len(content) :]}:
+        what = "the name of a column holds another kind of line break than the lines end with."
+        raise DataError(what, "Write each name in one line.", "header-line-break")
+    return fields
+
+
+def _following(stream: IO[str]) -> list[str]:
+    """The next lines."""
+    return list(islice(stream, SAMPLED_RECORDS))
+
+
+def _sample(lines: Iterable[str], separator: str, quote: str) -> list[list[str]]:
+    """The next records, as far as they can be read; what is wrong with them is said by whoever reads all."""
+    reader = csv.reader(lines, delimiter=separator, quotechar=quote)
+    try:
+        return [fields for fields in reader if fields]
+    except csv.Error:
+        return []
+
+
+def is_title(record: str, following: Sequence[str], dialect: Dialect) -> bool:
+    """Whether the first record is a title above the header: it fills one field where all others fill several.
+
+    >>> is_title("Members, as of 2024", ["name;age;town", "Ada;36;Ulm", "Max;41;Bonn"], Dialect())
+    True
+    >>> is_title("name;age;town", ["Ada;36;Ulm", "Max;41;Bonn"], Dialect())
+    False
+    """
+    titles = False
+    for separator in dialect.separator or SEPARATORS:
+        widths = {len(fields) for fields in _sample(following, separator, dialect.quote)}
+        first = next(iter(_sample([record], separator, dialect.quote)), [])
+        filled = sum(bool(field.strip()) for field in first)
+        if filled > 1 and {len(first)} == widths:
+            return False
+        titles |= (
+            filled <= 1
+            and len(following) > 1
+            and len(widths) == 1
+            and len(first) in (0, 1, *widths)
+            and min(widths) > 2
+        )
+    return titles
+
+
+def header_of(
+    fields: Sequence[str], sample: Sequence[Sequence[str]], dialect: Dialect, names: Sequence[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns' names from the first record, and notes on them.
+
+    Args:
+        sample: Records that follow.
+        names: The columns' names when there is no header.
+
+    Raises:
+        DataError: There is no header, and other columns are named than there are.
+        PlanError: The first record looks like data.
+    """
+    if dialect.header is False:
+        if names and len(names) != len(fields):
+            raise DataError(
+                f"the file has {len(fields)} columns and no header, the plan names {len(names)}.",
+                "Name them all, in order.",
+                "columns",
+            )
+        return tuple(names) or tuple(f"c{place + 1}" for place in range(len(fields))), ()
+    if dialect.header is None and looks_like_data(fields, sample):
+        raise PlanError(
+            "the first line looks like data, not like names: has the file a header?",
+            "Say data.header: false, or --no-header, where it has none; data.header: true where these are its names.",
+            "header",
+            values=tuple(fields),
+        )
+    return _renamed(fields)
+
+
+def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether the first record is likely no header.
+
+    It repeats in its columns, or is a value in all columns that hold numbers, dates or addresses. A table whose columns
+    are called 1990, 2000, … beside some with a name in words passes. Where a column of numbers has a name in words, one
+    other name may stand among the values of its column by chance.
+
+    >>> looks_like_data(["Ada", "36"], [["Max", "41"]]), looks_like_data(["name", "age"], [["Max", "41"]])
+    (True, False)
+    """
+    columns = [[record[place] for record in sample if place < len(record)] for place in range(len(fields))]
+    repeated = sum(bool(field) and field in values for field, values in zip(fields, columns, strict=True))
+    valued = [field for field, values in zip(fields, columns, strict=True) if values and all(map(_is_value, values))]
+    if not valued or any(map(_is_value, valued)):
+        return repeated > 0 or (bool(valued) and all(map(_is_value, valued)))
+    return repeated > 1
+
+
+def _is_value(text: str) -> bool:
+    return not text or _VALUE.fullmatch(text.strip()) is not None
+
+
+def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names that all differ: of equal ones the second is name_2, and so on, with a note on each.
+
+    >>> _renamed(["zip", "age", "zip"])[0]
+    ('zip', 'age', 'zip_2')
+    """
+    taken, names, notes = set(fields), list[str](), list[str]()
+    for place, field in enumerate(fields, start=1):
+        name, number = field, 1
+        while name and name in names:
+            number += 1
+            name = f"{field}_{number}" if f"{field}_{number}" not in taken else field
+        if name != field:
+            notes.append(f'Column {place} is called "{field}" like another one: here it is {name}.')
+        names.append(name)
+    return tuple(names), tuple(notes)

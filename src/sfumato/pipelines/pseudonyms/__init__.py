@@ -1,0 +1,1 @@
+"""Pseudonyms: the house's key file, and turning pseudonyms back with it."""

@@ -1,0 +1,27 @@
+"""What happens to suppressed rows and other columns of a release, as its plan says."""
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.prediction import veils
+from sfumato.microdata.recoding.recoding import Handling, Recoding
+
+
+def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
+    """What each text of a column is published as; one that means missing stays as it is."""
+    values = table.sensitive_values[name]
+    return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
+
+
+def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
+    """What happens to suppressed rows and other columns, as the plan says."""
+    return Handling(
+        suppressed=plan.output.suppressed,
+        withheld_columns=plan.withheld_columns,
+        veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
+        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
+        class_column=plan.output.class_column,
+        order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
+        person=plan.household if plan.swaps_households else plan.person,
+        person_key=f"{plan.person_secret or plan.secret}:person:",
+        publishes_keys=plan.publishes_keys and not plan.pseudonyms,
+    )

@@ -1,0 +1,1 @@
+"""Reports of the risk of a file as it is."""

@@ -1,0 +1,1 @@
+"""Reports of tables: protected, changed, compared, by batch."""
