@@ -117,7 +117,7 @@ def disclosure(words: Words, report: Report) -> list[str]:
     worst = report.disclosure.most_telling
     if worst is not None:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
-    return [*lines, *report.disclosure.unmeasured]
+    return [*lines, *(words.sentence(left_out) for left_out in report.disclosure.unmeasured)]
 
 
 def _given_away(words: Words, name: str, figures: AttributeFigures) -> str:
