@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import eq, is_, itemgetter, methodcaller
+from operator import eq, is_, itemgetter
 from typing import Any, cast
 
 import numpy as np
@@ -89,7 +89,7 @@ def anonymize_records(
     layouts = set(map(tuple, records))
     if len(layouts) == 1:  # all have the same attributes in the same order: columns are had at once, and so are rows
         names = next(iter(layouts))
-        columns: Columns = dict(zip(names, zip(*map(methodcaller("values"), records), strict=True), strict=True))
+        columns: Columns = {name: list(map(itemgetter(name), records)) for name in names}
     else:
         names = tuple(dict.fromkeys(name for record in records for name in record))
         columns = {name: [record.get(name, ABSENT) for record in records] for name in names}
@@ -104,9 +104,12 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Columns as rows again; each has what its record had."""
     if same:
-        published = [answer[name].name for name in names]
-        lists = [answer[name].values for name in names]
-        return [dict(zip(published, row, strict=True)) for row in zip(*lists, strict=True)]
+        empty: dict[str, Any] = dict.fromkeys(answer[name].name for name in names)
+        rows = [empty.copy() for _ in records]
+        for column in answer.values():
+            for row, value in zip(rows, column.values, strict=True):
+                row[column.name] = value
+        return rows
     return [{answer[name].name: answer[name].values[place] for name in record} for place, record in enumerate(records)]
 
 
@@ -118,13 +121,20 @@ def check_rows(
     Raises:
         InternalError: A place holds something else, or an original stands beside what replaces it.
     """
-    names = {name: column.name for name, column in columns.items()}
-    layouts = {layout: tuple(names[name] for name in layout) for layout in set(map(tuple, records))}
-    expected = map(layouts.__getitem__, map(tuple, records))
-    fine = all(map(eq, expected, map(tuple, rows))) and len(rows) == len(records)
+    fine = len(rows) == len(records) and _has_layouts(records, rows, columns)
     fine = fine and all(_holds(rows, column) for column in columns.values() if column.codes is not None)
     if not fine:
         raise InternalError("the records to be sent hold what no operation returned.", code="places")
+
+
+def _has_layouts(
+    records: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Column]
+) -> bool:
+    """Whether each row has the published names of what its record has, in the same order."""
+    layouts = {layout: tuple(columns[name].name for name in layout) for layout in set(map(tuple, records))}
+    if len(layouts) == 1:
+        return set(map(tuple, rows)) == set(layouts.values())
+    return all(map(eq, map(layouts.__getitem__, map(tuple, records)), map(tuple, rows)))
 
 
 def _holds(rows: Sequence[Mapping[str, Any]], column: Column) -> bool:
@@ -161,10 +171,13 @@ def is_missing(value: Any) -> bool:
 
 def _present(values: Sequence[Any]) -> npt.NDArray[np.bool_]:
     """Which values are there; where none can be missing by its type, none is looked at."""
-    kinds = set(map(type, values))
-    if not any(kind in (type(None), _Absent) or issubclass(kind, float) for kind in kinds):
+    if not any(map(_may_be_missing, set(map(type, values)))):
         return np.ones(len(values), np.bool_)
     return np.fromiter((not is_missing(value) for value in values), np.bool_, len(values))
+
+
+def _may_be_missing(kind: type) -> bool:
+    return kind in (type(None), _Absent) or issubclass(kind, float)
 
 
 def _check_meeting(columns: Columns, configuration: Configuration) -> None:
@@ -215,13 +228,12 @@ def _column(values: Sequence[Any], rule: Rule, operation: Operation, run: _Run) 
     except ValueRefusedError as error:
         raise error.of_row(int(np.flatnonzero(there)[error.place]) + 1) from None
     _check_length(outcome, len(filled), rule)
-    codes = np.full(len(values), -1, np.int64)
-    codes[there] = outcome.codes
     entries = _as_published(outcome.entries, configuration)
     if whole:
-        published = list(map(entries.__getitem__, codes.tolist()))
-    else:
-        published = [entries[code] if code >= 0 else value for code, value in zip(codes.tolist(), values, strict=True)]
+        return Column(name, list(map(entries.__getitem__, outcome.codes.tolist())), outcome, outcome.codes, entries)
+    codes = np.full(len(values), -1, np.int64)
+    codes[there] = outcome.codes
+    published = [entries[code] if code >= 0 else value for code, value in zip(codes.tolist(), values, strict=True)]
     return Column(name, published, outcome, codes, entries)
 
 

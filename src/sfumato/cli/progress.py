@@ -11,6 +11,7 @@ STAGES = {
     "count": "Counting rows",
     "compile": "Loading compiled loops",
     "search": "Searching",
+    "remedies": "Trying what would keep lost columns",
     "apply": "Writing",
     "verify": "Counting again",
     "trade-off": "Weighing alternatives",

@@ -30,6 +30,10 @@ LOOKED_AT_ROWS = 100_000
 class CountsPersons:
     """How engines count persons that know no shorter way: every person of every combination is handed over."""
 
+    def expected_rows(self) -> int | None:
+        """Nobody knows how many rows there are before they are read."""
+        return None
+
     def first_texts(self: "Engine", column: str) -> dict[str, int]:
         """The texts of a column with their rows."""
         counted = self.count((column,), Reading())
@@ -62,6 +66,10 @@ class Engine(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of the columns."""
+        ...
+
+    def expected_rows(self) -> int | None:
+        """About how many rows there are, where that is known without reading them."""
         ...
 
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:

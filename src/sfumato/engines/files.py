@@ -20,6 +20,7 @@ FORMATS = {
     "duckdb": (".duckdb", ".ddb"),
     "survey": (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
 }
+_LOOKED_AT_BYTES = 1 << 16
 SUFFIXES = {suffix: form for form, suffixes in FORMATS.items() for suffix in suffixes}
 
 
@@ -72,6 +73,16 @@ def fingerprint(path: Path) -> str:
         with file.open("rb") as stream:
             hashlib.file_digest(stream, lambda: digest)
     return digest.hexdigest()
+
+
+def about_rows(path: Path) -> int | None:
+    """About how many rows delimited files have, by the lengths of their first lines; None where they are packed."""
+    files = files_of(path)
+    if any(file.suffix.lower() == ".gz" for file in files):
+        return None
+    with files[0].open("rb") as stream:
+        start = stream.read(_LOOKED_AT_BYTES)
+    return sum(file.stat().st_size for file in files) * max(start.count(b"\n"), 1) // max(len(start), 1)
 
 
 def head_of(files: Sequence[Path], data: DataPlan, names: Sequence[str]) -> Head:

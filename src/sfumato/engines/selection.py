@@ -1,6 +1,5 @@
 """Rows without those of some persons, where they lie: a further source for the same engine."""
 
-from pathlib import Path
 from typing import Any
 
 from sfumato.engines import sql
@@ -27,7 +26,7 @@ def without(engine: Engine, column: str, texts: list[str]) -> Engine:
 
 
 def _of_files(engine: DuckDBEngine, column: str, texts: list[str]) -> DuckDBEngine:
-    target = Path(engine._scratch.path) / "placed.parquet"
+    target = engine._database.folder / "placed.parquet"
     engine._load("withheld_persons", {"t": _array(texts)})
     rows = (
         f"SELECT s.* FROM {engine.source.table} AS s "

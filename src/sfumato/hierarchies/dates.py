@@ -81,7 +81,7 @@ class Dates(Placeless):
         places = [LEVELS.index(level) for level in self.levels]
         if any(high <= low for low, high in pairwise(places)):
             raise ValueError("levels must go from fine to coarse: " + ", ".join(LEVELS) + ".")
-        early = [level for level in self.levels if level != "day" and LEVELS.index(level) < self._finest]
+        early = [level for level in self.levels if level != "day" and LEVELS.index(level) < self._first]
         if early:
             raise ValueError(f'the format "{self.format}" is too coarse for the level {early[0]}.')
 
@@ -100,14 +100,18 @@ class Dates(Placeless):
 
     def _steps(self) -> list[_Step]:
         # A raw year or month needs no rung that says the same again.
-        levels = self.levels or LEVELS[self._finest + 1 if self._finest else 0 :]
+        levels = self.levels or LEVELS[self._first + 1 if self._first else 0 :]
         # Raw texts of several formats, or with a time, may stand for one day.
         days = bool(self.formats) or bool(directives(self.format) & set("HIMSfcX"))
         return [_STEPS[level] for level in levels if level != "any" and (level != "day" or days)]
 
     @property
-    def _finest(self) -> int:
-        """The place of the finest level that all formats can fill."""
+    def finest(self) -> str:
+        """The finest level that all formats can fill: day, month or year."""
+        return LEVELS[self._first]
+
+    @property
+    def _first(self) -> int:
         return max(_finest(directives(format_)) for format_ in (self.format, *self.formats))
 
 

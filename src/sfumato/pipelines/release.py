@@ -1,7 +1,7 @@
 """The pipeline of a microdata release: count, search, apply, recount, compare, judge; then a Release, or nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,7 +18,7 @@ from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures, measure, measure_raw
-from sfumato.microdata.methods.full_domain.warm_up import warm_up
+from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
@@ -30,9 +30,7 @@ from sfumato.microdata.recoding.population import persons_by_label, weights_by_l
 from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.verdict import Verdict, judge_plan
-from sfumato.pipelines.previous.placing import Placed, check_together, placed_beside
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
-from sfumato.pipelines.relations.release import anonymize_files
 from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
 from sfumato.pipelines.stages.counting import (
     frequency_table,
@@ -43,19 +41,21 @@ from sfumato.pipelines.stages.counting import (
     unnamed,
 )
 from sfumato.pipelines.stages.disclosure import disclosure
-from sfumato.pipelines.stages.fingerprints import check_fingerprints
 from sfumato.pipelines.stages.handling import handling_of
+from sfumato.pipelines.stages.limits import with_limits
 from sfumato.pipelines.stages.order import order_remarks
-from sfumato.pipelines.stages.perturb import Perturbed, perturbed, with_limits
 from sfumato.pipelines.stages.remarks import (
     matching_values,
     repeating_identifiers,
     risks_of_persons,
     telling_columns,
 )
+from sfumato.pipelines.stages.shared_counts import SharedCounts
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
+    from sfumato.pipelines.previous.placing import Placed
+    from sfumato.pipelines.stages.perturb import Perturbed
     from sfumato.policies.judgment import PolicyVerdict
 
 T = TypeVar("T")
@@ -85,15 +85,18 @@ def anonymize(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     tell = progress or (lambda _stage, _done, _all: None)
-    files = read_plan(plan)
-    if files.files:
-        return cast("Release", anonymize_files(data, files, engine=engine, workspace=workspace))
-    resolved = _sourced(read_plan(plan), data).with_secret()
+    read = read_plan(plan)
+    if read.files:
+        # Here and below: what few plans ask for is loaded for those alone.
+        from sfumato.pipelines.relations.release import anonymize_files
+
+        return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
+    resolved = _sourced(read, data).with_secret()
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
         resolved = _with_policy(resolved, source).with_others(source.columns)
-        placed = placed_beside(resolved, source) if resolved.previous else None
+        placed = _placed(resolved, source)
         if placed is not None and placed.source is not source:
             stack.callback(placed.source.close)
         release = _Run(resolved, source, tell, placed).release(workspace)
@@ -109,6 +112,24 @@ def _with_policy(plan: Plan, source: Engine) -> Plan:
     from sfumato.pipelines.policies.planning import with_policy
 
     return with_policy(plan, source)
+
+
+def _placed(plan: Plan, source: Engine) -> "Placed | None":
+    """Where the persons of earlier releases are placed, where the plan names such."""
+    if not plan.previous:
+        return None
+    from sfumato.pipelines.previous.placing import placed_beside
+
+    return placed_beside(plan, source)
+
+
+def _together(placed: "Placed | None", published: PublishedRows, plan: Plan) -> Any:
+    """What the release tells together with earlier ones, where there are some."""
+    if placed is None:
+        return None
+    from sfumato.pipelines.previous.placing import check_together
+
+    return check_together(placed, published, plan)
 
 
 def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | None":
@@ -149,14 +170,14 @@ class _Written:
     """Rows as they are handed out, how they were perturbed, and the folder in which they lie."""
 
     rows: PublishedRows
-    perturbation: Perturbed | None
+    perturbation: "Perturbed | None"
     folder: Scratch | None
 
 
 class _Run:
     """One run of the pipeline, with its clock."""
 
-    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: Placed | None = None) -> None:
+    def __init__(self, plan: Plan, source: Engine, tell: Progress, placed: "Placed | None" = None) -> None:
         self.plan = plan if placed is None else placed.plan
         self.source = source if placed is None else placed.source
         self.placed = placed
@@ -169,14 +190,14 @@ class _Run:
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             table = self._count(beside)
             raw = self._beside(beside, table, lambda: measure_raw(table))
-            result = self._search(table)
+            result = self._with_lost_columns(table, self._search(table))
             draft = self._draft(table, result)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             written = self._publish(draft, workspace, undo)
             recounted, verdict = self._judge(draft, written.rows)
             evidence = self._further_verdicts(written.rows)
             self.tell("measure", 0, 1)
-            disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding)
+            disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
             measures = measured()
             self.seconds["total"] = perf_counter() - begin
             report = self._report(draft, verdict, measures, disclosed, written.perturbation)
@@ -199,15 +220,24 @@ class _Run:
 
     def _count(self, beside: Executor) -> FrequencyTable:
         """The frequency table; loops that numba compiles are loaded meanwhile."""
-        late = way() == "numba" and isinstance(self.plan.method, FullDomain | Auto)
-        warm = beside.submit(warm_up) if late else None
+        warm = self._warmed_up(beside)
         with self._stage("count"):
             self.plan = with_limits(self.plan, self.source)
             check_single(self.plan, self.source)
-            table = frequency_table(self.plan, self.source)
+            self.shared = SharedCounts(self.plan, self.source)
+            table = frequency_table(self.plan, self.source, self.shared)
             if warm is not None:
                 warm.result()
+        self.shared.rows = table.rows
         return table
+
+    def _warmed_up(self, beside: Executor) -> "Future[None] | None":
+        """Loops loaded while the engine counts, where that takes a while; None where it does not."""
+        if way() != "numba" or not isinstance(self.plan.method, FullDomain | Auto):
+            return None
+        from sfumato.microdata.methods.full_domain.warm_up import warm_up
+
+        return beside.submit(warm_up)
 
     def _search(self, table: FrequencyTable) -> Result:
         """A recoding; from here on the plan names the method that found it."""
@@ -222,6 +252,8 @@ class _Run:
         promise_table = table.holding(self.plan.checked_columns)
         handling = handling_of(self.plan, promise_table, result.recoding)
         if self.plan.publishes_keys:
+            from sfumato.pipelines.stages.fingerprints import check_fingerprints
+
             check_fingerprints(self.plan, self.source, promise_table, result.recoding)
         prediction = predict(promise_table, result.recoding, handling, self.plan)
         return _Draft(table, promise_table, result, handling, prediction)
@@ -247,7 +279,7 @@ class _Run:
         """
         table, recoding = draft.promise_table, draft.result.recoding
         with self._stage("verify"):
-            recounted = recount(published, draft.prediction)
+            recounted = recount(published, draft.prediction, self.shared)
             verdict = judge_plan(
                 typed(recounted, self.plan)[0],
                 self.plan,
@@ -263,7 +295,7 @@ class _Run:
     def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:
         """What the plan's policy and earlier releases say of the written rows, where it names them."""
         policy = _policy_verdict(self.plan, published)
-        compared = None if self.placed is None else check_together(self.placed, published, self.plan)
+        compared = _together(self.placed, published, self.plan)
         return {
             **({} if policy is None else {"policy": policy.to_dict()}),
             **({} if compared is None else {"previous": compared}),
@@ -278,6 +310,15 @@ class _Run:
         if len(table.counts) > MOST_MEASURED_BESIDE:
             return cache(work)
         return beside.submit(work).result
+
+    def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
+        """The result with the columns that it loses, and with what would keep them."""
+        lost = lost_columns(table, result)
+        if not lost:
+            return result
+        with self._stage("remedies"):
+            entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost)]
+        return replace(result, details={**result.details, "lost_columns": entries})
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -299,10 +340,12 @@ class _Run:
         undo.callback(bounded.close)
         return bounded
 
-    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> Perturbed | None:
+    def _perturb(self, published: PublishedRows, target: Path | None, undo: ExitStack) -> "Perturbed | None":
         """The published rows perturbed, where the plan says so."""
         if not self.plan.perturbations:
             return None
+        from sfumato.pipelines.stages.perturb import perturbed
+
         with self._stage("perturb"):
             perturbation = perturbed(self.plan, published, target, self.keys)
         undo.callback(perturbation.engine.close)
@@ -319,7 +362,7 @@ class _Run:
         verdict: Verdict,
         measures: Measures,
         disclosed: Disclosure,
-        perturbation: Perturbed | None,
+        perturbation: "Perturbed | None",
     ) -> ReleaseReport:
         table, result = draft.table, draft.result
         withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())

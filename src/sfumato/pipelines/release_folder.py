@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from time import perf_counter
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.order import PERSONS_FILE
@@ -25,10 +25,12 @@ from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, write_key
-from sfumato.pipelines.release_plots import Plots
 from sfumato.pipelines.stages.counting import recount
 from sfumato.pipelines.stages.sealing import figures_of, seals
-from sfumato.report.release.explanation import Explanation, explain
+
+if TYPE_CHECKING:
+    from sfumato.pipelines.release_plots import Plots
+    from sfumato.report.release.explanation import Explanation
 
 # Stage ("count", "search", "apply", "verify", "trade-off"), how much of it is done, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -87,17 +89,20 @@ class Release:
         return self.published.data()
 
     @property
-    def plot(self) -> Plots:
+    def plot(self) -> "Plots":
         """Charts: `plot.risk()`, `plot.columns()`, `plot.tradeoff()`."""
+        from sfumato.pipelines.release_plots import Plots
+
         return Plots(self.report, self.plan, self.table, self.recoding)
 
-    def explain(self, column: str) -> Explanation:
+    def explain(self, column: str) -> "Explanation":
         """What happened to a column, and why.
 
         Raises:
             PlanError: The plan has no such column.
         """
         from sfumato.report.release.dossier import Dossier
+        from sfumato.report.release.explanation import explain
         from sfumato.report.release.sections.before_after import gather
 
         if column not in self.plan.columns:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sfumato.hierarchies.ladder import make_ladder
 from sfumato.microdata.measures.covers import covers, domain_of
 from sfumato.microdata.measures.view import view_of
+from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.pipelines.release import anonymize
 
 TREE = {"type": "tree", "parents": {"a1": "A", "a2": "A", "b1": "B", "b2": "B"}}
@@ -32,7 +33,8 @@ def released(columns, k, method, **asked):
 def read(labels, values, levels=(), type_="text", rows=None):
     """What each label covers, as texts."""
     ladder = make_ladder(values, levels)
-    domain = domain_of(ladder, type_, np.ones(len(values), int) if rows is None else np.array(rows))
+    column = ColumnPlan("quasi-identifier", type_)
+    domain = domain_of(ladder, column, np.ones(len(values), int) if rows is None else np.array(rows))
     owners, ranks = covers(labels, domain)
     found = {label: set() for label in labels}
     for owner, rank in zip(owners.tolist(), ranks.tolist(), strict=True):

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.release import anonymize
@@ -75,9 +76,21 @@ class TestLostColumns:
         report = anonymize(frame, asked).report
         (lost,) = report.details["lost_columns"]
         assert (lost["column"], lost["share_lost"], lost["labels"], lost["values"]) == ("age", 1.0, 0, 4)
-        assert lost["rows_to_withhold"] == 2
+        assert lost["rows_to_withhold"] == 2 and report.seconds.remedies > 0
         kept = anonymize(frame, plan(asked["columns"], name="optimal", suppression={"rows": 2})).report
-        assert "lost_columns" not in kept.details
+        assert "lost_columns" not in kept.details and kept.seconds.remedies == 0
+
+    def test_a_search_alone_tries_no_remedies(self, monkeypatch) -> None:
+        from sfumato.microdata.methods import remedies
+        from sfumato.microdata.methods.search import search
+        from sfumato.microdata.plan.read import read_plan
+        from sfumato.pipelines.stages.counting import frequency_table
+
+        monkeypatch.delattr(remedies.Trials, "remedy")
+        frame = pl.DataFrame({"age": [str(place) for place in range(40)]})
+        asked = read_plan(plan({"age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}, name="optimal"))
+        result = search(asked, frequency_table(asked, open_engine(frame, asked)))
+        assert result.per_column == {"age": 1.0}
 
     @pytest.mark.parametrize("method", ["auto", "local", "mondrian", "optimal"])
     def test_a_remedy_was_tried_and_works(self, method) -> None:

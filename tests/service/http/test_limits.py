@@ -83,6 +83,15 @@ def test_half_a_surrogate_pair_is_answered(client):
     assert json.loads(answer.content)["anonymisedData"][0]["b"] == "\ud800"
 
 
+@pytest.mark.parametrize("name", ['"\\ud800"', '"a"'])
+@pytest.mark.parametrize("more", ["", ',"weight":1234567890123456789012345678901234567890'])
+def test_any_json_in_a_configuration_is_answered(client, name, more):
+    rule = f'{{"anonymisationType":"Masking","dataType":"String"{more}}}'
+    body = f'{{"configuration":{{{name}:{rule}}},"data":[{{{name}:"x"}}]}}'
+    answer = client.put("/api/anonymise", content=body.encode(), headers=JSON)
+    assert answer.status_code == (400 if more else 202)
+
+
 def test_too_many_records(client):
     answer = client.put("/api/anonymise", json={"configuration": MASK, "data": [{"name": "A"}] * 5_001})
     assert answer.status_code == 413

@@ -1,7 +1,7 @@
 """How many buckets the values of an attribute are put in, and which value goes to which bucket."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from sfumato.attributes.operations.operation import Codes
 Numbers = npt.NDArray[np.float64]
 BucketRule = Literal["unique99", "sqrt"] | int
 CONFIDENCE = 0.99
+FIRST = np.zeros(1, np.int64)
 
 
 def unique99(records: int, attributes: int) -> int:
@@ -53,28 +54,47 @@ def assign(numbers: Numbers, buckets: int) -> tuple[Codes, Numbers, Numbers]:
     >>> codes.tolist(), low.tolist(), high.tolist()
     ([0, 0, 0, 1, 1, 1], [10.0, 25.0], [25.0, 100.0])
     """
-    values, inverse, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    first = np.cumsum(counts) - counts
+    order = np.argsort(numbers, kind="stable")
+    ascending = numbers[order]
+    first = run_starts(ascending)
     share = len(numbers) // buckets
-    of_value = _merged(buckets * first // len(numbers), counts, max(min(2, share), (share + 1) // 2))
-    starts = np.flatnonzero(np.diff(of_value, prepend=-1))
-    ends = np.append(starts[1:], len(values)) - 1
-    between = values[ends[:-1]] / 2 + values[starts[1:]] / 2
-    low, high = np.append(values[:1], between), np.append(between, values[-1:])
-    return of_value[inverse.ravel()], low, high
+    starts = _bucket_starts(first, buckets * first // len(numbers), len(numbers), max(min(2, share), (share + 1) // 2))
+    between = ascending[starts[1:] - 1] / 2 + ascending[starts[1:]] / 2
+    low, high = np.concatenate((ascending[:1], between)), np.concatenate((between, ascending[-1:]))
+    codes = np.empty(len(numbers), np.int64)
+    codes[order] = np.repeat(np.arange(len(starts)), lengths(starts, len(numbers)))
+    return codes, low, high
 
 
-def _merged(buckets: Codes, counts: Codes, least: int) -> Codes:
-    """The buckets of ascending values, numbered anew after those with fewer than `least` members were merged."""
-    starts = np.flatnonzero(np.diff(buckets, prepend=-1))
-    sizes = np.add.reduceat(counts, starts)
-    numbers = np.empty(len(starts), np.int64)
-    number, members = 0, 0
-    for place, size in enumerate(sizes.tolist()):
-        numbers[place] = number
-        members += size
-        if members >= least:
-            number, members = number + 1, 0
-    if members and number:
-        numbers[numbers == number] = number - 1
-    return np.repeat(numbers, np.diff(np.append(starts, len(buckets))))
+def run_starts(ascending: npt.NDArray[Any]) -> Codes:
+    """Where each distinct value begins in an array that is sorted.
+
+    >>> run_starts(np.array([1, 1, 2, 5, 5])).tolist()
+    [0, 2, 3]
+    """
+    changes = np.flatnonzero(ascending[1:] != ascending[:-1])
+    return np.concatenate((FIRST, changes + 1))
+
+
+def lengths(starts: Codes, whole: int) -> Codes:
+    """How long each run is, by where it begins."""
+    return np.concatenate((starts[1:], [whole])) - starts
+
+
+def _bucket_starts(first: Codes, buckets: Codes, whole: int, least: int) -> Codes:
+    """Where buckets begin in the sorted order, after those with fewer than `least` members were merged.
+
+    Args:
+        first: Where each distinct value begins.
+        buckets: The bucket of each of them, ascending.
+        whole: How many positions there are.
+        least: How many members a bucket has at least.
+    """
+    begins = first[run_starts(buckets)].tolist()
+    starts = [0]
+    for begin in begins[1:]:
+        if begin - starts[-1] >= least:
+            starts.append(begin)
+    if len(starts) > 1 and whole - starts[-1] < least:
+        starts.pop()
+    return np.array(starts)

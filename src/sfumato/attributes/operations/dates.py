@@ -19,6 +19,7 @@ SECOND = 1_000_000
 # Up to this many values, plain Python is quicker than arrays.
 FEW_VALUES = 200
 PLAIN = re.compile(r"(?!0000)\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d)?", re.ASCII)
+PLAIN_LINES = re.compile(rf"{PLAIN.pattern}(?:\n{PLAIN.pattern})*+", re.ASCII)
 DAY = 86_400 * SECOND
 
 
@@ -40,6 +41,8 @@ def days(values: Sequence[Any]) -> Days:
         NotADateError: A value is no ISO date.
     """
     texts = _texts(values)
+    if set(map(len, texts)) == {DATE_LENGTH}:
+        return _calendar(texts, DATE_LENGTH) // DAY
     suffixes = {text[DATE_LENGTH:] for text in texts}
     if not all(DATE_ZONE.fullmatch(suffix) for suffix in suffixes):
         raise NotADateError(
@@ -81,10 +84,14 @@ def iso_times(numbers: Micros, zoned: bool) -> list[str]:
 def _written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", "s", "us"], zone: str) -> list[str]:
     """Each distinct number is written once: people share birthdays."""
     if len(numbers) <= FEW_VALUES:
-        return [text + zone for text in np.datetime_as_string(numbers.astype(kind), unit=unit).tolist()]
+        return _each_written(numbers, kind, unit, zone)
     distinct, inverse = np.unique(numbers, return_inverse=True)
-    texts = [text + zone for text in np.datetime_as_string(distinct.astype(kind), unit=unit).tolist()]
-    return [texts[place] for place in inverse.ravel().tolist()]
+    return list(map(_each_written(distinct, kind, unit, zone).__getitem__, inverse.ravel().tolist()))
+
+
+def _each_written(numbers: npt.NDArray[np.int64], kind: str, unit: Literal["D", "s", "us"], zone: str) -> list[str]:
+    texts: list[str] = np.datetime_as_string(numbers.astype(kind), unit=unit).tolist()
+    return [text + zone for text in texts] if zone else texts
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
@@ -104,7 +111,7 @@ def _text(value: Any, place: int) -> str:
 
 def _calendar(texts: list[str], length: int) -> Micros:
     """Texts of one length as microseconds since 1970; the 30th of February is none."""
-    if set(map(len, texts)) <= {length} and all(map(PLAIN.fullmatch, texts)):
+    if set(map(len, texts)) <= {length} and PLAIN_LINES.fullmatch("\n".join(texts)):
         with suppress(ValueError):
             return np.array(texts, "datetime64[us]").astype(np.int64)
     raise NotADateError(next(place for place, text in enumerate(texts) if not _is_moment(text, length)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.attributes.operations.buckets import lengths, run_starts
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.operation import Outcome, Task, operation
 from sfumato.attributes.operations.scales import SCALED, Numbers, read_scale
@@ -75,12 +76,13 @@ def _reach(ascending: Numbers, start: Any, rank: int) -> Numbers:
 
 def _next_distances(ascending: Numbers) -> Numbers:
     """The distance to the nearest number that differs; 0 when all are equal."""
-    values, inverse = np.unique(ascending, return_inverse=True)
-    if len(values) == 1:
+    starts = run_starts(ascending)
+    if len(starts) == 1:
         return np.zeros_like(ascending)
-    gaps = np.diff(values)
-    nearest: Numbers = np.minimum(np.append(np.inf, gaps), np.append(gaps, np.inf))
-    return nearest[inverse.ravel()]
+    gaps = np.full(len(starts) + 1, np.inf)
+    gaps[1:-1] = ascending[starts[1:]] - ascending[starts[:-1]]
+    nearest: Numbers = np.minimum(gaps[:-1], gaps[1:])
+    return np.repeat(nearest, lengths(starts, len(ascending)))
 
 
 def mirror(numbers: Numbers, low: float, high: float) -> Numbers:

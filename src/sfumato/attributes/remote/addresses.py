@@ -10,6 +10,9 @@ NUMBER = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # Prefixes of IPv6 whose last 32 bits are an address of IPv4 that is reached through them.
 TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+# Not for the public, though not every version of the standard library knows: site-local, assignments of protocols,
+# documentation.
+CLOSED = tuple(map(ipaddress.ip_network, ("fec0::/10", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
 
 
 def plain_host(host: str) -> str:
@@ -54,6 +57,7 @@ def _address(text: str) -> Address | None:
 
 def _is_plainly_public(address: Address) -> bool:
     closed = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_link_local
+    closed |= any(address.version == network.version and address in network for network in CLOSED)
     return address.is_global and not closed and not address.is_loopback
 
 

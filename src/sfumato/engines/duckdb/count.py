@@ -11,7 +11,7 @@ from functools import cached_property
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text, filtered
-from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, packed
+from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, enumeration, packed
 from sfumato.engines.engine import Reading
 from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.packing import Packing, packing_of
@@ -53,17 +53,27 @@ class Counting:
         for place in range(len(self.columns)):
             yield f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
 
-    def codes(self, further: str = "") -> str:
-        """The combinations with codes for texts; each column's few texts are numbered apart, which is far cheaper than
-        ranking all combinations by each column."""
-        codes = sql.listed(f"e{place}.code AS c{place}" for place in range(len(self.columns)))
+    def numberings(self, values: Sequence[Texts]) -> Iterator[str]:
+        """Make the enumerations of columns with few texts."""
+        for place, texts in enumerate(values):
+            if len(texts) <= MAX_TEXTS:
+                yield from enumeration(f"numbered{place}", [text for text in texts if text is not None] or [""])
+
+    def codes(self, values: Sequence[Texts], further: str = "") -> str:
+        """The combinations with codes for texts: a column's few texts are an enumeration, which is far cheaper than a
+        join; many are numbered apart and joined, which is far cheaper than ranking all combinations by each column."""
+        codes = [
+            f"{_numbered(place, len(texts)) if len(texts) <= MAX_TEXTS else f'e{place}.code'} AS c{place}"
+            for place, texts in enumerate(values)
+        ]
         joins = [
             f" JOIN (SELECT t{place} AS text, CAST(row_number() OVER (ORDER BY t{place} NULLS LAST) - 1 AS INTEGER)"
             f" AS code FROM (SELECT DISTINCT t{place} FROM combinations)) AS e{place}"
             f" ON combinations.t{place} IS NOT DISTINCT FROM e{place}.text"
-            for place in range(len(self.columns))
+            for place, texts in enumerate(values)
+            if len(texts) > MAX_TEXTS
         ]
-        return f"SELECT {codes}{', ' if self.columns else ''}n{further} FROM combinations{''.join(joins)}"
+        return f"SELECT {sql.listed([*codes, 'n'])}{further} FROM combinations{''.join(joins)}"
 
     # Persons: pairs of a person and a value that stand in one combination alone add up.
 
@@ -114,6 +124,11 @@ class Counting:
         """Ask for a list of each column's texts."""
         lists = sql.listed(f"list(DISTINCT t{place})" for place in range(len(self.columns)))
         return f"SELECT {lists} FROM (SELECT {self.texts_of_rows} FROM {self.rows})"
+
+
+def _numbered(place: int, texts: int) -> str:
+    """The code of a column's text by its enumeration; the missing value comes last."""
+    return f"coalesce(CAST(enum_code(CAST(t{place} AS numbered{place})) AS INTEGER), {texts - 1})"
 
 
 def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] | None:

@@ -15,16 +15,16 @@ from sfumato.delimited.faults import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order
+from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.join import Joining
 from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
-from sfumato.engines.files import files_of, fingerprint, format_of
+from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
 from sfumato.engines.order import PERSON, PERSONS_FILE
-from sfumato.errors import DataError, EngineError, PlanError, SfumatoError
-from sfumato.folders import Scratch
+from sfumato.errors import DataError, EngineError, SfumatoError
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
@@ -46,6 +46,8 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
     person_column: str | None = None
     _person_rows = ""
 
+    _closed = False
+
     # Columns by whose published values Parquet files are laid in folders.
     partition: tuple[str, ...] = ()
 
@@ -62,7 +64,12 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
 
     @classmethod
     def of_published(
-        cls, path: Path, columns: Sequence[str], separator: str, plan: DataPlan | None = None
+        cls,
+        path: Path,
+        columns: Sequence[str],
+        separator: str,
+        plan: DataPlan | None = None,
+        database: Database | None = None,
     ) -> "DuckDBEngine":
         """The engine that reads a file which Sfumato has just written, within the limits of a plan."""
         engine = cls.__new__(cls)
@@ -71,7 +78,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
         if path.suffix == ".csv":
             table = csv_table([path], columns, separator, published=True)
-            engine._open(path, limits, lambda _, __: Source(table, tuple(columns), separator))
+            engine._open(path, limits, lambda _, __: Source(table, tuple(columns), separator), database)
         else:
             engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
         return engine
@@ -93,19 +100,21 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         engine._open(Path(), plan or DataPlan(), source)
         return engine
 
-    def _open(self, path: Path, plan: DataPlan, source: Callable[[Any, Path], Source]) -> None:
+    def _open(
+        self, path: Path, plan: DataPlan, source: Callable[[Any, Path], Source], database: Database | None = None
+    ) -> None:
         """Connect and open the source; nothing stays behind when that fails."""
         self.path = path
         self.plan = plan
         # The texts of columns that were counted by codes, for whoever counts them again.
         self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
         with ExitStack() as undo:
-            self._scratch = _scratch(plan)
-            undo.callback(self._scratch.cleanup)
-            self._connection = connect(self._scratch.path, plan.memory_bytes)
+            self._database = Database(plan) if database is None else database.shared()
+            undo.callback(self._database.close)
+            self._connection = self._database.session()
             undo.callback(self._connection.close)
             with self.faults(reads=True):
-                self.source = source(self._connection, self._scratch.path)
+                self.source = source(self._connection, self._database.folder)
             undo.pop_all()
 
     @property
@@ -123,8 +132,17 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
                 self._person_rows if keyed else self.source.table, tuple(columns), reading, self.plan.strip
             )
             values, codes, counts = (None if keyed else self._by_codes(counting)) or self._by_texts(counting)
-            rows = int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
+            rows = self._all_rows() if reading.required else int(counts.sum())
         return Counted(tuple(columns), values, codes, counts, rows)
+
+    def _all_rows(self) -> int:
+        return int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
+
+    def expected_rows(self) -> int | None:
+        if not self.path.name:
+            return None
+        form = format_of(self.path, self.plan)
+        return self._all_rows() if form == "parquet" else about_rows(self.path) if form == "csv" else None
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
         """Persons are added up where they do in the database: only who has rows in several combinations leaves it."""
@@ -170,7 +188,9 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
         values = tuple(self._texts(statement) for statement in counting.texts())
-        arrays = self._connection.execute(counting.codes(further)).fetchnumpy()
+        for statement in counting.numberings(values):
+            self._run(statement)
+        arrays = self._connection.execute(counting.codes(values, further)).fetchnumpy()
         self._run("DROP TABLE combinations")
         codes = [np.asarray(arrays[f"c{place}"], np.int32) for place in range(len(counting.columns))]
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
@@ -216,10 +236,17 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
                 self._stream(Stream(application, recoding), target)
             else:
                 self._join(Joining(application, target))
-        published = DuckDBEngine.of_published(target, application.published_columns, self.source.separator, self.plan)
+        published = DuckDBEngine.of_published(
+            target, application.published_columns, self.source.separator, self.plan, self._shareable()
+        )
         if handling.person is not None:
             published.attach_persons(target.with_name(PERSONS_FILE))
         return published
+
+    def _shareable(self) -> Database | None:
+        """The database for a file that was just written, unless the source is attached to it as long as it is there."""
+        attached = bool(self.path.name) and format_of(self.path, self.plan) == "duckdb"
+        return None if attached else self._database
 
     def attach_persons(self, path: Path) -> None:
         """Have the keys of the rows' persons, which a file holds in the order of the rows, as a further column.
@@ -290,8 +317,10 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         return fingerprint(self.path)
 
     def close(self) -> None:
-        self._connection.close()
-        self._scratch.cleanup()
+        if not self._closed:
+            self._closed = True
+            self._connection.close()
+            self._database.close()
 
     def _run(self, statement: str) -> list[tuple[Any, ...]]:
         return list(self._connection.execute(statement).fetchall())
@@ -321,38 +350,6 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             if "interrupt" in str(error).lower():
                 raise KeyboardInterrupt from None
             raise explained(error, self.plan.encoding, self.path if reads else None) from None
-
-
-def _scratch(plan: DataPlan) -> Scratch:
-    """The folder for rows that do not fit in memory."""
-    try:
-        return Scratch(None if plan.temp_folder is None else Path(plan.temp_folder))
-    except OSError as error:
-        raise PlanError(
-            f"data.temp_folder: the folder cannot be used: {error.strerror}.",
-            "Name a folder that exists and can be written.",
-            "temp-folder",
-        ) from None
-
-
-def connect(scratch: Path, memory_bytes: int = 0) -> Any:
-    """A connection that neither looks for extensions nor leaves anything behind.
-
-    Args:
-        memory_bytes: The most memory that it may use; 0 for DuckDB's own limit.
-    """
-    import duckdb
-
-    config = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        "temp_directory": str(scratch),
-        "preserve_insertion_order": "true",
-    } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
-    connection = duckdb.connect(":memory:", config=config)
-    # The text of a moment must not depend on where the machine stands.
-    connection.execute("SET TimeZone = 'UTC'").fetchall()
-    return connection
 
 
 def _faults_of_data() -> tuple[type[Exception], ...]:

@@ -64,8 +64,7 @@ class Picker:
     def types(self) -> Iterator[str]:
         """The statements that make the enumeration, where it is used."""
         if self._present and self._numbers is None and not self._listed:
-            yield f"DROP TYPE IF EXISTS {self.type_name}"
-            yield f"CREATE TYPE {self.type_name} AS ENUM ({sql.listed(map(sql.text, self._present))})"
+            yield from enumeration(self.type_name, self._present)
 
     def picked(self, entries: Sequence[str], kind: str = "BOOLEAN") -> str:
         """The entry for a row's value, out of one for each of the texts; no SQL where there are none.
@@ -97,6 +96,12 @@ class Picker:
         else:
             place = f"enum_code(TRY_CAST({self.text} AS {self.type_name})) + 1"
         return f"(CAST([{sql.listed(present)}] AS {kind}[]))[{place}]"
+
+
+def enumeration(name: str, texts: Sequence[str]) -> Iterator[str]:
+    """The statements that make an enumeration of texts."""
+    yield f"DROP TYPE IF EXISTS {name}"
+    yield f"CREATE TYPE {name} AS ENUM ({sql.listed(map(sql.text, texts))})"
 
 
 def packed(packing: Packing, parts: Sequence[str]) -> list[str]:

@@ -39,6 +39,9 @@ class FrameEngine(CountsPersons):
     def columns(self) -> tuple[str, ...]:
         return tuple(self._frame.columns)
 
+    def expected_rows(self) -> int:
+        return len(self._frame)
+
     def count(self, columns: Sequence[str], reading: Reading) -> Counted:
         coded = [self.coded(column) for column in columns]
         return count_rows(columns, coded, self._present(reading), len(self._frame))

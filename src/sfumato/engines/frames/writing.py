@@ -9,7 +9,8 @@ import narwhals as nw
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.engine import DuckDBEngine, connect, explained
+from sfumato.engines.duckdb.database import connect
+from sfumato.engines.duckdb.engine import DuckDBEngine, explained
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.order import PERSON
 

@@ -1,6 +1,6 @@
 """Packing: the codes of a combination in as few 64-bit words as hold them, exactly, for any number of columns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,13 @@ class Packing:
         codes = np.empty((keys.shape[1], len(self.word)), np.int32)
         grouping_kernels.unpack(np.ascontiguousarray(keys), self.word, self.shift, self.mask, codes)
         return codes
+
+    def bits(self, columns: Iterable[int]) -> Words:
+        """The bits of some columns, shape (words,)."""
+        bits = np.zeros(self.words, np.uint64)
+        for column in columns:
+            bits[self.word[column]] |= self.mask[column] << self.shift[column]
+        return bits
 
     def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """The order that sorts combinations by their codes, last column first to decide; equal ones stay in order."""

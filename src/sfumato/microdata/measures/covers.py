@@ -8,6 +8,7 @@ Where a text can be read in several ways (a value may hold a comma itself), it c
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,21 @@ import numpy.typing as npt
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
 from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.plan.model import ColumnPlan
+from sfumato.microdata.recoding.grids import Grid, grid_of, range_ends
 from sfumato.microdata.recoding.recoding import STAR, Labels
 
 Places = npt.NDArray[np.int64]
 Pairs = tuple[Places, Places]
-COMMA, DASH = ", ", "–"
+COMMA = ", "
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The numbers of all value codes, NaN for the missing value, and what ends of ranges lie on that are no values."""
+
+    numbers: Floats
+    grid: Grid
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +40,13 @@ class Domain:
     Attributes:
         values: Their codes, in order: numbers by size, the missing value last.
         numbers: The same as numbers, where they are; the missing value, which has none, counts as the greatest.
+        scale: What ranges are read by, where there are numbers.
     """
 
     ladder: Ladder
     values: Places
     numbers: Floats | None
-    all_numbers: Floats | None
+    scale: Scale | None
 
     @property
     def ranks(self) -> Places:
@@ -44,20 +56,22 @@ class Domain:
         return ranks
 
 
-def domain_of(ladder: Ladder, type_: ColumnType, rows: Counts) -> Domain:
+def domain_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Domain:
     """The values of a column with so many rows each.
 
     >>> from sfumato.hierarchies.ladder import make_ladder
-    >>> domain_of(make_ladder(["10.5", "9"], []), "decimal", np.array([1, 1])).values.tolist()
+    >>> column = ColumnPlan("quasi-identifier", "decimal")
+    >>> domain_of(make_ladder(["10.5", "9"], []), column, np.array([1, 1])).values.tolist()
     [1, 0]
     """
     values = np.flatnonzero(rows).astype(np.int64)
-    numbers = _numbers(ladder, type_)
+    numbers = _numbers(ladder, column.type)
     if numbers is None or np.isnan(numbers[values]).all():
         return Domain(ladder, values, None, None)
     values = values[np.argsort(numbers[values], kind="stable")]
     ordered = numbers[values]
-    return Domain(ladder, values, np.where(np.isnan(ordered), np.nanmax(ordered), ordered), numbers)
+    scale = Scale(numbers, grid_of(column, numbers[~np.isnan(numbers)]))
+    return Domain(ladder, values, np.where(np.isnan(ordered), np.nanmax(ordered), ordered), scale)
 
 
 def _numbers(ladder: Ladder, type_: ColumnType) -> Floats | None:
@@ -80,7 +94,8 @@ def covers(labels: Labels, domain: Domain) -> Pairs:
     """Side by side, a label and the rank of a value it covers; a pair may stand there twice, and of numbers only ends.
 
     >>> from sfumato.hierarchies.ladder import make_ladder
-    >>> domain = domain_of(make_ladder(["a", "b", "c"], [["A", "A", "C"]]), "text", np.array([1, 1, 1]))
+    >>> column = ColumnPlan("quasi-identifier")
+    >>> domain = domain_of(make_ladder(["a", "b", "c"], [["A", "A", "C"]]), column, np.array([1, 1, 1]))
     >>> [part.tolist() for part in covers(("A", "{b, c}"), domain)]
     [[0, 0, 1, 1], [0, 1, 1, 2]]
     """
@@ -102,18 +117,27 @@ def _rungs(labels: Labels, domain: Domain) -> Iterator[Pairs]:
 
 def _ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
     """The first and the last value of ranges."""
-    if domain.numbers is None or domain.all_numbers is None:
+    pairs = [(code, ends) for code, text in enumerate(labels) if (ends := range_ends(text))]
+    if domain.scale is None or not pairs:
         return
-    places = domain.ladder.places
-    ends = [text[1:-1].partition(DASH) if text and text[0] == "[" else ("", "", "") for text in labels]
-    owners = [code for code, (low, dash, high) in enumerate(ends) if dash and low in places and high in places]
-    numbers = domain.all_numbers[domain.values]
+    owners = np.array([code for code, _ in pairs], np.int64)
+    first = _ranks([ends[0] for _, ends in pairs], domain, domain.scale, "left")
+    last = _ranks([ends[1] for _, ends in pairs], domain, domain.scale, "right") - 1
+    some = (first >= 0) & (first <= last)
+    yield owners[some], first[some]
+    yield owners[some], last[some]
+
+
+def _ranks(texts: Sequence[str], domain: Domain, scale: Scale, side: Literal["left", "right"]) -> Places:
+    """How many values stand before, or up to, each end: a value itself, or a step of the grid; -1 for other texts."""
+    numbers = scale.numbers[domain.values]
     numbers = numbers[~np.isnan(numbers)]
-    low, high = (domain.all_numbers[[places[ends[code][end]] for code in owners]] for end in (0, 2))
-    first, last = np.searchsorted(numbers, low, "left"), np.searchsorted(numbers, high, "right") - 1
-    some = first <= last
-    yield np.array(owners, np.int64)[some], first[some]
-    yield np.array(owners, np.int64)[some], last[some]
+    steps = scale.grid.below(numbers) if side == "left" else scale.grid.above(numbers)
+    codes = np.array([domain.ladder.places.get(text, -1) for text in texts], np.int64)
+    ends = scale.grid.read(texts)
+    by_steps = np.searchsorted(steps, scale.grid.below(np.nan_to_num(ends, nan=1.0)), side)
+    by_values = np.searchsorted(numbers, scale.numbers[codes], side)
+    return np.where(codes >= 0, by_values, np.where(np.isnan(ends), -1, by_steps)).astype(np.int64)
 
 
 def _sets(labels: Labels, domain: Domain) -> Iterator[Pairs]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.regrouping import Regrouper
+from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques
 
 MOST_COLUMNS = 3
 # Combinations times sets of columns that may be gone through, about a second of work.
@@ -38,9 +39,15 @@ class Outliers:
     combinations: tuple[int, ...] = ()
 
 
-def outliers(table: FrequencyTable, most_work: int = MAX_WORK) -> Outliers:
-    """Find the outliers of a table, by up to three columns (fewer where the table is very large or wide)."""
-    fewest, alone = _fewest(table, _reach(table, most_work))
+def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialUniques | None = None) -> Outliers:
+    """Find the outliers of a table, by up to three columns (fewer where the table is very large or wide).
+
+    Args:
+        special: The special uniques of the table, where they are known: they tell the same.
+    """
+    reach = _reach(table, most_work)
+    known = special is not None and (special.complete or special.largest >= reach)
+    fewest, alone = _fewest_of(special, table, reach) if special and known else _fewest(table, reach)
     deepest = int(fewest[fewest < len(table.columns) + 1].max(initial=0))
     by_columns = tuple(int((fewest == width).sum()) for width in range(1, deepest + 1))
     unique = int((table.counts == 1).sum())
@@ -61,6 +68,13 @@ def _reach(table: FrequencyTable, most_work: int) -> int:
         if work > most_work:
             return columns - 1
     return min(MOST_COLUMNS, width)
+
+
+def _fewest_of(special: SpecialUniques, table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], list[int]]:
+    """The same as `_fewest`, from special uniques."""
+    enough = (special.fewest > 0) & (special.fewest <= reach)
+    fewest = np.where(enough, special.fewest, len(table.columns) + 1).astype(np.int64)
+    return fewest, list(special.singled_out) if reach else []
 
 
 def _fewest(table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], list[int]]:

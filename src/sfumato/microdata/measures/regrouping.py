@@ -42,18 +42,16 @@ class Regrouper:
         count = self._group(columns, self.keys, self.counts)
         return self._owner, self._out_counts[:count]
 
+    def owners(self, many: int) -> Owners:
+        """For each of the `many` entries that were grouped last its class; overwritten by the next."""
+        return self._owner[:many]
+
     def _group(self, columns: Iterable[int], keys: Words, counts: Counts) -> int:
         masked = self._masked[:, : keys.shape[1]]
-        np.bitwise_and(keys, self._bits(columns)[:, None], out=masked)
+        np.bitwise_and(keys, self.packing.bits(columns)[:, None], out=masked)
         self._stamp += 1
         return int(
             grouping_kernels.group(
                 masked, counts, self._hashed, self._stamp, self._out_keys, self._out_counts, self._owner
             )
         )
-
-    def _bits(self, columns: Iterable[int]) -> Words:
-        bits = np.zeros(len(self.keys), np.uint64)
-        for column in columns:
-            bits[self.packing.word[column]] |= self.packing.mask[column] << self.packing.shift[column]
-        return bits

@@ -38,10 +38,11 @@ class Measures:
 
 def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
     """Measure what is known before anything is published: what contributes to the risks of the raw rows."""
-    rare = outliers(table, MAX_WORK)
+    special = special_uniques(table, work=MAX_WORK)
+    rare = outliers(table, MAX_WORK, special)
     return {
         "contribution": _contributions(table),
-        "special_uniques": special_uniques(table, work=MAX_WORK).to_dict(),
+        "special_uniques": special.to_dict(),
         "outliers": {
             "singled_out_by_columns": list(rare.by_columns),
             "singled_out_by_more": rare.more,

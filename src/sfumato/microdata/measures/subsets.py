@@ -13,14 +13,13 @@ each, until `limit` sets were measured; the answer says so.
 """
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import inf
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.packing import Words
 from sfumato.microdata.measures.regrouping import Regrouper
+from sfumato.microdata.measures.uniques.column_sets import ColumnSet, column_sets
 from sfumato.microdata.models.classes import Counts
 
 MAX_COLUMNS = 10
@@ -53,32 +52,38 @@ class Subsets:
     complete: bool
 
 
-def subsets(table: FrequencyTable, limit: int = LIMIT) -> Subsets:
-    """Measure the sets of quasi-identifiers of a table."""
+def all_sets(table: FrequencyTable) -> list[list[ColumnSet]] | None:
+    """All sets of quasi-identifiers of a table, those of one size together, large ones first; None where too many."""
     width = len(table.columns)
-    total = 2**width - 1
-    if width <= MAX_COLUMNS and total * len(table.counts) <= MAX_WORK * 4:
-        sets = list(_all_sets(table))
+    few = width <= MAX_COLUMNS and (2**width - 1) * len(table.counts) <= MAX_WORK * 4
+    return list(column_sets(table, width)) if few else None
+
+
+def subsets(table: FrequencyTable, limit: int = LIMIT, known: Sequence[Sequence[ColumnSet]] | None = None) -> Subsets:
+    """Measure the sets of quasi-identifiers of a table.
+
+    Args:
+        known: All sets, where somebody asked for them before.
+    """
+    width = len(table.columns)
+    every = all_sets(table) if known is None else known
+    if every is not None:
+        sets = [_telling(table, one) for level in every for one in level]
     else:
         sets = list(_best_first(table, min(limit, max(width, MAX_WORK // max(len(table.counts), 1)))))
     sets.sort(key=lambda telling: (len(telling.columns), -telling.distinction, -telling.separation, telling.columns))
-    return Subsets(tuple(sets), total, len(sets) == total)
+    return Subsets(tuple(sets), 2**width - 1, len(sets) == 2**width - 1)
 
 
-def _all_sets(table: FrequencyTable) -> Iterator[Telling]:
-    """From all columns down to single ones, each set from the smallest of those with one column more."""
-    grouper = Regrouper(table)
-    everything = tuple(range(len(table.columns)))
-    above: dict[tuple[int, ...], tuple[Words, Counts]] = {everything: (grouper.keys, table.counts)}
-    yield _measure(table, everything, table.counts)
-    for width in range(len(everything) - 1, 0, -1):
-        here = {}
-        for chosen in combinations(everything, width):
-            wider = [tuple(sorted((*chosen, more))) for more in everything if more not in chosen]
-            keys, counts = min((above[one] for one in wider), key=lambda classes: len(classes[1]))
-            here[chosen] = grouper.by(chosen, keys, counts)
-            yield _measure(table, chosen, here[chosen][1])
-        above = here
+def _telling(table: FrequencyTable, one: ColumnSet) -> Telling:
+    rows = table.rows
+    return Telling(
+        tuple(table.columns[column] for column in one.columns),
+        one.classes,
+        one.uniques,
+        one.classes / max(rows, 1),
+        1 - one.pairs / 2 / (rows * (rows - 1) / 2) if rows > 1 else 0.0,
+    )
 
 
 def _best_first(table: FrequencyTable, limit: int) -> Iterator[Telling]:

@@ -14,7 +14,7 @@ from sfumato.microdata.measures import contribution, population
 from sfumato.microdata.measures.outliers import Outliers, outliers
 from sfumato.microdata.measures.risk import THRESHOLD, Attacker, Risk, attacker, prosecutor
 from sfumato.microdata.measures.sample_risk import SampleRisk, raw_classes, sample_risk
-from sfumato.microdata.measures.subsets import LIMIT, Subsets, subsets
+from sfumato.microdata.measures.subsets import LIMIT, Subsets, all_sets, subsets
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.models.classes import Counts, Mask
 
@@ -96,6 +96,9 @@ def survey(
     classes = raw_classes(table, 1.0 if population_size is None else table.rows / population_size)
     if weighted:
         population_size = max(round(float(classes.persons.sum())), table.rows)
+    sets = all_sets(table)
+    fraction = None if population_size is None else table.rows / population_size
+    special = special_uniques(table, fraction, sets=sets)
     journalist = attacker(table.counts, classes.risks(), threshold, population_size is not None)
     return RiskSurvey(
         table.columns,
@@ -108,12 +111,12 @@ def survey(
         journalist,
         distribution(table.counts, matches),
         population.uniqueness(table.counts, population_size) if population_size is not None else None,
-        subsets(table, subset_limit),
+        subsets(table, subset_limit, sets),
         contribution.of_columns(table),
         contribution.of_steps(table) if with_steps else (),
-        outliers(table),
+        outliers(table, special=special),
         sample=sample_risk(table, classes, threshold) if table.sample is not None else None,
-        special_uniques=special_uniques(table, None if population_size is None else table.rows / population_size),
+        special_uniques=special,
         matching=prosecutor(table.counts, threshold, hiding(table, on_missing)) if on_missing == "any" else None,
         spellings=dict(_spellings(table)),
     )

@@ -132,7 +132,7 @@ def view_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> View:
 
 def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pieces, place: int) -> ColumnView:
     name, marginal = table.columns[place], table.marginal(place)
-    domain = domain_of(table.ladders[place], plan.columns[name].type, marginal)
+    domain = domain_of(table.ladders[place], plan.columns[name], marginal)
     count = len(recoding.labels[place])
     labels = recoding.classes[published.classes, place].astype(np.int64)
     label_rows = np.bincount(labels, weights=published.rows, minlength=count).astype(np.float64)

@@ -1,14 +1,15 @@
 """Columns that a release has lost: altogether, or by more than half; and what would keep them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.remedies import HALF, Find, Remedy, Trials, shares_lost
+from sfumato.microdata.methods.remedies import HALF, Remedy, Trials, shares_lost
 from sfumato.microdata.methods.result import Result
+from sfumato.microdata.methods.search import find_recoding, steering_view
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import STAR, Recoding
 
@@ -46,22 +47,26 @@ class LostColumn:
         }
 
 
-def lost_columns(plan: Plan, table: FrequencyTable, result: Result, find: Find) -> tuple[LostColumn, ...]:
-    """The columns that a result has lost by more than half, in the order of the table.
-
-    Args:
-        find: The search, by which remedies are tried.
-    """
-    return tuple(_lost_columns(table, result, Trials(plan, table, result, find)))
+def lost_columns(table: FrequencyTable, result: Result) -> tuple[LostColumn, ...]:
+    """The columns that a result has lost by more than half, in the order of the table, with no remedies yet."""
+    return tuple(_lost_columns(table, result))
 
 
-def _lost_columns(table: FrequencyTable, result: Result, trials: Trials) -> Iterator[LostColumn]:
+def _lost_columns(table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
     for place, name in enumerate(table.columns):
         share = shares_lost(table, result, place)
         values = int((table.marginal(place) > 0).sum())
         if share is not None and share > HALF and values > 1:
-            labels = _labels(result.recoding, place)
-            yield LostColumn(name, share, labels, values, trials.remedy(name) or Remedy())
+            yield LostColumn(name, share, _labels(result.recoding, place), values)
+
+
+def with_remedies(
+    plan: Plan, table: FrequencyTable, result: Result, lost: Sequence[LostColumn]
+) -> tuple[LostColumn, ...]:
+    """Lost columns with what would keep them: searches of their own, which take a time of their own."""
+    plan, steering = steering_view(plan, table)
+    trials = Trials(plan, steering, result, find_recoding)
+    return tuple(replace(column, remedy=trials.remedy(column.column) or Remedy()) for column in lost)
 
 
 def _labels(recoding: Recoding, place: int) -> int:

@@ -25,7 +25,8 @@ from sfumato.microdata.recoding.recoding import LevelRecoding
 Find = Callable[[Plan, FrequencyTable, None], Result]
 # A column that keeps less than this share is lost.
 HALF = 0.5
-# Seconds for all trials of a release together; more rows than this share are no remedy; so many columns are tried.
+# Seconds for all trials of a release together, which are none of its search.
+# More rows than this share are no remedy; so many columns are tried.
 TRIAL_SECONDS = 1.0
 MOST_ROWS = 0.1
 MOST_COLUMNS = 3

@@ -11,7 +11,6 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.sample import weighted_view
-from sfumato.microdata.methods.lost_columns import lost_columns
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.top_classes import with_top_classes
 from sfumato.microdata.models.readers_view import without_skew
@@ -33,14 +32,18 @@ FOLDERS = {
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """Find the recoding that a plan asks for; what is only measured must not steer it."""
-    plan, steering = person_view(plan, weighted_view(table.holding(plan.promise_columns)))
+    plan, steering = steering_view(plan, table)
     result = find_recoding(plan, steering, progress)
     if table.persons:
         result = with_persons_kept(plan, steering, result)
     if getattr(plan.method, "hide_minimality", False):
         result = _with_cost(plan, steering, result)
-    lost = [column.to_dict() for column in lost_columns(plan, steering, result, find_recoding)]
-    return replace(result, details={**result.details, "lost_columns": lost} if lost else result.details)
+    return result
+
+
+def steering_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable]:
+    """What steers a search: the promises, and what the table holds of their columns, in persons where they count."""
+    return person_view(plan, weighted_view(table.holding(plan.promise_columns)))
 
 
 def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Result:

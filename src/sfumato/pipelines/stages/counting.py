@@ -24,6 +24,7 @@ from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.recoding.population import with_population, with_texts
 from sfumato.microdata.recoding.prediction import Prediction
+from sfumato.pipelines.stages.shared_counts import SharedCounts
 
 ROWS_SHOWN = 10
 # How many zeros may have been lost in front of a code.
@@ -83,10 +84,15 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
         raise PlanError(faults, code="columns")
 
 
-def frequency_table(plan: Plan, source: Engine) -> FrequencyTable:
-    """Count the rows and code them; refuse data that the plan does not fit."""
+def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = None) -> FrequencyTable:
+    """Count the rows and code them; refuse data that the plan does not fit.
+
+    Args:
+        shared: What of the rows was counted before, and keeps what is counted now; None where nobody asks again.
+    """
     check_columns(plan, source.columns)
-    counted = source.count((*plan.quasi_identifiers, *plan.value_columns), published_reading(plan, source))
+    columns, reading = (*plan.quasi_identifiers, *plan.value_columns), published_reading(plan, source)
+    counted = source.count(columns, reading) if shared is None else shared.count(source, columns, reading)
     if not counted.rows:
         raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
     if plan.subset is not None:
@@ -278,13 +284,17 @@ def absent(model: Model, table: FrequencyTable) -> int:
     return len(lacking)
 
 
-def recount(published: Engine, prediction: Prediction) -> Counted:
+def recount(published: Engine, prediction: Prediction, shared: SharedCounts | None = None) -> Counted:
     """Published rows counted again.
+
+    Args:
+        shared: What keeps the counts, for who asks again.
 
     Raises:
         InternalError: They are not what was predicted.
     """
-    counted = published.count((*prediction.columns, *prediction.sensitive), Reading())
+    columns = (*prediction.columns, *prediction.sensitive)
+    counted = published.count(columns, Reading()) if shared is None else shared.count(published, columns, Reading())
     difference = prediction.difference(counted)
     if difference:
         raise InternalError(f"what was written is not what was meant: {difference}.", code="recount")

@@ -8,7 +8,6 @@ import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, with_codings
-from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
     Disclosure,
@@ -20,34 +19,24 @@ from sfumato.microdata.measures.telling import Tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.counting import published_reading
+from sfumato.pipelines.stages.shared_counts import SharedCounts, other_columns
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
-# So many rows, and columns, are counted once by all columns.
-MOST_AT_ONCE = 200_000
-MOST_COLUMNS = 40
 PAIRS_SHOWN = 10
 
 
 class _Budget:
-    """How many more times the rows may be counted; few rows are counted by all columns at once, then added up."""
+    """How many more times the rows may be counted."""
 
-    def __init__(self, rows: int, columns: tuple[str, ...]) -> None:
+    def __init__(self, rows: int, shared: SharedCounts) -> None:
         self.counts = MOST_WORK // max(rows, 1)
-        self._columns = columns if rows <= MOST_AT_ONCE and len(columns) <= MOST_COLUMNS else ()
-        self._whole: dict[tuple[int, Reading], Counted] = {}
+        self._shared = shared
 
     def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> Counted | None:
         """The rows counted by some columns; None where that would be too much work."""
         self.counts -= 1
-        if self.counts < 0:
-            return None
-        if not set(columns) <= set(self._columns):
-            return rows.count(columns, reading)
-        key = id(rows), reading
-        if key not in self._whole:
-            self._whole[key] = rows.count(self._columns, reading)
-        return counted_by(self._whole[key], columns)
+        return None if self.counts < 0 else self._shared.count(rows, columns, reading)
 
 
 @dataclass(slots=True)
@@ -72,20 +61,26 @@ def _quoted(names: list[str]) -> str:
 
 
 def disclosure(
-    published: Engine, recounted: Counted, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding
+    published: Engine,
+    recounted: Counted,
+    plan: Plan,
+    source: Engine,
+    table: FrequencyTable,
+    recoding: Recoding,
+    shared: SharedCounts,
 ) -> Disclosure:
     """What published rows disclose.
 
     Args:
         recounted: The rows as they were counted for the promises.
         source: The raw rows; table: what was counted of them; recoding: what they were published as.
+        shared: What of both was counted before.
     """
-    together = (*plan.quasi_identifiers, *_others(plan))
-    budget, unmeasured = _Budget(int(recounted.counts.sum()), together), _Unmeasured()
+    budget, unmeasured = _Budget(int(recounted.counts.sum()), shared), _Unmeasured()
     figures: dict[str, AttributeFigures] = {}
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
-    for name in _others(plan):
+    for name in other_columns(plan):
         columns = (*plan.quasi_identifiers, name)
         counted = recounted if name in recounted.columns else budget.count(published, columns, Reading())
         if counted is None:
@@ -101,18 +96,13 @@ def disclosure(
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling)
 
 
-def _others(plan: Plan) -> tuple[str, ...]:
-    """Published columns that are no quasi-identifiers."""
-    return (*plan.shown_sensitive, *plan.named("insensitive"))
-
-
 def _tells(
     budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding, unmeasured: _Unmeasured
 ) -> Iterator[Tell]:
     """The columns that give quasi-identifiers away more finely than these are published."""
     labels = recoding.classes[recoding.owners].astype(np.int64)
     kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
-    for name in _others(plan):
+    for name in other_columns(plan):
         holding = table if name in table.sensitive else _holding(budget, plan, source, table, name)
         if holding is None or len(holding.sensitive[name].values) > MOST_WORK // 10:
             unmeasured.tells.append(name)
@@ -135,7 +125,7 @@ def _unique_rows(
     """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried."""
     by_width: dict[int, list[UniqueRows]] = {1: [], 2: []}
     for width, entries in by_width.items():
-        for chosen in combinations(_others(plan), width):
+        for chosen in combinations(other_columns(plan), width):
             held = set(chosen) <= set(recounted.columns)
             counted = recounted if held else budget.count(published, chosen, Reading())
             if counted is None:

@@ -5,23 +5,21 @@ is so for the published rows.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.engine import PublishedRows
 from sfumato.engines.order import PERSON
 from sfumato.errors import InternalError
-from sfumato.hierarchies.types import canonical
 from sfumato.microdata.measures.perturbed.figures import figures_of
 from sfumato.microdata.perturbation.numbers import numbers_of
 from sfumato.microdata.perturbation.perturb import Exact, Part, perturb
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
-from sfumato.microdata.publishing.plan import PublishPlan, Share
 
 PERTURBED = "Perturbation promises nothing by itself: what can be learned from {names} is measured, not promised."
 PSEUDONYMOUS = (
@@ -166,41 +164,3 @@ def _key(part: Part, keys: Mapping[str, PseudonymKey]) -> dict[str, str]:
     """Which key the pseudonyms of a column were made with, by its fingerprint."""
     (name, *_others) = part.texts
     return {"key": keys[name].fingerprint} if name in keys else {}
-
-
-def with_limits(plan: Plan, source: Engine) -> Plan:
-    """The plan with limits of top and bottom coding that were shares of the rows as numbers."""
-    columns = dict(plan.columns)
-    for name, column in plan.columns.items():
-        publish = column.published
-        if publish is None or not (isinstance(publish.top, Share) or isinstance(publish.bottom, Share)):
-            continue
-        columns[name] = replace(column, publish=_limited(publish, *_values(plan, source, name)))
-    return replace(plan, columns=columns)
-
-
-def _values(plan: Plan, source: Engine, name: str) -> tuple[Any, Any]:
-    """The numbers of a column, ascending, and how many rows have each."""
-    counted = source.count((name,), Reading())
-    texts = counted.values[0]
-    present = [text for text in texts if text is not None and text not in plan.data.missing]
-    forms, _ = canonical(present, "decimal")
-    numbers = dict(zip(present, forms, strict=True))
-    pairs = [
-        (float(form), int(rows))
-        for (code,), rows in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)
-        if (form := numbers.get(texts[code] or "")) is not None
-    ]
-    values = sorted(pairs)
-    return np.array([value for value, _ in values]), np.array([rows for _, rows in values])
-
-
-def _limited(publish: PublishPlan, values: Any, rows: Any) -> PublishPlan:
-    def at(limit: float | Share | None) -> float | None:
-        if not isinstance(limit, Share):
-            return limit
-        ends = np.cumsum(rows)
-        place = int(np.searchsorted(ends, limit.share * ends[-1] - 1e-9)) if len(ends) else 0
-        return float(values[min(place, len(values) - 1)]) if len(values) else 0.0
-
-    return replace(publish, top=at(publish.top), bottom=at(publish.bottom))

@@ -1,7 +1,9 @@
 """What the attribute endpoints do with a body, in a process of its own: read, check, anonymize, write."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
@@ -9,12 +11,16 @@ from sfumato.attributes.anonymize import Anonymized, anonymize_records
 from sfumato.attributes.configuration import Configuration, check_allowed, inline
 from sfumato.attributes.knowledge_graph.documents import Request as DocumentRequest
 from sfumato.attributes.knowledge_graph.documents import anonymize_document
+from sfumato.attributes.operations.datatypes import DataType
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
 from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate
 from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
 from sfumato.service.settings import Limits, Settings
+
+# So many configurations are remembered.
+CONFIGURATIONS = 32
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class Endpoints:
             configuration = self.sources.configuration(address, request.dataClass)
         else:
             self._check_number([request.configuration or {}])
-            configuration = inline(request.configuration, ontology.objects if ontology else ())
+            configuration = _inline(json.dumps(request.configuration), ontology.objects if ontology else ())
         if ontology:
             check_allowed(configuration, ontology.allowed)
         return configuration
@@ -81,6 +87,12 @@ class Endpoints:
         if len(records) > self.limits.records:
             what = f"There are more than {self.limits.records} records."
             raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.records", what)
+
+
+@lru_cache(CONFIGURATIONS)
+def _inline(text: str, objects: tuple[DataType, ...]) -> Configuration:
+    """The configuration of a request, by its JSON text: most senders use the same one again and again."""
+    return inline(json.loads(text), objects)
 
 
 Endpoint = Callable[[Endpoints, bytes], Answer]

@@ -6,6 +6,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, NoReturn
 
+import orjson
 from starlette.requests import ClientDisconnect, Request
 
 from sfumato.service.http.problems import RefusedError
@@ -14,6 +15,9 @@ from sfumato.service.settings import Limits
 # What is sent beyond the limit is read and dropped, so that the sender gets to see the answer; up to this much of it.
 DROPPED_BYTES = 256_000_000
 DROPPING_SECONDS = 10.0
+# Every digit as a zero, all else as a blank; so many zeros may be a whole number of more than 64 bits.
+ZEROS = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else ord(" ") for byte in range(256))
+LONG_NUMBER = b"0" * 19
 
 
 async def receive(request: Request, limits: Limits) -> bytes:
@@ -82,7 +86,7 @@ def parse_json(body: bytes, limits: Limits) -> Any:
         RefusedError: It is not UTF-8, not JSON, or nested too deeply.
     """
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        value = _read(body)
     except RecursionError:
         raise _too_deep(limits) from None
     except ValueError:
@@ -91,6 +95,14 @@ def parse_json(body: bytes, limits: Limits) -> Any:
     if not _is_flat(body, value) and deeper_than(value, limits.depth):
         raise _too_deep(limits)
     return value
+
+
+def _read(body: bytes) -> Any:
+    """The value of JSON text; what the quick reader refuses or would round is read by the other."""
+    if LONG_NUMBER not in body.translate(ZEROS):
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(body)
+    return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
 
 
 def _is_flat(body: bytes, value: Any) -> bool:

@@ -6,10 +6,12 @@ own text, which may quote data, goes nowhere.
 
 import errno
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
 
+import orjson
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -118,6 +120,10 @@ def to_json(content: Any) -> bytes:
     Raises:
         ValueError: A number is infinite.
     """
+    with suppress(TypeError):  # a whole number of more than 64 bits, half a surrogate pair
+        text = orjson.dumps(content)
+        if b"null" not in text:  # infinity would be written so
+            return text
     try:
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

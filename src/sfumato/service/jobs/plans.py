@@ -51,7 +51,7 @@ def read_plan_text(text: str) -> Any:
     except (yaml.YAMLError, ValueError) as error:  # a value such as an impossible date is no YAML error
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
-        raise PlanError(f"the plan is not YAML{where}.", code="yaml") from None
+        raise PlanError(f"the plan is neither YAML nor JSON{where}.", code="yaml") from None
 
 
 def _json(text: str) -> Any:

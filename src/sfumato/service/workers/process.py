@@ -31,6 +31,8 @@ STATM = Path("/proc/self/statm")
 # Programs reserve memory that they never use; the system's limit counts it all the same.
 RESERVED_BYTES = 2_000_000_000
 DEATH_SIGNAL = 1  # of prctl
+# So many new objects before garbage is looked for: records are many, and no garbage.
+GARBAGE_OBJECTS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,8 @@ def _work(connection: socket.socket, start: Start) -> None:
         threading.Thread(target=_watch_memory, args=(connection, start.limits.memory_bytes), daemon=True).start()
     if start.first is not None:
         _function(start.first.target)(*start.first.arguments)
+    gc.freeze()  # what came with the template is no garbage: it is not looked through again and again
+    gc.set_threshold(GARBAGE_OBJECTS, 10, 10)
     while (call := receive(connection)) is not None:
         send(connection, outcome(call, connection))
 

@@ -7,26 +7,27 @@ of columns that singles it out and of which no part does. A row's score is the s
 (M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the
 probability that a match with a unique row is right; it is shared out to the rows by their scores (Elliot et al. 2005).
 
-All sets of columns are gone through from small to large; what a smaller set singles out is in no larger one's way.
+A set of columns is a minimal unique of the rows that it singles out and none of its parts with one column less does.
 Where there are too many sets, those up to some size are, and the answer says so.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 from math import comb, factorial
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.measures.uniques import special_kernels
-from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.measures.uniques import column_set_kernels
+from sfumato.microdata.measures.uniques.column_sets import ColumnSet, column_sets
+from sfumato.microdata.models.classes import Floats
 
 # The sampling fraction that DIS takes where nobody knows better.
 USUAL_FRACTION = 0.01
 # Rows times sets of columns that may be gone through: some seconds of work.
 MOST_WORK = 400_000_000
-Bits = dict[tuple[int, ...], "np.ndarray"]
+Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ class SpecialUniques:
         highest_dis: Of the row with the greatest score.
         largest: Up to which number of columns sets were looked at; complete: whether these are all.
         certain: Whether DIS is 1 only because no two rows are alike.
+        singled_out: Of each column how many rows it singles out alone.
         scores, shares, row_dis: Of each combination of the table, for the caller alone: never in a report.
+        fewest: Of each combination the fewest columns that single it out, 0 where none do; for the caller alone.
     """
 
     rows: int
@@ -55,6 +58,8 @@ class SpecialUniques:
     scores: Floats = field(repr=False, default_factory=lambda: np.zeros(0))
     shares: Floats = field(repr=False, default_factory=lambda: np.zeros((0, 0)))
     row_dis: Floats = field(repr=False, default_factory=lambda: np.zeros(0))
+    singled_out: tuple[int, ...] = ()
+    fewest: Bytes = field(repr=False, default_factory=lambda: np.zeros(0, np.uint8))
 
     def to_dict(self) -> dict[str, object]:
         """Without anything of single rows."""
@@ -62,16 +67,25 @@ class SpecialUniques:
         return {name: getattr(self, name) for name in names} | {"columns": dict(self.columns)}
 
 
-def special_uniques(table: FrequencyTable, fraction: float | None = None, work: int = MOST_WORK) -> SpecialUniques:
+def special_uniques(
+    table: FrequencyTable,
+    fraction: float | None = None,
+    work: int = MOST_WORK,
+    sets: Iterable[list[ColumnSet]] | None = None,
+) -> SpecialUniques:
     """The special uniques of a frequency table.
 
     Args:
         fraction: Of the population that was sampled; from the weights where there are some, else 0.01.
         work: Rows times sets of columns that may be gone through.
+        sets: All sets of columns, where they are known.
     """
     width = len(table.columns)
-    search = _Search(table.codes, table.counts)
-    largest = search.run(_largest(width, len(table.counts), work))
+    largest = _largest(width, len(table.counts), work)
+    search = _Scores(table)
+    search.add(column_sets(table, largest) if sets is None else sets)
+    exhausted = search.enough
+    largest = exhausted or largest
     total = float(search.scores.sum())
     taken = _fraction(table) if fraction is None else fraction
     uniques, pairs = int((table.counts == 1).sum()), 2 * int((table.counts == 2).sum())
@@ -82,17 +96,19 @@ def special_uniques(table: FrequencyTable, fraction: float | None = None, work: 
     columns = search.shares.sum(axis=0) / total if total else np.zeros(width)
     return SpecialUniques(
         int((search.scores > 0).sum()),
-        tuple(search.sizes),
+        tuple(search.sizes[:largest]),
         dict(zip(table.columns, columns.tolist(), strict=True)),
         dis,
         taken,
         float(row_dis.max(initial=0.0)),
         largest,
-        search.exhausted or largest == width,
+        exhausted is not None or largest == width,
         bool(uniques and not pairs),
         search.scores,
         shares,
         row_dis,
+        search.singled_out,
+        search.fewest,
     )
 
 
@@ -136,49 +152,47 @@ def dis_of_rows(scores: Floats, uniques: int, dis: float, width: int) -> Floats:
     return shares
 
 
-class _Search:
-    """Goes through sets of columns from small to large."""
+class _Scores:
+    """The scores of rows, and what adds them up: sets of columns from large to small."""
 
-    def __init__(self, codes: "np.ndarray", counts: Counts) -> None:
-        self.codes, self.counts = np.ascontiguousarray(codes), counts
-        rows, self.width = codes.shape
+    def __init__(self, table: FrequencyTable) -> None:
+        rows, self.width = len(table.counts), len(table.columns)
         self.scores, self.shares = np.zeros(rows), np.zeros((rows, self.width))
+        self.fewest = np.zeros(rows, np.uint8)
+        self.singled_out: tuple[int, ...] = ()
         self.sizes: list[int] = []
-        self.exhausted = False
-        self._rows = np.empty(rows, np.int64)
-        self._singled = np.empty(rows, bool)
-        self._table = np.empty(2 << max(rows, 1).bit_length(), np.int64)
-        self._words = (rows + 63) // 64
+        self._uniques = int((table.counts == 1).sum())
+        self._exhausted: list[bool] = []
 
-    def run(self, largest: int) -> int:
-        """Go through all sets up to a size, or until no row is left; up to which size that was."""
-        every = np.full(self._words, np.iinfo(np.uint64).max, np.uint64)
-        every[-1] >>= np.uint64(-len(self.counts) % 64)
-        left: Bits = {(): every}
-        for size in range(1, largest + 1):
-            left = self._level(left, size)
-            if not left:
-                self.exhausted = True
-                return size
-        return largest
+    def add(self, levels: Iterable[list[ColumnSet]]) -> None:
+        """Add the points of all sets; those of one size come together."""
+        larger: list[ColumnSet] = []
+        for sets in levels:
+            self._score(larger, sets)
+            larger = sets
+        self._score(larger, [])
+        self.singled_out = tuple(one.uniques for one in larger)
+        self.sizes.reverse()
+        self._exhausted.reverse()
 
-    def _level(self, smaller: Bits, size: int) -> Bits:
-        """All sets of a size, from what those of one column less have left."""
-        points, uniques, larger = float(factorial(self.width - size)), 0, {}
-        for chosen in combinations(range(self.width), size):
-            parts = [smaller.get((*chosen[:at], *chosen[at + 1 :])) for at in range(size)]
-            subsets = [part for part in parts if part is not None]
-            if len(subsets) < size:
-                continue
-            count = special_kernels.common(np.array(subsets), self._rows)
-            rows, columns = self._rows[:count], np.array(chosen, np.int64)
-            special_kernels.alone(self.codes, self.counts, columns, rows, self._table, self._singled)
-            left = np.zeros(self._words, np.uint64)
-            single, others = special_kernels.score(
-                rows, self.counts, self._singled, columns, points, self.scores, self.shares, left
+    def _score(self, sets: list[ColumnSet], smaller: list[ColumnSet]) -> None:
+        """Add the points of sets of a size, of which those of one column less are known."""
+        if not sets:
+            return
+        parts = {one.columns: one.singled for one in smaller}
+        size = len(sets[0].columns)
+        points, uniques = float(factorial(self.width - size)), 0
+        for one in sets:
+            within = [parts[one.columns[:at] + one.columns[at + 1 :]] for at in range(size) if size > 1]
+            known = np.array(within) if within else np.zeros((0, len(one.singled)), np.uint64)
+            columns = np.array(one.columns, np.int64)
+            uniques += column_set_kernels.score(
+                one.singled, known, columns, points, self.scores, self.shares, self.fewest
             )
-            uniques += single
-            if others:
-                larger[chosen] = left
         self.sizes.append(uniques)
-        return larger
+        self._exhausted.append(all(one.uniques == self._uniques for one in sets))
+
+    @property
+    def enough(self) -> int | None:
+        """The number of columns of which every set singles out all rows that any does; None where there is none."""
+        return next((size for size, ends in enumerate(self._exhausted, 1) if ends), None)

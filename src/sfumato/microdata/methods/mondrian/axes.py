@@ -1,6 +1,7 @@
 """The axes along which Mondrian cuts: for each quasi-identifier the order of its values, and how wide a class is in it.
 
-- numbers and dates lie by size; a class covers (max - min) / (range over the file), published as `[min–max]`;
+- numbers and dates lie by size; a class covers (max - min) / (range over the file), published as `[min–max]`; where
+  ranges are bounded by cuts, neighbors between which no cut can lie share a place (cells.py);
 - the values of a hierarchy lie so that every branch is one run, the branches and values with most rows first; a class
   covers the values below their lowest common ancestor, which is published;
 - other values lie by their rows, most first; a class covers the values it holds, published as `{a, b}`.
@@ -9,7 +10,7 @@ The missing value stands last. A class that holds it beside others is published 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -19,9 +20,13 @@ import numpy.typing as npt
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import NUMBER_TYPES, numbers_of
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.grouping import regroup
+from sfumato.microdata.methods.mondrian.cells import Cells, cells_of
 from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, TREE, Axes
 from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.model import ColumnPlan, Plan
+from sfumato.microdata.recoding.grids import grid_of
 
 Kind = Literal["numbers", "tree", "set"]
 Places = npt.NDArray[np.int32]
@@ -37,6 +42,7 @@ class Axis:
         numbers: The number of each value code, where the axis has numbers.
         rows: Rows of each value code.
         weight: Of the column in the loss.
+        cells: Values that share a place, where ranges are bounded by cuts; else each has its own.
     """
 
     kind: Kind
@@ -45,12 +51,22 @@ class Axis:
     numbers: Floats | None
     rows: Counts
     weight: float = 1.0
+    cells: Cells | None = None
+
+    @property
+    def size(self) -> int:
+        """How many places there are."""
+        return len(self.positions)
 
     @cached_property
     def places(self) -> Places:
         """The place of each value code in the order."""
         places = np.empty(len(self.order), np.int32)
         places[self.order] = np.arange(len(self.order), dtype=np.int32)
+        if self.cells is not None:
+            # The missing value stands behind all cells.
+            places[self.order[: len(self.cells.owners)]] = self.cells.owners
+            places[self.order[len(self.cells.owners) :]] = len(self.cells.lowest)
         return places
 
     @property
@@ -70,7 +86,22 @@ class Axis:
         """The number at each place; infinite for the missing value."""
         if self.numbers is None:
             return np.zeros(len(self.order))
+        if self.cells is not None:
+            return np.append(self.cells.middles, [np.inf] * (None in self.ladder.places))
         return np.where(np.isnan(self.numbers), np.inf, self.numbers)[self.order]
+
+    @cached_property
+    def extremes(self) -> tuple[Floats, Floats]:
+        """The least and the greatest number at each place; infinite for the missing value."""
+        if self.cells is None:
+            return self.positions, self.positions
+        absent = self.positions[len(self.cells.lowest) :]
+        return np.append(self.cells.lowest, absent), np.append(self.cells.highest, absent)
+
+    @cached_property
+    def is_single(self) -> npt.NDArray[np.bool_]:
+        """For each place whether it is one value."""
+        return np.asarray(np.bincount(self.places, minlength=self.size) == 1)
 
     @cached_property
     def scale(self) -> float:
@@ -84,17 +115,42 @@ class Axis:
     def levels(self) -> tuple[list[npt.NDArray[np.int64]], list[Floats]]:
         """For each level, the label at each place and what it loses; other axes than trees have raw values alone."""
         if self.kind != "tree":
-            return [np.arange(len(self.order))], [np.zeros(len(self.order))]
+            return [np.arange(self.size)], [np.zeros(self.size)]
         codes = [level[self.order].astype(np.int64) for level in self.ladder.codes]
         return codes, [penalty[code] for penalty, code in zip(self.ladder.penalties, codes, strict=True)]
 
 
-def axes_of(table: FrequencyTable, plan: Plan) -> tuple[Axis, ...]:
-    """The axes of a table."""
-    return tuple(
-        axis_of(ladder, plan.columns[name], table.marginal(column))
-        for column, (name, ladder) in enumerate(zip(table.columns, table.ladders, strict=True))
+def axes_of(table: FrequencyTable, plan: Plan, by_cuts: bool) -> tuple[Axis, ...]:
+    """The axes of a table.
+
+    Args:
+        by_cuts: Whether ranges are bounded by cuts, or by the values of their classes.
+    """
+    axes = []
+    for place, (name, ladder) in enumerate(zip(table.columns, table.ladders, strict=True)):
+        axis = axis_of(ladder, plan.columns[name], table.marginal(place))
+        axes.append(_with_cells(axis, plan.columns[name], _persons(table, place)) if by_cuts else axis)
+    return tuple(axes)
+
+
+def _persons(table: FrequencyTable, place: int) -> Counts:
+    """The persons who have each value of a column, or its rows where no column names persons."""
+    if PERSONS not in table.persons:
+        return table.marginal(place)
+    return persons_in(
+        regroup(table.persons[PERSONS], table.codes[:, place].astype(np.int64), table.ladders[place].size)
     )
+
+
+def _with_cells(axis: Axis, column: ColumnPlan, persons: Counts) -> Axis:
+    """The same axis, neighbors sharing a place between which no range can end."""
+    if axis.numbers is None:
+        return axis
+    order = axis.order[~np.isnan(axis.numbers[axis.order])]
+    if not len(order):
+        return axis
+    numbers = axis.numbers[order]
+    return replace(axis, cells=cells_of(grid_of(column, numbers), numbers, persons[order]))
 
 
 def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
@@ -149,7 +205,7 @@ def compiled(axes: Sequence[Axis]) -> Axes:
         level_labels, level_costs = axis.levels()
         labels += level_labels
         costs += level_costs
-    sizes = np.array([len(axis.order) for axis in axes], np.int64)
+    sizes = np.array([axis.size for axis in axes], np.int64)
     return Axes(
         np.array([_CODES[axis.kind] for axis in axes], np.int64),
         sizes,

@@ -10,6 +10,7 @@ from sfumato.microdata.losses.coverage import certainty_penalties
 from sfumato.microdata.methods.class_labels import distinct_labels
 from sfumato.microdata.methods.mondrian.axes import Axis, Places
 from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.recoding.grids import range_text
 from sfumato.microdata.recoding.recoding import STAR, Labels
 
 Ints = npt.NDArray[np.int64]
@@ -93,7 +94,7 @@ def _between(axis: Axis, own: Extent, low: npt.NDArray[np.int32], high: npt.NDAr
 
 def describe(axis: Axis, extent: Extent) -> ColumnLabels:
     """Labels and losses of all classes in one column."""
-    single = extent.low == extent.high
+    single = (extent.low == extent.high) & axis.is_single[extent.low]
     mixed = (extent.high == axis.missing) & ~single if axis.missing >= 0 else np.zeros(len(single), bool)
     maker = {"numbers": _ranges, "tree": _ancestors, "set": _sets}[axis.kind]
     own = maker(axis, extent)
@@ -110,22 +111,24 @@ def _labeled(keys: Ints, text: Callable[[int], str | None]) -> tuple[Labels, npt
 
 
 def _ranges(axis: Axis, extent: Extent) -> ColumnLabels:
-    size = len(axis.order)
-
     def text(key: int) -> str | None:
-        low, high = divmod(key, size)
-        if low == high:
+        low, high = divmod(key, axis.size)
+        if low == high and axis.is_single[low]:
             return _value(axis, low)
-        return STAR if high == axis.missing else f"[{_value(axis, low)}–{_value(axis, high)}]"
+        if high == axis.missing:
+            return STAR
+        return range_text(_value(axis, low), _value(axis, high)) if axis.cells is None else axis.cells.text(low, high)
 
-    labels, codes = _labeled(extent.low * size + extent.high, text)
+    labels, codes = _labeled(extent.low * axis.size + extent.high, text)
+    lowest, highest = axis.extremes
     with np.errstate(invalid="ignore"):
-        widths = np.minimum((axis.positions[extent.high] - axis.positions[extent.low]) * axis.scale, 1.0)
+        widths = np.minimum((highest[extent.high] - lowest[extent.low]) * axis.scale, 1.0)
     return ColumnLabels(labels, codes, widths, widths)
 
 
 def _value(axis: Axis, place: int) -> str | None:
-    return axis.ladder.values[int(axis.order[place])]
+    """The value at a place that has one alone."""
+    return axis.ladder.values[int(np.flatnonzero(axis.places == place)[0])]
 
 
 def _ancestors(axis: Axis, extent: Extent) -> ColumnLabels:

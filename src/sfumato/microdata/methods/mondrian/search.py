@@ -64,7 +64,7 @@ def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progr
         UnattainableError: Not even all rows as one class keep the promises.
     """
     deadline = Deadline(method.time_limit)
-    axes = axes_of(table, plan)
+    axes = axes_of(table, plan, by_cuts=method.bounds == "cut")
     items = _items(table, method)
     cutting = _cut(plan, method, items, axes, _least(plan.privacy), deadline)
     result = _result(plan, method, items, axes, cutting)
@@ -141,7 +141,7 @@ def partition(plan: Plan, table: FrequencyTable, least: int, deadline: Deadline)
     """
     method = Mondrian(cut="loss", bounds="own")
     items = _items(table, method)
-    cutting = _cut(plan, method, items, axes_of(table, plan), least, deadline)
+    cutting = _cut(plan, method, items, axes_of(table, plan, by_cuts=False), least, deadline)
     owners = np.empty(len(table.counts), np.int64)
     owners[cutting.ids] = np.repeat(
         np.arange(len(cutting.starts)), np.diff(np.append(cutting.starts, len(cutting.counts)))

@@ -1,0 +1,80 @@
+"""A database in memory, with a folder for rows that do not fit there; engines of one release may share it."""
+
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import PlanError
+from sfumato.folders import Scratch
+from sfumato.microdata.data_plan import DataPlan
+
+
+class Database:
+    """Gone with the last engine that uses it: to start one costs as much as to count thousands of rows."""
+
+    def __init__(self, plan: DataPlan) -> None:
+        self._scratch = _scratch(plan)
+        self._users = 1
+        try:
+            self._connection = connect(self._scratch.path, plan.memory_bytes)
+        except BaseException:
+            self._scratch.cleanup()
+            raise
+
+    @property
+    def folder(self) -> Path:
+        """Where rows lie that do not fit in memory."""
+        return self._scratch.path
+
+    def shared(self) -> "Database":
+        """The same for one more engine, which closes it as well."""
+        self._users += 1
+        return self
+
+    def session(self) -> Any:
+        """A connection with tables of its own."""
+        connection = self._connection.cursor()
+        connection.execute(ZONE).fetchall()
+        return connection
+
+    def close(self) -> None:
+        """Let go of it, as one of those who use it."""
+        self._users -= 1
+        if self._users == 0:
+            self._connection.close()
+            self._scratch.cleanup()
+
+
+# The text of a moment must not depend on where the machine stands.
+ZONE = "SET TimeZone = 'UTC'"
+
+
+def connect(scratch: Path, memory_bytes: int = 0) -> Any:
+    """A connection that neither looks for extensions nor leaves anything behind.
+
+    Args:
+        scratch: Where rows lie that do not fit in memory.
+        memory_bytes: The most memory that it may use; 0 for DuckDB's own limit.
+    """
+    import duckdb
+
+    config = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "temp_directory": str(scratch),
+        "preserve_insertion_order": "true",
+    } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
+    connection = duckdb.connect(":memory:", config=config)
+    connection.execute(ZONE).fetchall()
+    return connection
+
+
+def _scratch(plan: DataPlan) -> Scratch:
+    """The folder for rows that do not fit in memory."""
+    try:
+        return Scratch(None if plan.temp_folder is None else Path(plan.temp_folder))
+    except OSError as error:
+        raise PlanError(
+            f"data.temp_folder: the folder cannot be used: {error.strerror}.",
+            "Name a folder that exists and can be written.",
+            "temp-folder",
+        ) from None

@@ -1,0 +1,61 @@
+"""Compiled loops of sets of columns: which rows a set singles out, and for which of them no smaller set is enough."""
+
+import numpy as np
+
+from sfumato.loops.arrays import Bytes, Halves, Ints, Reals, Reals2, Words, Words2
+from sfumato.loops.compiled import compiled
+
+_ONE = np.uint64(1)
+
+
+@compiled
+def single_out(owners: Halves, sizes: Ints, rows: Halves, out_rows: Halves, singled: Words):
+    """Mark in `singled` the rows that are alone in their class; `out_rows` gets a row of each class.
+
+    Args:
+        owners: (n,) the class of each entry that was grouped; rows: (n,) a combination of each of these entries.
+        sizes: (classes,) their rows; singled: bits of combinations, none set.
+
+    Returns:
+        How many rows are alone, and how many ordered pairs of rows lie in one class.
+    """
+    alone, pairs = 0, 0.0
+    for entry in range(len(owners)):
+        owner, row = owners[entry], rows[entry]
+        out_rows[owner] = row
+        if sizes[owner] == 1:
+            alone += 1
+            singled[row >> 6] |= _ONE << np.uint64(row & 63)
+    for size in sizes:
+        pairs += np.float64(size) * (size - 1)
+    return alone, pairs
+
+
+@compiled
+def score(singled: Words, parts: Words2, columns: Ints, points: float, scores: Reals, shares: Reals2, fewest: Bytes):
+    """Add the points of a set of columns to the rows that have it as a minimal unique: no part of it singles them out.
+
+    Args:
+        singled: bits of the rows that the set singles out; parts: (parts, words) the same of sets with a column less.
+        scores: (combinations,); shares: (combinations, columns) the points of each column; fewest: (combinations,)
+            the number of columns of a row's smallest minimal unique, where larger sets come first.
+
+    Returns:
+        How many rows there are.
+    """
+    uniques = 0
+    for word in range(len(singled)):
+        bits = singled[word]
+        for part in range(len(parts)):
+            bits &= ~parts[part, word]
+        row = word * 64
+        while bits:
+            if bits & _ONE:
+                uniques += 1
+                scores[row] += points
+                fewest[row] = len(columns)
+                for column in columns:
+                    shares[row, column] += points
+            bits >>= _ONE
+            row += 1
+    return uniques

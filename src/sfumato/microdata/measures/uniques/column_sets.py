@@ -1,0 +1,81 @@
+"""Sets of columns: how many classes the rows make by each of them, and which rows it singles out.
+
+Sets are gone through from large to small. The classes by a set are grouped from those by the smallest set at hand that
+holds it, so that sets of few columns, which make few classes, cost next to nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.packing import Words
+from sfumato.microdata.measures.regrouping import Owners, Regrouper
+from sfumato.microdata.measures.uniques import column_set_kernels
+from sfumato.microdata.models.classes import Counts
+
+# So many classes of sets are kept to group smaller sets from them; the others are grouped from the whole table.
+MOST_KEPT = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSet:
+    """One set of columns.
+
+    Attributes:
+        columns: Their places in the table.
+        classes: How many classes the rows make by them; uniques: how many rows are alone in theirs.
+        pairs: How many ordered pairs of rows lie in one class.
+        singled: The bits of the combinations that are alone, 64 in a word.
+    """
+
+    columns: tuple[int, ...]
+    classes: int
+    uniques: int
+    pairs: float
+    singled: Words
+
+
+class _Classes(NamedTuple):
+    """Packed values and rows of each class, and the place of one of its combinations."""
+
+    keys: Words
+    counts: Counts
+    rows: Owners
+
+
+def column_sets(table: FrequencyTable, largest: int) -> Iterator[list[ColumnSet]]:
+    """All sets of up to so many columns, those of one size together, large ones first."""
+    width = len(table.columns)
+    grouper = Regrouper(table)
+    whole = _Classes(grouper.keys, table.counts, np.arange(len(table.counts), dtype=np.int32))
+    above: dict[int, _Classes] = {}
+    for size in range(largest, 0, -1):
+        sets, here, room = [], {}, MOST_KEPT
+        for chosen in combinations(range(width), size):
+            bits = sum(1 << column for column in chosen)
+            near = (above.get(bits | 1 << column) for column in range(width) if not bits >> column & 1)
+            source = min((classes for classes in near if classes), key=lambda one: len(one.counts), default=whole)
+            one, classes = _grouped(grouper, chosen, source, len(table.counts))
+            sets.append(one)
+            room -= len(classes.counts)
+            if size > 1 and room > 0:
+                here[bits] = classes
+        above = here
+        yield sets
+
+
+def _grouped(
+    grouper: Regrouper, chosen: tuple[int, ...], source: _Classes, combinations_: int
+) -> tuple[ColumnSet, _Classes]:
+    """A set of columns, and the classes by it, from those of a set that holds it."""
+    keys, counts = grouper.by(chosen, source.keys, source.counts)
+    singled: Words = np.zeros((combinations_ + 63) // 64, np.uint64)
+    rows: npt.NDArray[np.int32] = np.empty(len(counts), np.int32)
+    owners = grouper.owners(len(source.counts))
+    uniques, pairs = column_set_kernels.single_out(owners, counts, source.rows, rows, singled)
+    return ColumnSet(chosen, len(counts), uniques, pairs, singled), _Classes(keys, counts, rows)

@@ -1,0 +1,186 @@
+"""The grid that ends of published ranges lie on: whole steps of a column's numbers or dates, written and read back.
+
+A range `[low–high]` holds every value from its low end to its high one; a day, month or year at its end is held whole.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.dates import Dates
+from sfumato.hierarchies.moments import directives, read_moments
+from sfumato.hierarchies.types import numerals, plain
+from sfumato.microdata.plan.model import ColumnPlan
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Period = Literal["D", "M", "Y"]
+_ISO = "%Y-%m-%d"
+_OPEN, _DASH, _CLOSE = "[", "–", "]"
+# Formats of which two moments may be written alike, or one day in several ways.
+_AMBIGUOUS = set("HIMSfcXy")
+_UNIX_ORDINAL = 719163
+# So many steps a column may have at most, counted from zero: floating numbers tell them apart for certain.
+_MOST_DIGITS = 11
+_NEAR = 1e-4
+_YEARS = (100, 10, 5, 2, 1)
+_MONTHS = (1200, 120, 60, 12, 6, 3, 1)
+_DAYS = (10, 5, 2, 1)
+
+
+class Grid(Protocol):
+    """Steps of equal worth, numbered."""
+
+    def below(self, numbers: Floats) -> Ints:
+        """The last step that is not above each number."""
+        ...
+
+    def above(self, numbers: Floats) -> Ints:
+        """The first step that is not below each number."""
+        ...
+
+    def roundest(self, low: int, high: int) -> int:
+        """The roundest step from one to another."""
+        ...
+
+    def text(self, step: int) -> str:
+        """How a step is written."""
+        ...
+
+    def read(self, texts: Sequence[str]) -> Floats:
+        """The numbers of steps as written; NaN for other texts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NumberGrid:
+    """Numbers of so many decimals; with less than none, of tens, hundreds, ...
+
+    >>> grid = NumberGrid(1)
+    >>> grid.text(grid.roundest(584, 613)), grid.text(grid.roundest(587, 589))
+    ('60', '58.8')
+    """
+
+    decimals: int
+
+    def below(self, numbers: Floats) -> Ints:
+        return np.floor(numbers * 10.0**self.decimals + _NEAR).astype(np.int64)
+
+    def above(self, numbers: Floats) -> Ints:
+        return np.ceil(numbers * 10.0**self.decimals - _NEAR).astype(np.int64)
+
+    def roundest(self, low: int, high: int) -> int:
+        largest = len(str(max(abs(low), abs(high))))
+        return _multiple(low, high, (step for power in range(largest, -1, -1) for step in _round_steps(power)))
+
+    def text(self, step: int) -> str:
+        return plain(Decimal(step).scaleb(-self.decimals))
+
+    def read(self, texts: Sequence[str]) -> Floats:
+        return numerals(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class DateGrid:
+    """Days, months or years.
+
+    >>> grid = DateGrid("D", "%d.%m.%Y")
+    >>> steps = grid.below(np.array([date(1978, 4, 10).toordinal(), date(1978, 6, 16).toordinal()], float))
+    >>> grid.text(grid.roundest(*steps.tolist()))
+    '01.06.1978'
+    """
+
+    period: Period
+    format: str
+
+    def below(self, numbers: Floats) -> Ints:
+        days = (np.floor(numbers).astype(np.int64) - _UNIX_ORDINAL).astype("M8[D]")
+        return days.astype(f"M8[{self.period}]").astype(np.int64)
+
+    def above(self, numbers: Floats) -> Ints:
+        return self.below(numbers)
+
+    def roundest(self, low: int, high: int) -> int:
+        if self.period == "Y":
+            return _multiple(low + 1970, high + 1970, _YEARS) - 1970
+        if self.period == "M":
+            return _multiple(low + 1970 * 12, high + 1970 * 12, _MONTHS) - 1970 * 12
+        last = self._date(high)
+        starts = (date(max(last.year // 10 * 10, 1), 1, 1), date(last.year, 1, 1), last.replace(day=1))
+        days = [start.toordinal() - _UNIX_ORDINAL for start in starts]
+        return next((day for day in days if day >= low), _multiple(low, high, _DAYS))
+
+    def text(self, step: int) -> str:
+        day = self._date(step)
+        return day.isoformat() if self.format == _ISO else day.strftime(self.format)
+
+    def read(self, texts: Sequence[str]) -> Floats:
+        moments = read_moments(texts, self.format)
+        return np.where(moments.valid, moments.ordinals, np.nan)
+
+    def _date(self, step: int) -> date:
+        moment: date = np.datetime64(step, self.period).astype("M8[D]").item()
+        return moment
+
+
+def _round_steps(power: int) -> tuple[int, ...]:
+    return (10**power, 5 * 10 ** (power - 1), 2 * 10 ** (power - 1)) if power else (1,)
+
+
+def _multiple(low: int, high: int, steps: Iterable[int]) -> int:
+    """The multiple of the first of some steps that has one between two numbers, that in the middle of several.
+
+    >>> _multiple(584, 613, (100, 10)), _multiple(3, 48, (10,))
+    (600, 20)
+    """
+    for step in steps:
+        first, last = -(-low // step), high // step
+        if first <= last:
+            return (first + last) // 2 * step
+    return high
+
+
+def grid_of(column: ColumnPlan, numbers: Floats) -> Grid:
+    """The grid of a column with these numbers; dates are ordinals."""
+    if isinstance(column.hierarchy, Dates):
+        return _grid_of_dates(column.hierarchy)
+    return DateGrid("D", _ISO) if column.type == "date" else NumberGrid(_decimals(numbers))
+
+
+def _grid_of_dates(hierarchy: Dates) -> DateGrid:
+    finest: dict[str, Period] = {"day": "D", "month": "M", "year": "Y"}
+    if hierarchy.formats or directives(hierarchy.format) & _AMBIGUOUS:
+        return DateGrid("D", _ISO)
+    return DateGrid(finest[hierarchy.finest], hierarchy.format)
+
+
+def _decimals(numbers: Floats) -> int:
+    """The fewest decimals that write all numbers, as far as floating numbers tell them apart."""
+    most = _MOST_DIGITS - len(str(int(np.abs(numbers).max(initial=0.0))))
+    for decimals in range(most):
+        scaled = numbers * 10.0**decimals
+        if (np.abs(scaled - np.rint(scaled)) < _NEAR).all():
+            return decimals
+    return most
+
+
+def range_text(low: str | None, high: str | None) -> str:
+    """How a range is published."""
+    return f"{_OPEN}{low}{_DASH}{high}{_CLOSE}"
+
+
+def range_ends(label: str | None) -> tuple[str, str] | None:
+    """The ends of a published range; None where a label is no range.
+
+    >>> range_ends("[1950-01-01–1959-12-31]"), range_ends("*")
+    (('1950-01-01', '1959-12-31'), None)
+    """
+    if not label or label[0] != _OPEN or label[-1] != _CLOSE:
+        return None
+    low, dash, high = label[1:-1].partition(_DASH)
+    return (low, high) if dash else None

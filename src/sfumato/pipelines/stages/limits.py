@@ -1,0 +1,49 @@
+"""Limits of top and bottom coding: those that are shares of the rows become numbers, as the rows have them."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.plan import PublishPlan, Share
+
+
+def with_limits(plan: Plan, source: Engine) -> Plan:
+    """The plan with limits of top and bottom coding that were shares of the rows as numbers."""
+    columns = dict(plan.columns)
+    for name, column in plan.columns.items():
+        publish = column.published
+        if publish is None or not (isinstance(publish.top, Share) or isinstance(publish.bottom, Share)):
+            continue
+        columns[name] = replace(column, publish=_limited(publish, *_values(plan, source, name)))
+    return replace(plan, columns=columns)
+
+
+def _values(plan: Plan, source: Engine, name: str) -> tuple[Any, Any]:
+    """The numbers of a column, ascending, and how many rows have each."""
+    counted = source.count((name,), Reading())
+    texts = counted.values[0]
+    present = [text for text in texts if text is not None and text not in plan.data.missing]
+    forms, _ = canonical(present, "decimal")
+    numbers = dict(zip(present, forms, strict=True))
+    pairs = [
+        (float(form), int(rows))
+        for (code,), rows in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)
+        if (form := numbers.get(texts[code] or "")) is not None
+    ]
+    values = sorted(pairs)
+    return np.array([value for value, _ in values]), np.array([rows for _, rows in values])
+
+
+def _limited(publish: PublishPlan, values: Any, rows: Any) -> PublishPlan:
+    def at(limit: float | Share | None) -> float | None:
+        if not isinstance(limit, Share):
+            return limit
+        ends = np.cumsum(rows)
+        place = int(np.searchsorted(ends, limit.share * ends[-1] - 1e-9)) if len(ends) else 0
+        return float(values[min(place, len(values) - 1)]) if len(values) else 0.0
+
+    return replace(publish, top=at(publish.top), bottom=at(publish.bottom))

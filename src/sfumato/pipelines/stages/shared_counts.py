@@ -1,0 +1,41 @@
+"""Counts that several stages of a release share: few rows are counted once by all their columns, then added up."""
+
+from collections.abc import Sequence
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.parts import counted_by
+from sfumato.microdata.plan.model import Plan
+
+# So many rows, and columns, are counted once by all columns.
+MOST_AT_ONCE = 200_000
+MOST_COLUMNS = 40
+
+
+class SharedCounts:
+    """The counts of a release's rows, before and after.
+
+    Attributes:
+        rows: How many rows there are, roughly; None where nobody knows yet.
+    """
+
+    def __init__(self, plan: Plan, source: Engine) -> None:
+        together = (*plan.quasi_identifiers, *plan.value_columns, *other_columns(plan))
+        self.rows = source.expected_rows()
+        self._columns = tuple(dict.fromkeys(together)) if len(together) <= MOST_COLUMNS else ()
+        self._whole: dict[tuple[int, Reading], Counted] = {}
+
+    def count(self, rows: Engine, columns: Sequence[str], reading: Reading) -> Counted:
+        """The rows of an engine counted by some columns, as the engine would."""
+        few = self.rows is not None and self.rows <= MOST_AT_ONCE
+        if not few or not set(columns) <= set(self._columns) or not set(self._columns) <= set(rows.columns):
+            return rows.count(columns, reading)
+        key = id(rows), reading
+        if key not in self._whole:
+            self._whole[key] = rows.count(self._columns, reading)
+        return counted_by(self._whole[key], columns)
+
+
+def other_columns(plan: Plan) -> tuple[str, ...]:
+    """Published columns that are no quasi-identifiers."""
+    return (*plan.shown_sensitive, *plan.named("insensitive"))

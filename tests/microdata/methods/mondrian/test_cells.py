@@ -1,0 +1,108 @@
+"""Ends of published ranges: round and between the values of persons, never at those of a single one."""
+
+import random
+from collections import Counter
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+
+START = date(1950, 1, 1).toordinal()
+
+
+def published(columns: dict[str, list[str]], column: dict[str, Any], k: int = 5, **method: Any) -> list[str]:
+    roles: dict[str, Any] = {"x": {"role": "quasi-identifier"} | column}
+    if "who" in columns:
+        roles["who"] = {"role": "person"}
+    plan = {"version": 1, "columns": roles, "privacy": [{"model": "k-anonymity", "k": k}]}
+    plan |= {"method": {"name": "mondrian"} | method, "output": {"order": "keep"}}
+    return sf.anonymize(pl.DataFrame(columns), plan).data["x"].to_list()
+
+
+def ends_of(labels: list[str]) -> set[str]:
+    return {end for label in labels if label[0] == "[" for end in label.strip("[]").split("–")}
+
+
+def single(texts: list[str]) -> set[str]:
+    return {text for text, count in Counter(texts).items() if count == 1}
+
+
+def days_of(count: int, span: int, seed: int = 1) -> list[date]:
+    draw = random.Random(seed)
+    return [date.fromordinal(START + draw.randrange(span)) for _ in range(count)]
+
+
+@pytest.mark.parametrize(("count", "span"), [(60, 20_000), (1_000, 20_000), (1_000, 2_000), (600, 600)])
+@pytest.mark.parametrize("mode", ["strict", "relaxed"])
+def test_dates_of_single_persons_are_no_ends(count: int, span: int, mode: str) -> None:
+    days = days_of(count, span)
+    labels = published({"x": [day.isoformat() for day in days]}, {"type": "date"}, mode=mode)
+    pairs = [label.strip("[]").split("–") for label in labels]
+    for day, pair in zip(days, pairs, strict=True):
+        assert date.fromisoformat(pair[0]) <= day <= date.fromisoformat(pair[-1])
+    # Where every day around has somebody, an end tells of nobody.
+    assert len(ends_of(labels) & single([day.isoformat() for day in days])) <= (0 if span > count else 6)
+    assert len(set(labels)) > count / 25
+
+
+def test_ends_are_round() -> None:
+    ends = ends_of(published({"x": [day.isoformat() for day in days_of(60, 20_000)]}, {"type": "date"}))
+    assert sum(end.endswith(("-01-01", "-12-31")) for end in ends) > len(ends) / 2
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%Y", "%d.%m.%y", "%Y-%m-%d %H:%M"])
+def test_dates_in_every_format_are_no_ends(form: str) -> None:
+    days = [
+        datetime(1970, 1, 1) + timedelta(days=40 * draw, hours=draw % 24)
+        for draw in random.Random(2).sample(range(360), 90)
+    ]
+    texts = [day.strftime(form) for day in days]
+    labels = published({"x": texts}, {"hierarchy": {"type": "date", "format": form}})
+    assert ends_of(labels) and not ends_of(labels) & single(texts)
+    assert len(set(labels)) > 5
+
+
+@pytest.mark.parametrize(("kind", "decimals"), [("integer", 0), ("decimal", 2), ("decimal", 9)])
+def test_sparse_numbers_are_no_ends(kind: str, decimals: int) -> None:
+    draw = random.Random(3)
+    texts = [f"{draw.randrange(-9_000, 90_000_000) / 10**decimals:.{decimals}f}" for _ in range(300)]
+    labels = published({"x": texts}, {"type": kind})
+    pairs = [label.strip("[]").split("–") for label in labels]
+    assert all(float(low) <= float(text) <= float(high) for text, (low, high) in zip(texts, pairs, strict=True))
+    assert not {float(end) for end in ends_of(labels)} & {float(text) for text in texts}
+    assert len(set(labels)) > 20
+
+
+def test_the_oldest_and_the_youngest_are_no_ends() -> None:
+    ages = [str(age) for age in range(20, 61)] * 4 + ["17", "103"]
+    ends = ends_of(published({"x": ages}, {"type": "integer"}))
+    assert not ends & {"17", "103"} and max(map(int, ends)) >= 103 and 0 <= min(map(int, ends)) < 17
+
+
+def test_values_that_many_have_stay_ends() -> None:
+    ages = [str(age) for age in range(20, 60)] * 3
+    labels = published({"x": ages}, {"type": "integer"})
+    assert {"20", "59"} <= ends_of(labels) and len(set(labels)) > 10
+
+
+def test_who_has_several_rows_is_still_a_single_person() -> None:
+    days = [day.isoformat() for day in days_of(200, 20_000)]
+    visits = {"x": [day for day in days for _ in range(3)], "who": [str(place // 3) for place in range(600)]}
+    labels = published(visits, {"type": "date"})
+    assert len(set(labels)) > 10 and not ends_of(labels) & single(days)
+
+
+def test_numbers_too_large_for_floating_ones_lie_in_their_ranges() -> None:
+    texts = [str(4_000_000_000_000_000_000 + 7 * place) for place in range(40)]
+    labels = published({"x": texts}, {"type": "integer"})
+    pairs = [label.strip("[]").split("–") for label in labels]
+    assert all(int(low) <= int(text) <= int(high) for text, (low, high) in zip(texts, pairs, strict=True))
+
+
+def test_own_bounds_are_still_the_values() -> None:
+    texts = ["1950-04-12", "1951-03-02", "1952-01-30", "1960-06-06", "1971-07-07", "1980-08-08"]
+    assert set(published({"x": texts}, {"type": "date"}, bounds="own")) == {"[1950-04-12–1980-08-08]"}
+    assert set(published({"x": texts}, {"type": "date"})) == {"[1950-01-01–1982-12-31]"}
