@@ -165,7 +165,11 @@ def test_every_remark_of_a_method_is_known_in_german() -> None:
         "one given.",
     ]
     assert [sentence for sentence in said if german.sentence(sentence) == sentence] == []
-    sources = [path for name in ("microdata", "pipelines", "engines") for path in (PAGES.parent / name).rglob("*.py")]
+    sources = [
+        path
+        for name in ("microdata", "pipelines", "engines", "delimited")
+        for path in (PAGES.parent / name).rglob("*.py")
+    ]
     text = re.sub(r"""['"]\s*\n\s*f?['"]""", "", "".join(path.read_text(encoding="utf-8") for path in sources))
     for key in (key for key in ENGLISH if key.startswith("said.note_") and "population" not in key):
         parts = [part for part in re.split(r"{\w+}|[:.;\"] ?", ENGLISH[key]) if len(part) > 12]

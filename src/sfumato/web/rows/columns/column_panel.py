@@ -187,7 +187,7 @@ class ColumnPanel:
 
     def _tell(self, state: str, why: str) -> None:
         tone, sign = ("good", "✓") if state == "valid" else ("bad", "✗")
-        text = escape(f"{sign} {self.words[state]} {why}".strip())
+        text = escape(f"{sign} {self.words[state]}: {why}")
         self._badge.set_content(f'<span style="color:var(--{tone})" class="sf-small">{text}</span>')
 
     def _table(self) -> str | None:
