@@ -191,7 +191,7 @@ def test_what_is_no_project_is_refused(base, open_page, tmp_path, name) -> None:
 
 
 def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> None:
-    """Decimal commas are switched on the page, and stay when the project is opened again."""
+    """Decimal commas are found out and switched on the page, and stay when the project is opened again."""
     lines = "".join(f"Köln;{20 + n % 9};{1000 + n},50\n" for n in range(30))
     (tmp_path / "lohn.csv").write_text("ort;alter;lohn\n" + lines, encoding="cp1252")
     page = open_page(f"{base}/app")
@@ -199,6 +199,7 @@ def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> 
     page.get_by_label("Encoding of the file").click()
     page.get_by_role("option", name="Western Europe (Windows-1252)").click()
     page.get_by_text("30 rows, 3 columns").wait_for()
+    page.get_by_role("cell", name="1000.50").first.wait_for()  # the comma was found out
     choose(page, "Decimal mark", "point")
     page.get_by_role("cell", name="1000,50").first.wait_for()
     choose(page, "Decimal mark", "comma")

@@ -50,20 +50,28 @@ class EntryList:
         self._room.clear()
         self._cards.clear()
         counts = Counter(entry[self.kind] for entry in self.entries())
-        rooms: dict[str, Any] = {}
+        folded: set[str] = set()
         for place, entry in enumerate(self.entries()):
             name, opened = entry[self.kind], place == 0 or len(self.entries()) <= MOST_OPEN
-            if counts[name] > MOST_ALIKE and name not in rooms:
-                rooms[name] = self._folded(name, counts[name])
-            self._card(entry, opened, rooms.get(name, self._room))
+            if counts[name] <= MOST_ALIKE:
+                self._card(entry, opened, self._room)
+            elif name not in folded:
+                folded.add(name)
+                self._fold(name, [other for other in self.entries() if other[self.kind] == name])
         self._tell()
 
-    def _folded(self, name: str, count: int) -> Any:
-        """A folded room for a kind of which there are many entries, so that the others stay in sight."""
+    def _fold(self, name: str, alike: list[Values]) -> None:
+        """A folded room for many entries of a kind, so that the others stay in sight; filled when it is opened."""
         with self._room, ui.element("details").classes("sf-promise sf-alike") as room, ui.element("summary"):
             ui.label(self.words[f"{self.kind}.{name}"]).classes("font-bold")
-            ui.label(self.words["entries_alike"].format(count=count)).classes("sf-soft sf-small")
-        return room
+            ui.label(self.words["entries_alike"].format(count=len(alike))).classes("sf-soft sf-small")
+
+        def fill() -> None:
+            for entry in alike:
+                self._card(entry, False, room)
+            self._tell()
+
+        _once(room, fill)
 
     def told(self) -> None:
         """Say anew what is chosen in each entry."""
@@ -73,7 +81,7 @@ class EntryList:
     def _tell(self) -> None:
         """The last entry cannot be taken away."""
         for _, card in self._cards:
-            card.remove.set_visibility(len(self._cards) > 1)
+            card.remove.set_visibility(len(self.entries()) > 1)
 
     def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value is None:
@@ -88,7 +96,7 @@ class EntryList:
     def _remove(self, entry: Values) -> None:
         """Take one card away; the others stay where they are, so that no click on them is lost."""
         gone = next((card for other, card in self._cards if other is entry), None)
-        if gone is None or len(self._cards) == 1:
+        if gone is None or len(self.entries()) == 1:
             return
         self.entries()[:] = [other for other in self.entries() if other is not entry]
         self._cards = [(other, card) for other, card in self._cards if other is not entry]
@@ -103,8 +111,18 @@ class EntryList:
             card = components.entry(title, about, lambda: self._remove(entry), self.words, opened)
         card.chosen.text = summary(self.kind, entry)
         self._cards.append((entry, card))
-        with card.room:
-            self.fields(entry)
+
+        def fill() -> None:
+            with card.room:
+                self.fields(entry)
+
+        fill() if opened else _once(card.room, fill)
+
+
+def _once(details: Any, fill: Callable[[], None]) -> None:
+    """Fill something that is folded when it is first opened: what nobody looks at costs no time."""
+    waiting = [fill]
+    details.on("toggle", lambda: waiting.pop()() if waiting else None)
 
 
 def summary(kind: str, entry: Values) -> str:
