@@ -14,8 +14,9 @@ demo: $(CORE)
 	@rm -rf demo-release
 	$(BIN)/sfumato demo --out demo-release
 
+# Whole files go to workers, all of Spark and all of the browser to one each: tests/units.py.
 test: $(READY) $(KERNELS)
-	$(BIN)/python -m pytest -n 2 --dist worksteal --doctest-modules $(or $(TESTS),src tests)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --doctest-modules $(or $(TESTS),src tests)
 
 # What changes most, without servers, browsers, Spark and whole releases.
 QUICK := tests/microdata/plan tests/microdata/counts tests/microdata/losses tests/microdata/measures tests/hierarchies \

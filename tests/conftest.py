@@ -1,4 +1,4 @@
-"""What all tests share: where the measuring data lie, running the command line in process, and a PostgreSQL server."""
+"""What all tests share: measuring data, the command line in process, PostgreSQL, Spark, and who runs which tests."""
 
 import os
 import shutil
@@ -6,15 +6,32 @@ import signal
 import socket
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+sys.path.insert(0, str(Path(__file__).parent))  # the sizes of tests lie there
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+SPARK = {
+    "spark.ui.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+}
+# Java programs of tests are short: what is compiled quickly and collected plainly costs half the time of processors.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 settings.register_profile("sfumato", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("sfumato")
@@ -22,6 +39,7 @@ settings.load_profile("sfumato")
 
 def pytest_configure() -> None:
     """A run in the background ignores Ctrl-C, and so would the programs that tests interrupt: listen again."""
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -29,7 +47,21 @@ def pytest_configure() -> None:
         subprocess.run([sys.executable, "-m", "sfumato.loops.build"], check=False, capture_output=True)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile` whole units go to workers."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from units import Units
+
+    return Units(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        from units import places
+
+        items[:] = [items[place] for place in places([item.nodeid for item in items])]
     absent = pytest.mark.skip(reason="the measuring data do not lie beside the project")
     for item in items:
         if item.get_closest_marker("shared") and not SHARED.exists():
@@ -119,3 +151,21 @@ def postgresql() -> Iterator[Server]:
         server.stop("immediate")
     finally:
         shutil.rmtree(server.folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A session with two cores: the real engine."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java, which is not installed")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Spark's own, about the versions of other libraries
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("sfumato-tests")
+        for key, value in SPARK.items():
+            builder = builder.config(key, value)
+        session = builder.getOrCreate()
+        yield session
+        session.stop()

@@ -46,6 +46,9 @@ def test_typical_code_runs(typical, tmp_path):
     assert typical.proposal(tmp_path).columns["ward"].role == "insensitive"
     assert typical.figures()[1] == 4
     assert repr(typical.table()) == "ProtectedTable(4 cells, 2 masked; holds)"
+    assert repr(typical.rounded_table()) == "PerturbedTable(4 cells, 2 changed by rounding)"
+    assert [sorted(one.tables) for one in typical.several_tables()] == [["areas", "sexes"]] * 2
+    assert typical.chosen_method("fast")
     assert "at least 1" in typical.refusal()
 
 

@@ -70,6 +70,35 @@ def table() -> sf.ProtectedTable:
     return done
 
 
+def rounded_table() -> sf.PerturbedTable:
+    """The same table rounded instead of masked; what both have in common is there whichever it is."""
+    cells = pl.DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]})
+    done = sf.protect(cells, value="n", dimensions={"area": {"column": "area"}}, method={"name": "rounding", "base": 3})
+    either: sf.ProtectedTable | sf.PerturbedTable = done
+    assert either.holds
+    assert either.report["cells"] == 4
+    return done
+
+
+def several_tables() -> tuple[sf.PerturbedTables, sf.ProtectedTables]:
+    """Microdata crossed twice: rounded together, and masked together."""
+    rows = pl.DataFrame({"area": [*"aabbbccccc"], "sex": [*"fmffmfmfmf"]})
+    area, sex = {"area": {"column": "area"}}, {"sex": {"column": "sex"}}
+    tables = [{"name": "areas", "dimensions": area}, {"name": "sexes", "dimensions": sex}]
+    rules = [{"rule": "range", "min": 1, "max": 2}]
+    rounded = sf.protect(rows, value="count", tables=tables, method={"name": "rounding", "base": 3})
+    masked = sf.protect(rows, value="count", tables=tables, primary=rules, attackers={"persons": False})
+    return rounded, masked
+
+
+def chosen_method(name: str) -> bool:
+    """A method that is known only when it runs: the answer is one of four, with what all of them have."""
+    cells = pl.DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]})
+    rules = [{"rule": "range", "min": 1, "max": 3}]
+    done = sf.protect(cells, value="n", dimensions={"area": {"column": "area"}}, primary=rules, method={"name": name})
+    return done.holds and bool(done.report)
+
+
 def refusal() -> str:
     """What is wrong is an error of one family, with what to do."""
     try:

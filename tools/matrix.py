@@ -30,21 +30,33 @@ def interpreter(version: str) -> str | None:
     return None
 
 
-def lower_ends() -> list[str]:
-    """The dependencies of the package and of the extras that are tested, at the lower ends of their ranges."""
+def ranges() -> list[str]:
+    """The dependencies of the package and of the extras that are tested."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    lines = [*project["dependencies"], *(line for extra in EXTRAS for line in extras[extra])]
-    return sorted({re.sub(r">=(\d+(?:\.\d+)*)", r"~=\1.0", line) if line.count(".") < 2 else line for line in lines})
+    return sorted({*project["dependencies"], *(line for extra in EXTRAS for line in extras[extra])})
+
+
+def lower_end(line: str) -> str:
+    """A dependency at the lower end of its range: its first release and the mends of that.
+
+    >>> lower_end("numpy>=2.0"), lower_end("pyarrow>=17"), lower_end("pyreadstat>=1.2.8")
+    ('numpy~=2.0.0', 'pyarrow~=17.0', 'pyreadstat==1.2.8')
+    """
+    return re.sub(r">=([\d.]+)$", lambda end: f"=={end[1]}" if end[1].count(".") > 1 else f"~={end[1]}.0", line)
 
 
 def environment(python: str, name: str, requirements: list[str]) -> Path:
-    """An environment with the package and its requirements; the one that is there is used again."""
+    """An environment with the package and its requirements; the one that is there is used again.
+
+    Only what is built for this Python is taken: what has to be compiled first is not what people install.
+    """
     folder = ROOT / ".matrix" / name
     if not (folder / "ready").exists():
         subprocess.run([python, "-m", "venv", "--clear", str(folder)], check=True)
         pip = [str(folder / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "--editable", f"{ROOT}[{','.join(EXTRAS)}]", *TESTING, *requirements], check=True)
+        subprocess.run([*pip, "--only-binary=:all:", *TESTING, *requirements], check=True)
+        subprocess.run([*pip, "--no-deps", "--editable", str(ROOT)], check=True)
         (folder / "ready").touch()
     return folder / "bin" / "python"
 
@@ -61,6 +73,8 @@ def run(version: str, kind: str, requirements: list[str]) -> str:
     command = [str(here), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
     ended = subprocess.run([*command, *TESTS], cwd=ROOT, capture_output=True, text=True, check=False)
     lines = ended.stdout.strip().splitlines() or [ended.stderr[-200:]]
+    if ended.returncode:
+        print(ended.stdout[-6000:])
     return f"{'passed' if ended.returncode == 0 else 'FAILED'}: {lines[-1].strip('= ')}"
 
 
@@ -68,7 +82,7 @@ def main(chosen: list[str]) -> int:
     """Run all combinations, or those of the versions that are named; 1 when one fails."""
     words = []
     for version in chosen or VERSIONS:
-        for kind, requirements in (("newest", []), ("oldest", lower_ends())):
+        for kind, requirements in (("newest", ranges()), ("oldest", [lower_end(line) for line in ranges()])):
             words.append(run(version, kind, requirements))
             print(f"Python {version}, {kind} dependencies: {words[-1]}", flush=True)
     return int(any(word.startswith("FAILED") for word in words))

@@ -51,9 +51,12 @@ PROOFS = (
     bench("k_optimize", 30),
     bench("service", 10),
     bench("scale", 40),
+    bench("newcomer", 20),
     Proof("fuzz of the service", ("tools/fuzz_service.py", "600"), 20),
     Proof("faults of the service", ("tools/faults.py",), 20),
+    Proof("tests at full size", ("tools/full_tests.py",), 40),
     Proof("attacked tables", ("bench/prove_tables.py", "1000"), 60),
+    Proof("attacks on sound releases", ("bench/prove_attacks.py", "200"), 30),
 )
 
 

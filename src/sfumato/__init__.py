@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTables as PerturbedTables
     from sfumato.pipelines.tables.protect import protect as protect
     from sfumato.pipelines.tables.protected_table import ProtectedTable as ProtectedTable
-    from sfumato.pipelines.tables.several import ProtectedTables as ProtectedTables
+    from sfumato.pipelines.tables.protected_table import ProtectedTables as ProtectedTables
     from sfumato.pipelines.tables.suppress import suppress as suppress
     from sfumato.pipelines.tables.tabulate import tabulate as tabulate
     from sfumato.pipelines.transformer import Anonymizer as Anonymizer
@@ -183,7 +183,7 @@ _HOMES = {
     "pipelines.relations.release": ("anonymize_files",),
     "pipelines.release": ("anonymize",),
     "pipelines.release_folder": ("Release",),
-    "pipelines.reveal": ("reveal",),
+    "pipelines.pseudonyms.reveal": ("reveal",),
     "pipelines.risk": (
         "RiskReport",
         "risk",
@@ -193,8 +193,7 @@ _HOMES = {
     "pipelines.tables.compare_tables": ("TableComparison", "compare_tables"),
     "pipelines.tables.perturbation.perturbed_table": ("PerturbedTable", "PerturbedTables"),
     "pipelines.tables.protect": ("protect",),
-    "pipelines.tables.protected_table": ("ProtectedTable",),
-    "pipelines.tables.several": ("ProtectedTables",),
+    "pipelines.tables.protected_table": ("ProtectedTable", "ProtectedTables"),
     "pipelines.tables.suppress": ("suppress",),
     "pipelines.tables.tabulate": ("tabulate",),
     "pipelines.transformer": ("Anonymizer",),

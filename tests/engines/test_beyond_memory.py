@@ -15,8 +15,9 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
+from sizes import size
 
-ROWS = 400_000
+ROWS = size(150_000, 400_000)
 
 
 def plan(**more) -> dict:
@@ -43,7 +44,7 @@ def people(tmp_path_factory) -> Path:
     )
     with duckdb.connect() as connection:
         rows = f"{select} FROM range({ROWS})"
-        connection.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE 20000)").fetchall()
+        connection.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet, ROW_GROUP_SIZE {ROWS // 20})").fetchall()
     return path
 
 

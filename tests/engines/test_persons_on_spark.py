@@ -36,7 +36,7 @@ def visits() -> pl.DataFrame:
         age, sex = draw.randrange(40), draw.choice("mf")
         for _ in range(draw.choice([1, 2, 5])):
             age = draw.randrange(40) if draw.random() < 0.2 else age
-            rows.append((f"p{person}", str(age), sex, draw.choice("abc")))
+            rows.append((draw.choice(["p{}", "P-{}", "p {}"]).format(person), str(age), sex, draw.choice("abc")))
     return pl.DataFrame(rows, schema=["who", "age", "sex", "illness"], orient="row")
 
 

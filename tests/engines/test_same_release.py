@@ -11,10 +11,11 @@ import polars as pl
 import pytest
 
 from sfumato.pipelines.release import anonymize
+from sizes import size
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
-ROWS = 100_000
+ROWS = size(4_000, 100_000)
 COLUMNS = {
     "row": {"role": "insensitive"},
     "plz": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
@@ -68,7 +69,7 @@ def frame() -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def parquet(frame, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("same") / "people.parquet"
-    frame.write_parquet(path, row_group_size=20_000)
+    frame.write_parquet(path, row_group_size=ROWS // 5)
     return path
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sfumato.hierarchies.spellings import meanings, surplus
+from sfumato.hierarchies.spellings import meanings, misspelled, surplus
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,17 @@ def test_texts_more_than_values_meant(texts, more):
 
 def test_nothing_is_lost():
     assert [*meanings(["", " ", "x"])] == ["", " ", "x"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "number"),
+    [
+        ({"Köln": 50, "Kölln": 2, "Koeln": 1}, 1),
+        ({"married": 40, "maried": 1, "marreid": 1, "single": 30}, 2),
+        ({"north": 12, "south": 9}, 0),
+        ({"A12": 50, "A13": 1}, 0),
+        ({"male": 40, "female": 3}, 0),
+    ],
+)
+def test_misspellings_are_rare_and_one_letter_away(counts, number):
+    assert misspelled(counts) == number

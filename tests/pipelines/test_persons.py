@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from sfumato.engines.person_record import record_of
 
 from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
@@ -203,6 +204,33 @@ def test_files_count_as_frames_do(tmp_path: Path, form: str, method: str, order:
     pairs = set(zip(keys, (who[visit] for visit in rows["visit"]), strict=True))
     assert len(pairs) == len(set(keys)) == len({name for _, name in pairs})
     assert list(keys) == frame.published.person_keys
+
+
+def noisy(raw: pl.DataFrame) -> pl.DataFrame:
+    """The same visits, each person written as whoever was at the desk writes it."""
+    written = ("{}", "P-{}", " p {}", "P.{}", "(p)/{}")
+    names = [
+        written[place % 5].format(who.removeprefix("p") if place % 5 else who) for place, who in enumerate(raw["who"])
+    ]
+    return raw.with_columns(pl.Series("who", names))
+
+
+@pytest.mark.parametrize("source", ["frame", "csv", "parquet"])
+@pytest.mark.parametrize("method", ["optimal", "local"])
+def test_a_person_is_one_however_it_is_written(tmp_path: Path, source: str, method: str) -> None:
+    raw = noisy(visits(5).cast(str))
+    assert raw["who"].n_unique() > 60
+    raw.write_csv(tmp_path / "rows.csv")
+    raw.write_parquet(tmp_path / "rows.parquet")
+    plan = plan_of("l", method, seed=4, output={"format": "csv", "order": "keep", "suppressed": "star"})
+    clean = anonymize(visits(5).cast(str), plan)
+    release = anonymize(raw if source == "frame" else tmp_path / f"rows.{source}", plan)
+    release.save(tmp_path / "out")
+    assert pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False).rows() == clean.data.rows()
+    assert record_of(tmp_path / "out" / "data.csv") == clean.published.person_keys
+    assert release.report.models == clean.report.models
+    assert verify(tmp_path / "out").holds
+    assert any("punctuation" in remark for remark in release.report.remarks)
 
 
 def test_a_folder_is_verified_by_persons_and_a_file_needs_them(tmp_path: Path, sfumato: Any) -> None:

@@ -48,7 +48,9 @@ def written(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "frames", "spark"])
-def test_every_engine_publishes_the_same(tmp_path, engine) -> None:
+def test_every_engine_publishes_the_same(tmp_path, engine, request) -> None:
+    if engine == "spark":
+        request.getfixturevalue("spark")
     asked = plan({"bottom": 100, "top": 5000, "round": 100}, {"bin": 10})
     release = sf.anonymize(written(tmp_path), asked, engine=engine)
     release.save(tmp_path / "out")

@@ -16,6 +16,7 @@ PEOPLE = {
     "firm": ["f1", "f2", "f3", "f1", "f1", "f4"],
     "turnover": [10.0, 20.0, 5.0, 7.0, 1.5, 2.0],
     "weight": [1, 1, 2, 1, 2, 1],
+    "asked": ["no", "yes", "", "no", "", "Y"],
 }
 AREA = {"area": {"levels": ["Kreis", "Quartier"], "total": 0}}
 
@@ -61,6 +62,37 @@ def test_holdings_and_weights(people):
         ("m", 19.0, 17.0, 2),
         ("w", 33.0, 20.0, 3),
     ]
+
+
+def test_requests_are_those_of_the_largest_contributors(people):
+    table = tabulate(people, ["sex"], value="turnover", request="asked")
+    assert rows(table, "sex", "asked") == [("Total", "1"), ("m", "0"), ("w", "1")]
+    areas = tabulate(people, AREA, value="turnover", request="asked")
+    assert rows(areas, "Quartier", "asked") == [("0", "1"), ("0", "1"), ("0", "0"), ("1", "0"), ("2", "1"), ("1", "0")]
+    # Of firm f1 nobody asked; f4 did, whose 2.0 are less than f1's 7.0 and 1.5.
+    firms = tabulate(people, ["Kreis"], value="turnover", holding="firm", request="asked")
+    assert rows(firms, "Kreis", "asked", "top1_id") == [("Total", "1", "f2"), ("1", "1", "f2"), ("2", "0", "f1")]
+    with pytest.raises(PlanError, match="counts have none"):
+        tabulate(people, ["sex"], request="asked")
+
+
+def test_the_request_rule_on_microdata(people):
+    plan = {
+        "version": 1,
+        "table": {"value": "turnover"},
+        "tables": [{"name": "areas", "dimensions": AREA}],
+        "primary": [{"rule": "request", "column": "asked", "share": 50}],
+        "attackers": {"respondents": False, "holdings": False},
+    }
+    if isinstance(people, str) or hasattr(people, "suffix"):
+        plan["table"]["microdata"] = str(people)
+    done = protect(None if "microdata" in plan["table"] else people, plan)
+    cells = done.tables["areas"].columns
+    cases = dict(
+        zip(zip(cells.text("Kreis"), cells.text("Quartier"), strict=True), cells.text("turnover_case"), strict=True)
+    )
+    # 20 of 25, of one who asked; in the whole 20 of 45.5 are too few.
+    assert {cell for cell, case in cases.items() if case == "primary"} == {("1", "2"), ("1", "0")}
 
 
 def test_two_dimensions_with_a_hierarchy_add_up(people, tmp_path):

@@ -18,6 +18,7 @@ from sfumato.folders import check_free, workspace_for
 if TYPE_CHECKING:
     from sfumato.microdata.outcome import Report
     from sfumato.microdata.plan.model import Plan
+    from sfumato.pipelines.release_folder import Release
 
 
 def command(
@@ -35,6 +36,9 @@ def command(
     to_table: Annotated[
         str | None, typer.Option(help="Write the rows to a new table, too: postgresql://user@host/base?table=name.")
     ] = None,
+    attack: Annotated[
+        bool, typer.Option(help="Attack the release before it is saved; what an attacker reached is in its reports.")
+    ] = False,
     apply: Annotated[Path | None, typer.Option(help="Use `sfumato apply RECODING ROWS` instead.")] = None,
     drop_failing: Annotated[
         bool, typer.Option(help="With --apply: drop new rows whose class fails a promise.")
@@ -59,10 +63,14 @@ def command(
     with progress_shown(quiet, compiled=True) as progress:
         limited = _limited(plan, memory_limit, temp_folder, header, decimal)
         if limited.files:
+            if attack:
+                raise PlanError(
+                    "--attack goes with one file.", "Attack each file: sfumato attack FILE --raw.", "options"
+                )
             _release_files(limited, data, engine, out, to_table, json)
             progress.say(f"Release: {out}   report: {out / 'report.html'}")
             return
-        report = _release(limited, data, engine, out, to_table, progress)
+        report = _release(limited, data, engine, out, to_table, progress, attack)
         from sfumato.pipelines.release_folder import parts_of
         from sfumato.report.release.report import text
 
@@ -105,9 +113,9 @@ def _release_files(plan: "Plan", data: str | None, engine: Any, out: Path, to_ta
 
 
 def _release(
-    plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, progress: Progress
+    plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, progress: Progress, attack: bool
 ) -> "Report":
-    """Release, save, and write the table that is asked for."""
+    """Release, attack it if that is asked for, save, and write the table that is asked for."""
     from sfumato.pipelines.release import anonymize
 
     progress.proves = plan.method.name == "k-optimize"
@@ -115,13 +123,20 @@ def _release(
         workspace_for(out) as workspace,
         closing(anonymize(data, plan, engine=engine, workspace=workspace, progress=progress)) as release,
     ):
-        release.save(out)
+        (_attacked(release, data, progress) if attack else release).save(out)
         if to_table is not None:
             from sfumato.engines.databases.writing import write_table
 
             write_table(release, to_table)
     progress.close()
     return release.report
+
+
+def _attacked(release: "Release", data: str | None, progress: Progress) -> "Release":
+    from sfumato.pipelines.attacks.evidence import attacked
+
+    progress("attack", 0, 1)
+    return attacked(release, data)
 
 
 def _limited(

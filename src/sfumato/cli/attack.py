@@ -14,7 +14,7 @@ from sfumato.folders import check_free
 
 def command(
     release: Annotated[Path, typer.Argument(help="A release folder, or a published file.")],
-    raw: Annotated[Path, typer.Option(help="The raw rows behind it.")],
+    raw: Annotated[Path | None, typer.Option(help="The raw rows behind it; by default its plan's source.")] = None,
     control: Annotated[Path | None, typer.Option(help="Rows of others, which were never published.")] = None,
     register: Annotated[Path | None, typer.Option(help="Persons whom the attacker knows.")] = None,
     earlier: Annotated[list[Path] | None, typer.Option(help="Earlier releases, the first one first.")] = None,
@@ -26,12 +26,13 @@ def command(
     seed: Annotated[int, typer.Option(min=0, help="By which attempts are drawn.")] = 0,
     fail_above: Annotated[float | None, typer.Option(min=0, max=1, help="Exit 1 above this risk.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page to this file, too.")] = None,
-    save: Annotated[bool, typer.Option(help="Write attack.json into the release folder, too.")] = False,
+    save: Annotated[bool, typer.Option(help="Write it into the reports of the release folder, too.")] = False,
     quiet: Quiet = False,
     json: AsJson = False,
 ) -> int:
     """Measure what an attacker reaches with a release, against rows that were never published."""
-    from sfumato.pipelines.attacks.attack import attack, saved_beside
+    from sfumato.pipelines.attacks.attack import attack
+    from sfumato.pipelines.attacks.evidence import add_to_folder, raw_of
     from sfumato.report.attack import page_of, text
 
     if html is not None:
@@ -39,7 +40,7 @@ def command(
     with progress_shown(quiet, compiled=True):
         report = attack(
             release,
-            raw,
+            raw or raw_of(release),
             control=control,
             register=register,
             earlier=earlier,
@@ -52,8 +53,8 @@ def command(
         )
     if html is not None:
         write_text(html, page_of(report.to_dict()))
-    if save and release.is_dir():
-        saved_beside(release, report)
+    if save:
+        add_to_folder(release, report)
     if not quiet:
         show(text(report.to_dict()), report.to_dict(), json)
     return STATUS["promise"].exit if fail_above is not None and report.highest > fail_above else 0

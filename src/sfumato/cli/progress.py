@@ -15,6 +15,7 @@ STAGES = {
     "apply": "Writing",
     "verify": "Counting again",
     "trade-off": "Weighing alternatives",
+    "attack": "Attacking",
 }
 PATIENCE_SECONDS = 1.0
 

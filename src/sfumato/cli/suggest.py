@@ -27,8 +27,21 @@ def command(
     if out is not None:
         check_free(out)
     suggested = suggest_for_file(file, separator, encoding, header, decimal)
+    folder = _folder_of_output() if out is None else out.parent
+    if out is not None or (folder is not None and not file.is_absolute()):
+        suggested.plan["data"]["source"] = Path(os.path.relpath(file, folder)).as_posix()
+    for note in suggested.notes:
+        sys.stderr.write(f"Warning: {note}\n")
     if out is None:
         sys.stdout.write(suggested.to_yaml())
-        return
-    suggested.plan["data"]["source"] = Path(os.path.relpath(file, out.parent)).as_posix()
-    write_text(out, suggested.to_yaml())
+    else:
+        write_text(out, suggested.to_yaml())
+
+
+def _folder_of_output() -> Path | None:
+    """The folder of the file that the shell writes what is printed to, where the system tells: paths start there."""
+    try:
+        target = Path(f"/dev/fd/{sys.stdout.fileno()}").resolve(strict=True)
+    except (OSError, ValueError):
+        return None
+    return target.parent if target.is_file() else None

@@ -1,9 +1,12 @@
 """How a delimited file is written: separator, quote, encoding, header, decimal mark."""
 
 import codecs
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.errors import PlanError
 
 SEPARATORS = ",;\t|"
@@ -72,10 +75,15 @@ def encoding_of(name: str) -> str:
     return codec.name
 
 
-def separator_of(dialect: Dialect, record: str) -> str:
-    """What stands between the fields, as a file's first record shows it unless it is said."""
+def separator_of(dialect: Dialect, record: str, following: Sequence[str] = ()) -> str:
+    """What stands between the fields, as a file's first record shows it unless it is said.
+
+    Commas may stand in numbers as well as between fields where numbers are quoted, as the lines that follow show.
+    """
     separator = dialect.separator or likely_separator(record)
-    check_decimal(dialect.decimal, separator)
+    quoted = re.compile(f"{re.escape(dialect.quote)}{COMMA_NUMBER}{re.escape(dialect.quote)}")
+    if dialect.decimal != separator or not any(map(quoted.search, following)):
+        check_decimal(dialect.decimal, separator)
     return separator
 
 

@@ -48,7 +48,7 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         following = [] if dialect.header is False else _following(stream)
         if is_title(record, following, dialect):
             raise title_line(path.name)
-        separator = separator_of(dialect, record)
+        separator = separator_of(dialect, record, following)
         fields = _fields(record, separator, dialect.quote, path.name)
         sample = [] if dialect.header is not None else _sample(following, separator, dialect.quote)
     columns, notes = header_of([name.strip() for name in fields] if dialect.strip else fields, sample, dialect, names)

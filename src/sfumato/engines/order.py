@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import DataError
+from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.recoding.recoding import Division
 
 
@@ -27,13 +28,22 @@ PERSON = "sfumato_person"
 PERSONS_FILE = "persons.parquet"
 
 
-def person_hash(person: str | None, key: str) -> str:
-    """The key of a person: half of a keyed hash, so that nothing can be appended to what was hashed.
+def text_hash(text: str | None, key: str) -> str:
+    """Half of the keyed hash of a text, so that nothing can be appended to what was hashed.
 
-    >>> person_hash("Ada", "key:")[:8]
+    >>> text_hash("Ada", "key:")[:8]
     'f613df13'
     """
-    return sha256(f"{key}{person}".encode()).hexdigest()[:32]
+    return sha256(f"{key}{text}".encode()).hexdigest()[:32]
+
+
+def person_hash(person: str | None, key: str) -> str:
+    """The key of a person, the same however the person is written.
+
+    >>> person_hash("LB-1", "key:") == person_hash("lb 1", "key:")
+    True
+    """
+    return text_hash(None if person is None else plain_key(person), key)
 
 
 def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:

@@ -3,15 +3,19 @@
 from typing import Any
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.apply import as_text
+from sfumato.engines.duckdb.apply import as_text, plain_key_of
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine
 from sfumato.errors import EngineError
+from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.data_plan import DataPlan
 
 
 def without(engine: Engine, column: str, texts: list[str]) -> Engine:
-    """The engine for the same rows but those that have one of these texts in a column; the first one stays open.
+    """The engine for the same rows but those of some persons, whose keys a column holds; the first one stays open.
+
+    Args:
+        texts: The keys, as they are compared.
 
     Raises:
         EngineError: The engine cannot do that.
@@ -30,7 +34,7 @@ def _of_files(engine: DuckDBEngine, column: str, texts: list[str]) -> DuckDBEngi
     engine._load("withheld_persons", {"t": _array(texts)})
     rows = (
         f"SELECT s.* FROM {engine.source.table} AS s "
-        f"WHERE {as_text(column, engine.plan.strip)} NOT IN (SELECT t FROM withheld_persons)"
+        f"WHERE {plain_key_of(as_text(column, engine.plan.strip))} NOT IN (SELECT t FROM withheld_persons)"
     )
     with engine.faults():
         engine._run(f"COPY ({rows}) TO {sql.text(str(target))} (FORMAT parquet)")
@@ -60,6 +64,6 @@ def _of_frame(engine: Any, column: str, texts: list[str]) -> Engine:
     from sfumato.engines.opening import open_frame
 
     left_out = {*texts}
-    kept = [text not in left_out for text in engine.texts(column)]
+    kept = [text is None or plain_key(text) not in left_out for text in engine.texts(column)]
     frame = nw.from_native(engine.data(), eager_only=True)
     return open_frame(frame.filter(kept).to_native(), engine.notes)

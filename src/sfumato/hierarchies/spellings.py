@@ -1,15 +1,29 @@
 """Spellings: texts of one column that are likely one value, written in several ways.
 
-`no`, `No ` and `NO` differ in case and space; `N`, `nein` and `no` are short or other words of the same answer where a
-column has no other values than answers. Nothing is merged by this: it is said, since a promise about values counts them
-as they are written.
+`no`, `No ` and `NO` differ in case and space, `HIV` and `H.I.V.` in signs, `0` and `0.00` in zeros; `N`, `nein` and
+`no` are short or other words of the same answer where a column has no other values than answers. `1` and `01`, `1.5 mg`
+and `15 mg`, `A+` and `A-` are not one value.
 """
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from sfumato.hierarchies.types import plain
 
 _YES = frozenset(("yes", "y", "ja", "j", "true", "t", "wahr", "w", "1", "x"))
 _NO = frozenset(("no", "n", "nein", "false", "f", "falsch", "0"))
+# A number as somebody writes it who means one: zeros before other digits are those of a code.
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?", re.ASCII)
+# Signs that change no word: points and quotes beside a letter, strokes inside of words; not those of numbers, nor plus
+# and minus behind a word.
+_AT_LETTERS = re.compile(r"(?<=[^\W\d_])[.'’`\"]+|[.'’`\"]+(?=[^\W\d_])")
+_BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
+
+# A text that stands in so many times as many rows as another of nearly the same letters is the right one.
+_FAR_MORE = 10
+_LONG_ENOUGH = 4
 
 
 def meanings(texts: Iterable[str]) -> dict[str, str]:
@@ -20,11 +34,11 @@ def meanings(texts: Iterable[str]) -> dict[str, str]:
     >>> meanings(["N", "S"])
     {'N': 'n', 'S': 's'}
     """
-    plain = {text: _plain(text) for text in texts}
-    words = {*plain.values()}
+    folded = {text: plain_text(text) for text in texts}
+    words = {*folded.values()}
     if words <= _YES | _NO and words & _YES and words & _NO and len(words) > 2:
-        return {text: "yes" if word in _YES else "no" for text, word in plain.items()}
-    return plain
+        return {text: "yes" if word in _YES else "no" for text, word in folded.items()}
+    return folded
 
 
 def surplus(texts: Iterable[str]) -> int:
@@ -37,6 +51,57 @@ def surplus(texts: Iterable[str]) -> int:
     return len(meaning) - len({*meaning.values()})
 
 
-def _plain(text: str) -> str:
-    """A text without case, and without what nobody sees or means."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".") or text
+def one_spelling(texts: Iterable[str]) -> dict[str, str]:
+    """For each text the shortest spelling of the value that it likely means.
+
+    >>> one_spelling(["hiv ", "H.I.V.", "HIV", "0.0", "0"])
+    {'hiv ': 'HIV', 'H.I.V.': 'HIV', 'HIV': 'HIV', '0.0': '0', '0': '0'}
+    """
+    meaning = meanings(texts)
+    shortest: dict[str, str] = {}
+    for text in sorted(meaning, key=lambda text: (len(text), text)):
+        shortest.setdefault(meaning[text], text)
+    return {text: shortest[meant] for text, meant in meaning.items()}
+
+
+def plain_text(text: str) -> str:
+    """A text without case, and without what nobody sees or means; a number without zeros that say nothing.
+
+    >>> plain_text(" H.I.V.  Positive "), plain_text("covid-19"), plain_text("2.50"), plain_text("1.5 mg")
+    ('hiv positive', 'covid 19', '2.5', '1.5 mg')
+    """
+    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    if _NUMBER.fullmatch(folded):
+        return plain(Decimal(folded))
+    folded = _BETWEEN_WORDS.sub(" ", _AT_LETTERS.sub("", folded))
+    return " ".join(folded.split()).rstrip(".") or text
+
+
+def misspelled(counts: Mapping[str, int]) -> int:
+    """How many rare texts differ by one letter from one that is far more frequent.
+
+    >>> misspelled({"Berlin": 60, "Berln": 1, "Bremen": 40, "Belrin": 1})
+    2
+    """
+    frequent = [text for text, rows in counts.items() if rows >= _FAR_MORE and _is_word(text)]
+    rare = [text for text, rows in counts.items() if rows < _FAR_MORE and _is_word(text)]
+    return sum(
+        any(_FAR_MORE * counts[text] <= counts[other] and _differ_by_one(text, other) for other in frequent)
+        for text in rare
+    )
+
+
+def _is_word(text: str) -> bool:
+    return len(text) >= _LONG_ENOUGH and not any(map(str.isdigit, text))
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    """Whether one letter is wrong, missing, too many, or two have changed places."""
+    first, second = sorted((plain_text(one), plain_text(other)), key=len)
+    if first == second or len(second) - len(first) > 1:
+        return False
+    same = next(
+        (place for place, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    swapped = first[same : same + 2] == second[same : same + 2][::-1] and first[same + 2 :] == second[same + 2 :]
+    return first[same + (len(first) == len(second)) :] == second[same + 1 :] or (len(first) == len(second) and swapped)

@@ -24,6 +24,7 @@ class DataPlan:
         strip: Whether white space around values of a CSV file is taken off.
         missing: Texts that mean "missing", besides an empty field.
         on_invalid: What to do with a value that its type or hierarchy does not accept.
+        spellings: Whether likely spellings of one sensitive value (HIV, hiv, H.I.V.) are one to promises and readers.
         on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
         table: Table of a database file, or sheet of a workbook.
         memory_limit: The most memory that the engine may use, for example 2GB; what exceeds it goes to
@@ -44,6 +45,10 @@ class DataPlan:
     missing: Annotated[tuple[TextOrNumber, ...], Note("texts that mean missing")] = ()
     on_invalid: OnInvalid = "error"
     on_missing: OnMissing = "category"
+    spellings: Annotated[
+        Literal["one", "keep"],
+        Note("whether spellings of one sensitive value, as HIV and hiv, count and are published as one; or stay"),
+    ] = "one"
     table: Annotated[str | None, Note("table of a database file, or sheet of a workbook")] = None
     memory_limit: Annotated[str | None, Note("the most memory that the engine may use, for example 2GB")] = None
     temp_folder: Annotated[str | None, Note("folder for rows that do not fit in memory, relative to the plan")] = None

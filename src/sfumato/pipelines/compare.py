@@ -24,7 +24,7 @@ from sfumato.microdata.measures.risk import prosecutor
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.plan.methods import METHOD, Suppression
+from sfumato.microdata.plan.methods import METHOD, SUPPRESSING, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
@@ -176,7 +176,7 @@ class _Grid:
         tell("done", done, whole)
 
     def _suppresses(self, method: str) -> bool:
-        return "suppression" in METHOD.variants[_options(method)["name"]].keys
+        return _options(method)["name"] in SUPPRESSING
 
     def _cell(self, table: FrequencyTable, method: str, k: int, budget: Suppression) -> Cell:
         share = _share(budget, table.rows)

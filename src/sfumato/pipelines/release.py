@@ -46,6 +46,7 @@ from sfumato.pipelines.stages.limits import with_limits
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.remarks import (
     matching_values,
+    merged_spellings,
     repeating_identifiers,
     risks_of_persons,
     telling_columns,
@@ -394,6 +395,7 @@ class _Run:
                 *matching_values(measures),
                 *risks_of_persons(self.plan),
                 *order_remarks(self.plan),
+                *merged_spellings(self.plan, table),
                 *(() if perturbation is None else perturbation.remarks),
             ),
             details={**result.details, **({} if perturbation is None else {"perturbation": perturbation.figures})},

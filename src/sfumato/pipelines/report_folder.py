@@ -21,6 +21,8 @@ from sfumato.report.release.dossier import Dossier
 # Names under which a browser that prints is installed, the likeliest first.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 PRINTING_SECONDS = 120
+# What only some releases tell.
+DETAILS = ("lost_columns", "policy", "previous", "attack")
 SEALS = ("output_sha256", "plan_sha256", "recoding_sha256")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
 
@@ -57,7 +59,7 @@ def _report(content: Mapping[str, Any]) -> Report:
         remarks=tuple(content["remarks"]),
         withheld_columns=tuple(content.get("withheld_columns", ())),
         disclosure=_disclosure(content.get("disclosure") or {}),
-        details={key: content[key] for key in ("lost_columns",) if key in content},
+        details={key: content[key] for key in DETAILS if key in content},
         star_rows=content["published_rows"] == content["rows"] and content["suppressed_rows"] > 0,
     )
 

@@ -5,25 +5,49 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from math import isqrt
 from pathlib import Path
-from textwrap import indent
+from textwrap import fill, indent
 from typing import Any
 
 from sfumato.engines.engine import Engine
 from sfumato.errors import DataError
-from sfumato.hierarchies.spellings import surplus
+from sfumato.hierarchies.spellings import misspelled, surplus
+from sfumato.hierarchies.suggest.mentions import mentions
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import ROUNDED, SPELLINGS
-from sfumato.hierarchies.suggest.roles import Suggestion
+from sfumato.hierarchies.suggest.reasons import (
+    COMPUTED,
+    COSTLY,
+    ENCODING,
+    MENTIONS,
+    MISSPELLINGS,
+    ONE_SPELLING,
+    ONE_TOLD,
+    ROUNDED,
+    SPELLINGS,
+    TAILS,
+    UNIFORM,
+)
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.selection import select, without_tells
-from sfumato.microdata.counts.frequencies import tabulate
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.microdata.counts.frequencies import FrequencyTable, tabulate
+from sfumato.microdata.measures.joint_telling import joint_tells
 from sfumato.microdata.measures.telling import tells as tells_of
+from sfumato.microdata.models.proposal import proposed_promise
 from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.model import Plan as ReadPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
 from sfumato.pipelines.stages.counting import reading_of
-from sfumato.pipelines.stages.first_look import check_names, check_one_column, count_texts, writes_commas
+from sfumato.pipelines.stages.first_look import (
+    check_names,
+    check_one_column,
+    count_texts,
+    likely_encoding,
+    writes_commas,
+)
+from sfumato.pipelines.stages.person_columns import FEW_ROWS, one_person, repeated_names
+from sfumato.pipelines.stages.weighing import better_withheld
 
 MISSING_WORDS = (
     "?",
@@ -44,30 +68,31 @@ MISSING_WORDS = (
 )
 K = 5
 SUPPRESSION = 0.02
-# A promise of l different values costs little unless one value is in nearly all rows; then it is the rarer ones that
-# must not fill a class.
-_COMMON_SHARE = 0.6
-_RARE_SHARE = 0.3
+# Of columns with more values, spellings are not looked for.
 _MAX_NAMED = 200
-ALPHA = 0.8
 # Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
 _ROWS_TO_ROUND = 50
 _LEAST_NUMBERS = 8
-# Of more rows, columns are not looked at together.
-_FEW_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedPlan:
-    """A plan that runs as it is, the reason for each column's part in it, and the profiles of the columns."""
+    """A plan that runs as it is, the reason for each column's part in it, and the profiles of the columns.
+
+    Attributes:
+        notes: What somebody should know of the rows before using the plan.
+    """
 
     plan: dict[str, Any]
     reasons: dict[str, str]
     profiles: tuple[Profile, ...]
+    notes: tuple[str, ...] = ()
 
     def to_yaml(self) -> str:
-        """The plan as YAML, each column with its reason as a comment."""
-        return "".join(self._columns() if key == "columns" else _yaml({key: part}) for key, part in self.plan.items())
+        """The plan as YAML, notes above it and each column with its reason as a comment."""
+        notes = "".join(f"{indent(fill(note, 106), '# ')}\n" for note in self.notes)
+        parts = (self._columns() if key == "columns" else _yaml({key: part}) for key, part in self.plan.items())
+        return notes + "".join(parts)
 
     def _columns(self) -> str:
         columns = self.plan["columns"].items()
@@ -94,22 +119,66 @@ def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> Sugg
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
     missing = _missing_words(texts)
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
-    suggestions = select({name: suggest_column(profile) for name, profile in profiles.items()}, profiles, min(K, rows))
+    first = {name: suggest_column(profile) for name, profile in profiles.items()}
+    suggestions = _one_of_each(select(one_person(engine, first, profiles), profiles, min(K, rows)))
+    suggestions = {name: _publishable(one, profiles[name]) for name, one in suggestions.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
-    proposal = _proposal(reading, _one_of_each(suggestions), profiles)
-    tells = _tells(engine, proposal.plan, rows)
-    return (
-        _proposal(reading, without_tells(_one_of_each(suggestions), profiles, tells), profiles) if tells else proposal
-    )
+    draft = _Draft(reading, suggestions, profiles, dict(_publications(suggestions, profiles)))
+    if rows <= FEW_ROWS:
+        draft = _without_costly(engine, _without_tells(engine, draft))
+    note = repeated_names(engine, draft.suggestions, profiles, K)
+    return replace(draft.plan(), notes=(note,) if note else ())
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """Suggestions for all columns, how sensitive ones are published, and the plan that these make."""
+
+    reading: Mapping[str, Any]
+    suggestions: Mapping[str, Suggestion]
+    profiles: Mapping[str, Profile]
+    published: Mapping[str, PublishPlan]
+
+    def plan(self) -> SuggestedPlan:
+        return _proposal(self.reading, self.suggestions, self.profiles, self.published)
+
+
+def _without_tells(engine: Engine, draft: _Draft) -> _Draft:
+    """The draft without sensitive columns that nearly tell a quasi-identifier."""
+    tells = _tells(engine, draft.plan().plan)
+    if not tells:
+        return draft
+    suggestions = without_tells(draft.suggestions, draft.profiles, tells)
+    published = dict(_publications(suggestions, draft.profiles))
+    return replace(draft, suggestions=suggestions, published=published)
+
+
+def _without_costly(engine: Engine, draft: _Draft) -> _Draft:
+    """The draft without quasi-identifiers that cost the others as much detail as they keep themselves."""
+    unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
+    costly = better_withheld(engine, draft.plan().plan, _members(draft.suggestions, draft.profiles), unknown)
+    losses = {"before": round(100 * costly.before), "after": round(100 * costly.after)}
+    suggestions = dict(draft.suggestions)
+    for name in costly.columns:
+        known = suggestions[name]
+        suggestions[name] = known.withheld(COSTLY.format(known=known.reason, **losses))
+    return replace(draft, suggestions=suggestions)
+
+
+def _members(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> int:
+    """How many persons promises count; rows where no column names them."""
+    rows = next(iter(profiles.values())).rows
+    return next((profiles[name].distinct_keys for name, one in suggestions.items() if one.role == "person"), rows)
 
 
 def _proposal(
-    reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+    reading: Mapping[str, Any],
+    suggestions: Mapping[str, Suggestion],
+    profiles: Mapping[str, Profile],
+    published: Mapping[str, PublishPlan],
 ) -> SuggestedPlan:
     """The plan that suggestions for all columns make, with their reasons."""
-    rows = next(iter(profiles.values())).rows
-    members = next((len(profiles[name].counts) for name, one in suggestions.items() if one.role == "person"), rows)
-    published = dict(_publications(suggestions, profiles))
+    members = _members(suggestions, profiles)
     invalid = any(suggestion.rejected for suggestion in suggestions.values())
     plan = {
         "version": 1,
@@ -117,33 +186,63 @@ def _proposal(
         "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
         "privacy": [
             {"model": "k-anonymity", "k": max(min(K, members), 2)},
-            *_diversity(suggestions, profiles, published),
+            *_promises(suggestions, profiles, published),
         ],
         "method": {"name": "auto", "suppression": SUPPRESSION},
         "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
     }
-    reasons = {name: _reason(one, profiles[name], name in published) for name, one in suggestions.items()}
+    reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
 
 
-def _reason(suggestion: Suggestion, profile: Profile, rounded: bool) -> str:
-    """Why a column is what it is, and what should be mended in it."""
+def _publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
+    """A column as suggested; a sensitive one that names persons, or that no promise could keep, is withheld."""
+    if suggestion.role != "sensitive":
+        return suggestion
+    if count := mentions(profile, K):
+        return suggestion.withheld(MENTIONS.format(known=suggestion.reason, count=count))
+    hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
+    if hopeless and profile.rows >= _ROWS_TO_ROUND:
+        return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
+    return suggestion
+
+
+def _reason(suggestion: Suggestion, profile: Profile, publication: PublishPlan | None) -> str:
+    """Why a column is what it is, how it is published, and what should be mended in it."""
     spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
-    more = surplus(profile.counts) if spelled else 0
-    return suggestion.reason + (ROUNDED if rounded else "") + (SPELLINGS.format(count=more) if more else "")
+    more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
+    spellings = (ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS).format(count=more) if more else ""
+    misspellings = MISSPELLINGS.format(count=wrong) if wrong else ""
+    coded = "" if publication is None else TAILS if publication.round is None else ROUNDED
+    return suggestion.reason + coded + spellings + misspellings
 
 
-def _tells(engine: Engine, proposal: Mapping[str, Any], rows: int) -> dict[str, str]:
-    """The sensitive columns that nearly tell a quasi-identifier, and which; of many rows it is not looked at here."""
+def _tells(engine: Engine, proposal: Mapping[str, Any]) -> dict[str, str]:
+    """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells."""
     plan = read_plan(proposal)
-    if rows > _FEW_ROWS or not plan.promise_columns:
+    if not plan.promise_columns:
         return {}
     counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    # What is computed is computed from numbers as they are read, however they will be published.
+    joint = _jointly_told(tabulate(counted, _unchanged(plan))[0])
     table, _ = tabulate(counted, plan)
     worst = (
         max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
     )
-    return {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
+    told = {tell.column: ONE_TOLD.format(other=tell.quasi_identifier) for tell in worst if tell is not None}
+    return {name: words for name in plan.promise_columns if (words := told.get(name) or joint.get(name))}
+
+
+def _jointly_told(table: FrequencyTable) -> dict[str, str]:
+    tells = (tell for name in table.sensitive for tell in joint_tells(table, name)[:1])
+    words = ((tell.column, dict(zip(("first", "second"), tell.quasi_identifiers, strict=True))) for tell in tells)
+    return {name: COMPUTED.format(**names) for name, names in words}
+
+
+def _unchanged(plan: ReadPlan) -> ReadPlan:
+    """The plan with sensitive columns published as they are."""
+    sensitive = {name: replace(plan.columns[name], publish=None) for name in plan.promise_columns}
+    return replace(plan, columns={**plan.columns, **sensitive})
 
 
 def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
@@ -182,24 +281,17 @@ def _plain(number: float) -> float | int:
     return int(number) if number.is_integer() else number
 
 
-def _diversity(
+def _promises(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, PublishPlan]
 ) -> Iterator[dict[str, Any]]:
-    """A promise for each sensitive column: its values must differ within a class, or none of the rarer ones fill it."""
+    """A promise for each sensitive column, about its values as they are published."""
     for name, suggestion in suggestions.items():
         profile = profiles[name]
         if suggestion.role != "sensitive" or profile.rows < 2 * K:
             continue
-        if name in published:
-            profile = replace(profile, counts=published_counts(published[name], profile.counts))
-        # The missing value is one like any other: it may be the common one.
-        common, rows = max([*profile.counts.items(), (None, profile.missing)], key=lambda entry: entry[1])
-        rarer = sorted(value for value in profile.counts if value != common)
-        if rows > _COMMON_SHARE * profile.rows and 0 < len(rarer) <= _MAX_NAMED:
-            yield {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": K, "column": name, "values": rarer}
-        else:
-            many = rows <= _RARE_SHARE * profile.rows and len(profile.counts) >= 2 * K
-            yield {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": name}
+        counts = published_counts(published[name], profile.counts) if name in published else profile.counts
+        promise = proposed_promise(name, counts, profile.missing, K)
+        yield promise or {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
 
 
 def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
@@ -221,25 +313,40 @@ def suggest_for_file(
     header: bool | None = None,
     decimal: str | None = None,
 ) -> SuggestedPlan:
-    """A plan for the rows of a file; without a header its columns are c1, c2, …."""
+    """A plan for the rows of a file; without a header its columns are c1, c2, ….
+
+    A file that is no UTF-8 is read as what it is likely written in, and a note says so.
+    """
     from sfumato.delimited.dialect import check_decimal
-    from sfumato.engines.duckdb.engine import DuckDBEngine
-    from sfumato.microdata.data_plan import DataPlan
 
     check_decimal(decimal or ".", separator)
     reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
-    with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
-        commas = decimal is None and engine.source.separator not in ("", ",") and writes_commas(engine)
-        suggestion = None if commas else suggest_plan(engine, str(path), **options)
-    if suggestion is None:
-        options["decimal"] = ","
-        with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
-            suggestion = suggest_plan(engine, str(path), **options)
+    try:
+        suggestion = _of_file(path, options)
+    except DataError as error:
+        likely = likely_encoding(path) if error.code == "data.encoding" and encoding is None else None
+        if likely is None:
+            raise
+        suggestion = _of_file(path, options | {"encoding": likely})
+        suggestion = replace(suggestion, notes=(*suggestion.notes, ENCODING.format(encoding=likely)))
     if header is None:
         check_names(suggestion.profiles)
     check_one_column(suggestion.profiles)
     return suggestion
+
+
+def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
+    """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
+    from sfumato.engines.duckdb.engine import DuckDBEngine
+    from sfumato.microdata.data_plan import DataPlan
+
+    with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
+        separator = engine.source.separator
+        asks = "decimal" not in options and separator and options.get("separator") != ","
+        if not (asks and writes_commas(engine, thousands=separator == ",")):
+            return suggest_plan(engine, str(path), **options)
+    return _of_file(path, {**options, "decimal": ","})
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:
@@ -281,4 +388,4 @@ def suggest(
     proposal = (
         suggest_for_file(Path(data), separator, encoding, header, decimal) if of_file else suggest_for_frame(data)
     )
-    return replace(read_plan(proposal.plan), reasons=proposal.reasons)
+    return replace(read_plan(proposal.plan), reasons=proposal.reasons, notes=proposal.notes)

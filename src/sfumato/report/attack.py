@@ -1,11 +1,17 @@
-"""What an attacker reached: as text, and as a section of a page."""
+"""What an attacker reached: as text, and as a section of reports, which may be added later."""
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sfumato.report.page.html_parts import listing, page, paragraph, table
-from sfumato.report.page.html_parts import section as section_of
+from sfumato.report.page.html_parts import section as headed
 from sfumato.texts.words import Words, words_in
+
+# Where a report tells of attacks; there even where none was run, so that they can be told of later.
+BEGIN, END = "<!-- attack -->", "<!-- end of attack -->"
+PLACE = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
 
 
 def text(figures: Mapping[str, Any]) -> str:
@@ -58,7 +64,7 @@ def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
     words = words or words_in()
     keys = ("attack", "reached", "control", "baseline", "risk", "verdict")
     rows = [attack_words(attack, words) for attack in figures["attacks"]]
-    return section_of(
+    return headed(
         words["attack.title"],
         paragraph(verdict(figures, words)),
         paragraph(words["attack.evidence"], soft=True),
@@ -69,13 +75,50 @@ def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
     )
 
 
+def framed(html: str) -> str:
+    """A section in its place of a report."""
+    return f"{BEGIN}{html}{END}"
+
+
+def placed(report: str, html: str) -> str:
+    """A report with a section put into its place, instead of what it said there before."""
+    return PLACE.sub(lambda _: framed(html), report)
+
+
+def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """What may be handed out: which attacks were run and how many succeeded, not on whom and by what."""
+    return {
+        "attacks": sorted({attack["attack"] for attack in figures["attacks"]}),
+        "not_run": sorted({absence["attack"] for absence in figures["not_run"]}),
+        "tries": len(figures["attacks"]),
+        "found": figures["found"],
+        "risk_at_most": math.ceil(100 * figures["highest_risk"]) / 100,
+        "familywise_error": figures["familywise_error"],
+    }
+
+
+def outside(figures: Mapping[str, Any], words: Words) -> str:
+    """The same as a section of the report to hand out."""
+    told = summary(figures)
+    shown = {
+        "attacks": _names(told["attacks"], words),
+        "tries": words.count(told["tries"]),
+        "found": words.count(told["found"]),
+    }
+    key = "attack.outside_found" if told["found"] else "attack.outside_none"
+    sentence = words[key].format(**shown, risk=words.percent(told["risk_at_most"]))
+    others = [words["attack.outside_not_run"].format(attacks=_names(told["not_run"], words))] if told["not_run"] else []
+    parts = [sentence, words["attack.evidence"], *others]
+    return headed(words["attack.title"], *map(paragraph, parts))
+
+
 def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
     """The cells of an attack's row: what it is, how often it succeeded, against what, and the verdict."""
     low, high = attack["risk_interval"]
     certain = words["attack.certain"].format(count=words.count(attack["certain"])) if attack["certain"] else ""
     said = "succeeded" if attack["evidence"] and attack["counted"] else "beside" if attack["evidence"] else "failed"
     return (
-        f"{_name(attack, words)}: {words.sentence(attack['variant'])}",
+        f"{_name(attack['attack'], words)}: {words.sentence(attack['variant'])}",
         words["attack.of"].format(share=words.percent(attack["rate"]), attempts=words.count(attack["attempts"])),
         "" if attack["control"] is None else words.percent(attack["control"]["rate"]),
         words.percent(attack["baseline"]["rate"]),
@@ -86,11 +129,14 @@ def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
 
 def why_words(absence: Mapping[str, Any], words: Words) -> str:
     """An attack that was not run, and why."""
-    return f"{_name(absence, words)}: {words.sentence(absence['why'])}"
+    return f"{_name(absence['attack'], words)}: {words.sentence(absence['why'])}"
 
 
-def _name(attack: Mapping[str, Any], words: Words) -> str:
-    name = str(attack["attack"])
+def _names(names: Iterable[str], words: Words) -> str:
+    return ", ".join(_name(name, words) for name in names)
+
+
+def _name(name: str, words: Words) -> str:
     return words.get(f"attack.name.{name.replace(' ', '-')}", name)
 
 

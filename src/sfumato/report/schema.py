@@ -104,7 +104,12 @@ def external_schema() -> Schema:
         "limits": _list(TEXT, "what the promises do not protect against"),
     }
     head = {"$schema": DRAFT, "title": "Sfumato release report to hand out"}
-    return head | _closed(content, {"date": DAY})
+    names = _list(TEXT, "kinds of attacks")
+    attack = _closed(
+        {"attacks": names, "not_run": names, "tries": COUNT, "found": COUNT}
+        | {"risk_at_most": NUMBER, "familywise_error": NUMBER}
+    ) | {"description": "what an attacker reached, where the release was attacked"}
+    return head | _closed(content, {"date": DAY, "attack": attack})
 
 
 REQUIRED: dict[str, Schema] = {
@@ -159,6 +164,10 @@ MORE: dict[str, Schema] = {
                     }
                 ),
                 "columns that give a quasi-identifier away, and how often: by its label alone, and with the column",
+            ),
+            "joint_tells": _list(
+                _object({"column": TEXT, "quasi_identifiers": _list(TEXT), "share": NUMBER}),
+                "columns that are nearly computed from two quasi-identifiers",
             ),
         },
         about="what the rows tell besides what was promised",

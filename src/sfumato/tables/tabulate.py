@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 from sfumato.shapes.shapes import MapOf, read
 from sfumato.tables.build.trees import tree_of
-from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale, step_of
 from sfumato.tables.plan.plan import DIMENSION, Dimension
+from sfumato.tables.plan.rules import YES
 
 # Keys of records are added modulo this, unless they are decimal ones.
 WORD = 2**64
@@ -118,11 +119,34 @@ def _chain(tree: Tree, code: Code) -> tuple[Code, ...]:
 
 
 def table_of(
-    base: Base, dimensions: Mapping[str, Dimension], value: str | None, top: int, with_holdings: bool
+    base: Base,
+    dimensions: Mapping[str, Dimension],
+    value: str | None,
+    top: int,
+    with_holdings: bool,
+    requests: Sequence[str] = (),
 ) -> dict[str, list[Any]]:
+    """The cells of a table with all its totals.
+
+    Args:
+        base: The microdata, counted.
+        dimensions: What spans the table.
+        value: What is summed; None for counts.
+        top: How many of the largest contributions are kept.
+        with_holdings: Whether it is said whose they are.
+        requests: Columns that say who asked for protection; a cell is marked where one who contributes most did.
+
+    Raises:
+        PlanError: Requests are asked for of counts.
+    """
+    if requests and value is None:
+        raise PlanError(
+            "a request is that of the largest contributor, and counts have none.", "Name a value to sum.", "request"
+        )
     axes = [_axis(name, dimension, base) for name, dimension in dimensions.items()]
     names = [name for axis in axes for name in axis.columns]
-    rows = [row for levels in product(*(axis.ancestors for axis in axes)) for row in _cells(base, levels, top)]
+    asked = [_asked(base, column) for column in requests]
+    rows = [row for levels in product(*(axis.ancestors for axis in axes)) for row in _cells(base, levels, top, asked)]
     # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
     scale = Scale(step_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
@@ -130,6 +154,7 @@ def table_of(
     if base.keys:
         # As text: not every kind of frame has whole numbers of 64 bits without a sign.
         result["key"] = [str(row[5]) for row in rows]
+    result |= {column: [str(int(row[6][place])) for row in rows] for place, column in enumerate(requests)}
     if value is None:
         return result
     result[value] = scale.clean([row[2] for row in rows])
@@ -141,10 +166,19 @@ def table_of(
 
 
 _Top = tuple[float, str]
-_Row = tuple[tuple[str, ...], int, float, list[_Top], int, int]
+_Row = tuple[tuple[str, ...], int, float, list[_Top], int, int, list[bool]]
 
 
-def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Iterator[_Row]:
+def _asked(base: Base, column: str) -> Mask:
+    """For each contribution whether whose it is asked for protection: a holding did where any of its records did."""
+    own = np.array([text.lower() in YES for text in base.codes[column]], bool)[base.owners]
+    if not base.holdings:
+        return own
+    asking = {name for name, asks in zip(base.holdings, own, strict=True) if asks}
+    return np.array([name in asking for name in base.holdings], bool)
+
+
+def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int, asked: Sequence[Mask] = ()) -> Iterator[_Row]:
     """The cells at one combination of depths."""
     keys = [None if None in parts else parts for parts in zip(*levels, strict=True)]
     places = {key: place for place, key in enumerate(sorted(key for key in set(keys) if key is not None))}
@@ -152,13 +186,23 @@ def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int) -> Ite
     used = group >= 0
     counts = np.bincount(group[used], base.counts[used], len(places))
     sums = np.bincount(group[used], base.sums[used], len(places))
-    owners, amounts, names = _contributions(base, group)
+    owners, amounts, names, first = _contributions(base, group)
+    marks = [_largest_asked(owners, amounts, mask[first], len(places)) for mask in asked]
     holders = np.bincount(owners, minlength=len(places))
     tops = _largest(owners, amounts, names, len(places), top)
     sums_of_keys = _key_sums(base, group, len(places))
     for key, place in places.items():
         codes = tuple(text for code in key for text in code or ())
-        yield codes, int(counts[place]), float(sums[place]), tops[place], int(holders[place]), sums_of_keys[place]
+        numbers = int(counts[place]), float(sums[place]), tops[place], int(holders[place]), sums_of_keys[place]
+        yield codes, *numbers, [bool(mark[place]) for mark in marks]
+
+
+def _largest_asked(owners: Places, amounts: Numbers, asked: Mask, size: int) -> Mask:
+    """For each cell whether one who contributes most to it asked; of several who do, any."""
+    sizes, largest, marks = np.abs(amounts), np.zeros(size), np.zeros(size, bool)
+    np.maximum.at(largest, owners, sizes)
+    marks[owners[asked & (sizes >= largest[owners] * (1 - 1e-12))]] = True
+    return marks
 
 
 def _key_sums(base: Base, group: Places, size: int) -> list[int]:
@@ -177,17 +221,17 @@ def _key_sums(base: Base, group: Places, size: int) -> list[int]:
     return [(int(a) * HALF + int(b)) % base.modulus for a, b in zip(high, low, strict=True)]
 
 
-def _contributions(base: Base, group: Places) -> tuple[Places, Numbers, Sequence[str]]:
-    """The contributions to each cell, those of one holding taken together, and whose they are."""
+def _contributions(base: Base, group: Places) -> tuple[Places, Numbers, Sequence[str], Places]:
+    """The contributions to each cell, those of one holding taken together; whose they are, and where one of them is."""
     owners = group[base.owners]
-    used = owners >= 0
+    used = np.flatnonzero(owners >= 0)
     owners, amounts = owners[used], base.amounts[used]
     if not base.holdings:
-        return owners, amounts, ()
+        return owners, amounts, (), used
     names, holding = np.unique(np.array(base.holdings)[used], return_inverse=True)
-    pairs, where = np.unique(np.stack([owners, holding]), axis=1, return_inverse=True)
+    pairs, first, where = np.unique(np.stack([owners, holding]), axis=1, return_index=True, return_inverse=True)
     sums = np.bincount(where.ravel(), amounts, pairs.shape[1]).astype(np.float64)
-    return pairs[0], sums, [str(name) for name in names[pairs[1]]]
+    return pairs[0], sums, [str(name) for name in names[pairs[1]]], used[first]
 
 
 def _largest(owners: Places, amounts: Numbers, names: Sequence[str], size: int, top: int) -> list[list[_Top]]:

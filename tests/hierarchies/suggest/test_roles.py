@@ -252,3 +252,39 @@ def test_free_meals_are_no_matter_of_health():
 def test_what_points_to_the_one_person_of_all_rows_is_not_published(name, value):
     assert suggest(profile(name, [value] * 12)).role == "identifier"
     assert suggest(profile("country", ["DE"] * 12)).role == "insensitive"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("Gew. (kg)", [f"{50 + place % 60}.5" for place in range(200)], "quasi-identifier"),
+        ("section", drawn("Judo", "Tennis"), "quasi-identifier"),
+        (
+            "Personal statement",
+            drawn(*(f"I want to study here for reason {place}" for place in range(9))),
+            "identifier",
+        ),
+        ("comment", drawn("ok", "check"), "identifier"),
+        ("Note", drawn("sent back", "lost", "called"), "identifier"),
+        ("Note", drawn("1", "2", "3", "4", "5"), "sensitive"),
+        ("Prénom", drawn("Camille", "Rémi", "Zoé", "Océane", "Hugo"), "identifier"),
+        ("Médecin traitant", drawn("Dr Lefèvre", "Dr Roux"), "identifier"),
+        ("apellidos", drawn("Ruiz Gil", "Pérez Moreno", "Díaz Gil", "Ortega", "Vidal"), "identifier"),
+        ("Data di nascita", [day.isoformat() for day in DAYS], "quasi-identifier"),
+        ("Sexe", drawn("H", "F"), "quasi-identifier"),
+        ("huurachterstand", drawn(0, 120, 300), "sensitive"),
+        ("Årsinkomst (kr)", drawn(*range(100000, 100900, 7)), "sensitive"),
+        ("Stürze (30 Tage)", drawn(0, 1, 2), "sensitive"),
+        ("called", drawn("yes", "no"), "quasi-identifier"),
+        ("cursor", drawn("yes", "no"), "quasi-identifier"),
+        ("Cartão SUS", drawn(*(f"7{place:014d}" for place in range(300)), rows=900), "person"),
+    ],
+)
+def test_units_remarks_and_further_languages(name, values, role):
+    suggestion = suggest(profile(name, values))
+    assert suggestion.role == role, suggestion.reason
+
+
+def test_reasons_name_the_word_that_stands_in_the_name():
+    assert '"Geschl" (geschlecht)' in suggest(profile("Geschl.", drawn("m", "w"))).reason
+    assert '"Prénom"' in suggest(profile("Prénom", drawn("Camille", "Rémi", "Zoé", "Océane", "Hugo"))).reason

@@ -99,3 +99,49 @@ def test_right_guesses_are_those_of_the_other_rows(pairs):
             right += 1.0 if best == [value] else 0.5 if value in best else 0.0
     groups, values = (np.array(part, np.int64) for part in zip(*pairs, strict=True))
     assert right_guesses(groups, values, np.ones(len(pairs), np.int64)) == pytest.approx(right / len(pairs))
+
+
+def bodies(count: int = 400) -> pl.DataFrame:
+    chance = random.Random(5)
+    heights = [chance.randrange(150, 200) for _ in range(count)]
+    weights = [chance.randrange(45, 130) for _ in range(count)]
+    return pl.DataFrame(
+        {
+            "height": heights,
+            "weight": weights,
+            "bmi": [round(weight / (height / 100) ** 2, 1) for height, weight in zip(heights, weights, strict=True)],
+            "sugar": [weight + chance.randrange(60) for weight in weights],
+        }
+    )
+
+
+def body_plan(role: str = "sensitive") -> dict[str, object]:
+    ranges = {"type": "intervals", "start": 0, "end": 240, "widths": [20, 60]}
+    quasi = {"role": "quasi-identifier", "type": "integer", "hierarchy": ranges}
+    columns = {"height": quasi, "weight": quasi, "bmi": {"role": role}, "sugar": {"role": "sensitive"}}
+    return {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
+
+
+@pytest.mark.parametrize("role", ["sensitive", "insensitive"])
+def test_a_column_computed_from_two_others_is_said_loudly(role):
+    report = anonymize(bodies(), body_plan(role)).report
+    (tell,) = report.disclosure.joint_tells
+    assert (tell.column, tell.quasi_identifiers) == ("bmi", ("height", "weight")) and tell.share > 0.98
+    assert "TELLS         bmi is nearly computed from height and weight" in text(report)
+
+
+def test_what_is_computed_from_two_quasi_identifiers_is_one_itself_or_withheld():
+    suggestion = suggest_for_frame(bodies().rename({"bmi": "diagnosis_score"}))
+    assert suggestion.plan["columns"]["diagnosis_score"]["role"] in ("quasi-identifier", "identifier")
+    assert 'computed from "height" and "weight"' in suggestion.reasons["diagnosis_score"]
+
+
+def test_categories_that_two_columns_decide_are_seen():
+    chance = random.Random(6)
+    sexes, years = ([chance.choice(pool) for _ in range(500)] for pool in ("mf", ["1960", "1970", "1980"]))
+    groups = [f"g{(sex == 'm') ^ (year == '1970')}" for sex, year in zip(sexes, years, strict=True)]
+    any_ = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    columns = {"sex": any_, "year": any_, "group": {"role": "insensitive"}}
+    asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 3}]}
+    report = anonymize(pl.DataFrame({"sex": sexes, "year": years, "group": groups}), asked).report
+    assert [tell.column for tell in report.disclosure.joint_tells] == ["group"]

@@ -2,6 +2,7 @@
 
 import json
 
+import jsonschema
 import numpy as np
 import polars as pl
 import pytest
@@ -10,7 +11,9 @@ from sfumato import datasets
 from sfumato.errors import PlanError
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize
-from sfumato.report.attack import page_of, section, text
+from sfumato.pipelines.report_folder import read_dossier
+from sfumato.report.attack import page_of, section, summary, text
+from sfumato.report.schema import external_schema
 from sfumato.texts.words import words_in
 
 ROWS = 1500
@@ -148,7 +151,40 @@ def test_without_a_control_the_plan_is_run_again(raw, tmp_path, sfumato) -> None
     )
     assert answer.code == 0, answer.err
     assert json.loads(answer.out)["control"] == "rerun"
-    assert json.loads((folder / "attack.json").read_text())["attacks"]
+    figures = json.loads((folder / "attack.json").read_text())
+    assert figures["attacks"] and json.loads((folder / "report.json").read_text())["attack"] == figures
+    told = json.loads((folder / "report-external.json").read_text())["attack"]
+    assert told == summary(figures) and "details" not in told
+    for name in ("report.html", "report-external.html"):
+        page = (folder / name).read_text()
+        assert page.count(words_in()["attack.title"]) == 1 and page.rstrip().endswith("</html>")
+    assert (folder / "report.json").stat().st_mode & 0o77 == 0
+    again = sfumato("attack", str(folder), "--raw", str(path), "--attempts", "50", "--seed", "1", "--quiet", "--save")
+    assert again.code == 0, again.err
+    assert (folder / "report.html").read_text().count(words_in()["attack.title"]) == 1
+    assert not list(folder.glob(".*"))
+
+
+def test_attacked_as_a_stage_of_the_release(raw, tmp_path, sfumato) -> None:
+    raw.head(400).write_csv(tmp_path / "raw.csv")
+    written = plan(data={"source": "raw.csv"}, language="de")
+    (tmp_path / "plan.yaml").write_text(json.dumps(written))
+    folder = tmp_path / "release"
+    answer = sfumato("anonymize", str(tmp_path / "plan.yaml"), "--attack", "--out", str(folder), "--quiet")
+    assert answer.code == 0, answer.err
+    report = json.loads((folder / "report.json").read_text())
+    assert report["attack"]["control"] == "rerun" and report["attack"]["rows"]["raw"] == 320
+    assert words_in("de")["attack.title"] in (folder / "report.html").read_text()
+    told = json.loads((folder / "report-external.json").read_text())
+    jsonschema.validate(told, external_schema())
+    assert told["attack"]["found"] == report["attack"]["found"]
+    assert "attack" in read_dossier(folder).report.details
+
+
+def test_a_folder_whose_plan_names_no_file_asks_for_the_raw_rows(raw, tmp_path, sfumato) -> None:
+    folder = anonymize(raw.head(300), plan()).save(tmp_path / "release")
+    answer = sfumato("attack", str(folder))
+    assert answer.code == 2 and "--raw" in answer.err
 
 
 def test_a_share_that_is_asked_for_decides_the_exit_code(raw, control, tmp_path, sfumato) -> None:

@@ -156,6 +156,16 @@ def test_diversity_counts_persons(tmp_path: Path) -> None:
     assert sf.verify(folder).holds
 
 
+def test_spellings_are_no_diversity(tmp_path: Path) -> None:
+    rows = tables(3, 120)
+    for place, row in enumerate(rows["visits"]):
+        row["illness"] = ("HIV", "hiv ", "H.I.V.")[place % 3]
+    write(tmp_path, rows)
+    promises = [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2, "column": "illness"}]
+    with pytest.raises(UnattainableError):
+        sf.anonymize_files(None, sf.read_plan(plan_of(privacy=promises), tmp_path))
+
+
 def test_columns_that_tell_everybody_apart_are_said(tmp_path: Path) -> None:
     rows = tables(3)
     for place, row in enumerate(rows["patients"]):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.cells_file import written_cells
@@ -105,3 +106,103 @@ def test_crosstabs_and_workbooks(table, tmp_path):
     assert sf.audit(out / "table-sdmx.csv", plan_for("OBS_VALUE")).passed
     flags = {line.split(",")[-1] for line in (out / "table-sdmx.csv").read_text().splitlines()[1:]}
     assert flags == {"F", "M"}, "which masked cells are unsafe by themselves is not handed out"
+
+
+# What τ-ARGUS writes of the same table: codes first, x for masked values, - for empty cells, a status or a flag last.
+ARGUS = {
+    "pivot.csv": '"area","sex","n","Status"\n' + "".join(f'"{a}","{s}",{v},{k}\n' for a, s, v, k in [
+        ("Total", "Total", "37", 1), ("Total", "m", "15", 1), ("Total", "w", "22", 1),
+        ("a", "Total", "11", 1), ("a", "m", "x", 5), ("a", "w", "x", 11),
+        ("b", "Total", "15", 1), ("b", "m", "x", 11), ("b", "w", "x", 11),
+        ("c", "Total", "11", 1), ("c", "m", "11", 1), ("c", "w", "-", 14),
+    ]),
+    "code-value.txt": "".join(f"{a},{s},{v}\n" for a, s, v in [
+        ("Total", "Total", "37"), ("Total", "m", "15"), ("Total", "w", "22"),
+        ("a", "Total", "11"), ("a", "m", "x"), ("a", "w", "x"),
+        ("b", "Total", "15"), ("b", "m", "x"), ("b", "w", "x"),
+        ("c", "Total", "11"), ("c", "m", "11"), ("c", "w", "-"),
+    ]),
+    "table.sbs": "".join(f"{a},{s},{v},{n},{k},\n" for a, s, v, n, k in [
+        ("Total", "Total", 37, 37, "V"), ("Total", "m", 15, 15, "V"), ("Total", "w", 22, 22, "V"),
+        ("a", "Total", 11, 11, "V"), ("a", "m", 2, 2, "A"), ("a", "w", 9, 9, "D"),
+        ("b", "Total", 15, 15, "V"), ("b", "m", 2, 2, "D"), ("b", "w", 13, 13, "D"),
+        ("c", "Total", 11, 11, "V"), ("c", "m", 11, 11, "V"), ("c", "w", 0, 0, "V"),
+    ]),
+    "intermediate.tab": "".join(f'"{a}";"{s}";{v};{v};{v};{k};{p};{p}\n' for a, s, v, k, p in [
+        ("Total", "Total", 37, "S", 0), ("Total", "m", 15, "S", 0), ("Total", "w", 22, "S", 0),
+        ("a", "Total", 11, "S", 0), ("a", "m", 2, "U", 1), ("a", "w", 9, "M", 0),
+        ("b", "Total", 15, "S", 0), ("b", "m", 2, "U", 1), ("b", "w", 13, "M", 0),
+        ("c", "Total", 11, "S", 0), ("c", "m", 11, "S", 0), ("c", "w", 0, "E", 0),
+    ]),
+}  # fmt: skip
+INTERMEDIATE = """<SEPARATOR> ";"
+<SAFE> "S"
+<UNSAFE> "U"
+<PROTECT> "P"
+area
+  <RECODEABLE>
+  <TOTCODE> "Total"
+sex
+  <RECODEABLE>
+  <TOTCODE> "Total"
+n
+  <NUMERIC>
+  <DECIMALS> 0
+Freq
+  <FREQUENCY>
+Cost
+  <NUMERIC> <COST>
+Status
+  <STATUS>
+LPL
+  <NUMERIC> <LOWERPL>
+UPL
+  <NUMERIC> <UPPERPL>
+"""
+
+
+@pytest.mark.parametrize("file", ARGUS)
+def test_audit_reads_what_the_program_of_the_field_wrote(file, tmp_path):
+    (tmp_path / file).write_text(ARGUS[file])
+    (tmp_path / "intermediate.rda").write_text(INTERMEDIATE)
+    audit = sf.audit(tmp_path / file, plan_for("n"))
+    assert audit.passed and audit.checked == 4, audit
+    # One mask less, and all masks give way.
+    shown = {"pivot.csv": ("x,11\n", "9,1\n"), "code-value.txt": ("a,w,x", "a,w,9"), "table.sbs": ("9,9,D", "9,9,V")}
+    old, new = shown.get(file, ("9;9;9;M", "9;9;9;S"))
+    (tmp_path / file).write_text(ARGUS[file].replace(old, new, 1))
+    assert sf.audit(tmp_path / file, plan_for("n")).exact == 3
+
+
+def test_an_empty_cell_is_known_and_a_wrong_status_is_named(tmp_path):
+    columns = columns_from(_written(tmp_path, "pivot.csv"), read_table_plan(plan_for("n")), published=True)
+    assert columns.text("n")[-1] == "0"
+    wrong = _written(tmp_path, "table.sbs", ("11,11,V,\nc,w", "11,11,Q,\nc,w"))
+    with pytest.raises(sf.DataError, match=r"table\.sbs, line 11, column 4: this is no status"):
+        sf.audit(wrong, plan_for("n"))
+
+
+def _written(folder, file, change=("", "")):
+    (folder / file).write_text(ARGUS[file].replace(*change))
+    return folder / file
+
+
+def test_audit_reads_solver_files(table, tmp_path):
+    path = tmp_path / "t.jj"
+    plan = {"version": 1, "table": {"cells": str(path), "relations": str(path)}}
+    path.write_text(jj_text(table))
+    assert sf.audit(path, plan).exact == 1, "a problem without its answer gives its unsafe cell away"
+    done = mask_office(table, "optimal", within(10))
+    secondary = np.flatnonzero(done.table.statuses == 11)
+    lines = jj_text(table).splitlines()
+    for cell in secondary:
+        lines[2 + cell] = lines[2 + cell].replace(" s ", " m ")
+    path.write_text("\n".join(lines) + "\n")
+    audit = sf.audit(path, plan)
+    assert audit.passed and audit.checked == 4
+
+
+def test_statuses_of_a_file_do_not_stand_in_the_way_of_protecting_it(table, tmp_path):
+    for name, text in written_cells(table, "t").items():
+        (tmp_path / name).write_text(text)
+    assert sf.protect(tmp_path / "t.tab", plan_for("n")).holds

@@ -61,3 +61,12 @@ def test_nothing_moves_less(inner, unsafe):
 def test_what_cannot_move_is_said():
     with pytest.raises(UnattainableError, match="adds up"):
         adjust_part(part_of((1, 4, 2, 3), (0,), 2, fixed=(1, 2, 3, 4, 6)), within(20))
+
+
+def test_a_reader_who_is_told_the_largest_move_knows_more():
+    part = part_of((1, 4, 2, 3), (0,), 2)
+    reader = adjust_part(part, within(20)).figures["informed_reader"]
+    assert reader["largest_move"] == 2
+    assert reader["computed"] == 9
+    # The unsafe cell of 1 was moved to 3, by as much as any: it lies between 1 and 5, and should be anything from 0 on.
+    assert reader["unsafe_too_narrow"] == 1

@@ -97,7 +97,7 @@ def test_hrc_file(tmp_path):
     with pytest.raises(DataError, match="1 codes"):
         file_tree("area", path, "Total", ["9"])
     path.write_text(HRC)
-    with pytest.raises(PlanError, match="no tree"):
+    with pytest.raises(PlanError, match=r"the hierarchy area\.hrc, line"):
         file_tree("area", path, "Total", [])
 
 

@@ -35,6 +35,8 @@ TREE = Tree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
         (JJ.replace("2 (1)", "7 (1)"), "line 7, column .*there is no cell 7"),
         (JJ.replace("0 3 :", "0 4 :"), "line 7, column .*4 terms are announced, and 3 are there"),
         (JJ.replace("\n1\n0 3", "\nx\n0 3"), "line 6, column 1: the number of relations is expected"),
+        (JJ.replace("u 0 9", "u 3 9"), "line 4, column 3: the value does not lie within its bounds"),
+        (JJ.replace("9 1 1 0", "9 1 -1 0"), "line 4, column 13: a protection level is negative"),
     ],
 )
 def test_solver_files(text, where):
@@ -50,11 +52,12 @@ def test_solver_files(text, where):
         (PX.rstrip().rstrip(";"), "line 7, column 1: the file ends before the semicolon"),
         (PX.replace("5 5;", "5;"), "4 data are expected, and 3 are there"),
         (PX.replace("5 5;", "5 5 5;"), "4 data are expected, and 5 are there"),
-        (PX.replace("5 5;", "5 five;"), "line 5, column 1: datum 4 is no number"),
+        (PX.replace("5 5;", "5 five;"), "line 7, column 3: datum 4 is no number"),
         ('CELLNOTE("T","T")="status 99";\n' + PX, "line 1, column 1: the note tells no status"),
         ("DECIMALS=two;\n" + PX, "line 1, column 1: DECIMALS is no number"),
         (PX.replace("STUB", "?"), "line 1, column 1: this is no keyword"),
         (PX.replace('VALUES("b")', 'VALUES("c")'), "VALUES of b are missing"),
+        (PX.replace('"T","y"', '"T","T"'), "line 4, column 1: a code of b stands twice"),
     ],
 )
 def test_px(text, where):
@@ -68,7 +71,7 @@ def test_px(text, where):
     [
         ("", "line 1, column 1: there is no cell"),
         ("T;5;1\nx;5\n", "line 2, column 3: a cell has 3 fields, this line has 2"),
-        ("T;5;1\nx;five;1\n", "line 2, column 3: v is expected"),
+        ("T;5;1\nx;five;1\n", "line 2, column 3: a number for v is expected"),
         ("T;5;1\nx;5;99\n", "line 2, column 5: this is no status"),
     ],
 )
@@ -137,7 +140,8 @@ def test_sdmx(text, where, tmp_path):
     [
         (["A", "@@b"], "line 2, column 3: the code lies too deep"),
         (["A", "@"], "line 2, column 2: there is no code"),
-        (["A", "@b", "@b"], "line 3, column 2: the code stands twice"),
+        (["A", "@b", "@b"], "line 3, column 2: the code stands in line 2 already"),
+        (["A", "@T"], "line 2, column 1: the code is that of the total"),
         ([], "there is no code"),
     ],
 )
@@ -175,6 +179,19 @@ def test_costs_of_zero_are_one_and_cases_do_not_matter(tmp_path):
     done = apply_apriori(tmp_path / "t.hst", table, ";").table
     assert done.costs[1] == 1 and done.statuses.tolist() == [1, 1, 9]
     assert (done.lower[2], done.upper[2]) == (1, 2)
+
+
+def test_files_of_windows_and_variables_that_are_not_there(tmp_path):
+    metadata = parse_metadata(RDA, "t.rda")
+    (tmp_path / "t.tab").write_bytes("T;5;1\nzürich;5;1\n".encode("cp1252"))
+    assert read_cells(tmp_path / "t.tab", metadata).codes(1) == ["zürich"]
+    with pytest.raises(DataError, match="there is no variable b") as caught:
+        read_cells(tmp_path / "t.tab", metadata, "v", ["b"])
+    assert caught.value.do == "Variables are a, v, s."
+    (tmp_path / "m.asc").write_text("N 12\nS 1x\n")
+    records = parse_metadata(["a 1 1", "<RECODEABLE>", "v 3 2", "<NUMERIC>"], "m.rda")
+    with pytest.raises(DataError, match="line 2, column 3: a number for v is expected"):
+        read_records(tmp_path / "m.asc", records)
 
 
 def test_labels_and_recodings(tmp_path):

@@ -9,12 +9,20 @@ from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups
 from sfumato.engines.texts import WHITE_SPACE
+from sfumato.hierarchies.person_keys import NOISE, SIGNS
 
 
 def as_text(column: str, strip: bool = False, table: str = "s") -> str:
     """The text of a column's value."""
     cast = f"CAST({table}.{sql.name(column)} AS VARCHAR)"
     return f"nullif(trim({cast}, {sql.text(WHITE_SPACE)}), '')" if strip else cast
+
+
+def plain_key_of(text: str) -> str:
+    """A key of a person as it is compared; most are written so, and cost no more than a look at them."""
+    bare = f"regexp_replace(lower({text}), {sql.text(SIGNS)}, '', 'g')"
+    noisy = f"regexp_matches({text}, {sql.text(NOISE)}) AND NOT starts_with({text}, '-')"
+    return f"CASE WHEN {noisy} THEN coalesce(nullif({bare}, ''), {text}) ELSE {text} END"
 
 
 def required(reading: Reading, strip: bool) -> str:
@@ -66,7 +74,7 @@ class Application(Lookups):
     def person_key(self) -> str:
         """The key of a row's person, as in order.py."""
         key, text = sql.text(self.handling.person_key), as_text(self.handling.person or "", self.strip)
-        return f"substr(sha256(concat({key}, {text})), 1, 32)"
+        return f"substr(sha256(concat({key}, {plain_key_of(text)})), 1, 32)"
 
     @property
     def picks(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.apply import as_text, filtered
+from sfumato.engines.duckdb.apply import as_text, filtered, plain_key_of
 from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, enumeration, packed
 from sfumato.engines.engine import Reading
 from sfumato.engines.order import PERSON
@@ -81,6 +81,7 @@ class Counting:
         """Make the table of combinations with persons: how many add up, and each one that does not by its number."""
         texts = [f"t{place}" for place in range(len(self.columns))]
         named = as_text(person, self.strip)
+        named = named if person == PERSON else plain_key_of(named)
         further = "" if value is None else f", {self._value(value)} AS v"
         pair, keys = ("p", texts) if value is None else ("v, p", [*texts, "v"])
         yield (
@@ -189,11 +190,20 @@ class CodeCounting(Counting):
         rows = f"SELECT {self._keys()[0]} AS k, {name} AS p FROM {self.rows}"
         ends = f"SELECT p, (k & {bits}) AS v, min(k) AS low, max(k) AS high FROM ({rows}) GROUP BY ALL"
         yield f"CREATE OR REPLACE TEMP TABLE ends AS SELECT *, row_number() OVER () AS number FROM ({ends})"
-        same = f"r.p = q.p AND (r.k & {bits}) = q.v"
-        added = f"SELECT low AS k, CAST({ADDED_UP} AS BIGINT) AS person, count(*) AS n FROM ends"
+        same, members = f"r.p = q.p AND (r.k & {bits}) = q.v", "count(*)"
+        if kind not in INTEGERS and person != PERSON:
+            yield self._ends_by_plain_keys()
+            members = "count(DISTINCT number)"
+        added = f"SELECT low AS k, CAST({ADDED_UP} AS BIGINT) AS person, {members} AS n FROM ends"
         added += " WHERE low = high GROUP BY low"
         single = f"SELECT DISTINCT r.k, q.number, 1 FROM ({rows}) AS r JOIN ends AS q ON {same} AND q.low < q.high"
         yield f"CREATE OR REPLACE TEMP TABLE combinations AS {added} UNION ALL {single}"
+
+    def _ends_by_plain_keys(self) -> str:
+        """Give all keys that are compared as one the same number and the ends of all their rows."""
+        shared = "min(low) OVER w AS low, max(high) OVER w AS high, min(number) OVER w AS number"
+        window = f"WINDOW w AS (PARTITION BY {plain_key_of('CAST(p AS VARCHAR)')}, v)"
+        return f"CREATE OR REPLACE TEMP TABLE ends AS SELECT p, v, {shared} FROM ends {window}"
 
     def nameless_of_ends(self) -> str:
         """Ask whether some row names no person, of the table that is made on the way."""

@@ -16,7 +16,7 @@ from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups
 from sfumato.engines.order import PERSON
-from sfumato.engines.spark.count import is_float, key_of, present, stripped, text_of
+from sfumato.engines.spark.count import is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, LevelRecoding
@@ -189,7 +189,7 @@ class Application(Lookups):
         """The key of a row's person, as in order.py."""
         place = self.source.columns.index(self.handling.person or "")
         key, text = F.lit(self.handling.person_key), text_of(F.col(f"s{place}"), self.source.kind(place), self.strip)
-        return F.substring(F.sha2(F.concat(key, text), 256), 1, 32)
+        return F.substring(F.sha2(F.concat(key, plain_key_of(text)), 256), 1, 32)
 
     def _published_column(self, place: int, name: str) -> Any:
         raw, kind = F.col(f"s{place}"), self.source.kind(place)

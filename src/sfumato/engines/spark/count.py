@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.engines.engine import Reading
 from sfumato.engines.spark.sources import SparkSource
 from sfumato.engines.texts import WHITE_SPACE
+from sfumato.hierarchies.person_keys import SIGNS
 
 
 def is_float(kind: Any) -> bool:
@@ -43,6 +44,13 @@ def text_of(column: Any, kind: Any, strip: bool) -> Any:
     if not is_float(kind):
         return key
     return F.udf(_writer(str(kind.typeName()) == "float"), "string", useArrow=False)(key)
+
+
+def plain_key_of(text: Any) -> Any:
+    """A key of a person as it is compared."""
+    text = text.cast("string")
+    bare = F.regexp_replace(F.lower(text), SIGNS, "")
+    return F.when(text.startswith("-") | (bare == ""), text).otherwise(bare)
 
 
 def _writer(single: bool) -> Callable[[float | None], str | None]:

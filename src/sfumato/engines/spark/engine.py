@@ -14,7 +14,7 @@ from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import fingerprint
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.spark.apply import Application
-from sfumato.engines.spark.count import key_of, present, text_of
+from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
@@ -86,7 +86,9 @@ class SparkEngine(CountsPersons):
             rows = present(self.source.frame, self.source, reading, self.plan.strip)
             keys = [self._key(column).alias(name) for column, name in zip(columns, names, strict=True)]
             values = [] if value is None else [self._told_value(value, reading).alias("v")]
-            distinct = rows.select(*keys, *values, self._key(person).alias("p")).distinct()
+            absent = F.coalesce(F.max(self._is_nobody(person, reading)), F.lit(False))
+            nameless = bool(rows.agg(absent).collect()[0][0])
+            distinct = rows.select(*keys, *values, self._plain_key(person).alias("p")).distinct()
             identity = [*names, *pair[1:]]
             marked = distinct.withColumn("places", F.count(F.lit(1)).over(Window.partitionBy(*pair)))
             added = marked.where("places = 1").groupBy(*identity).agg(F.count(F.lit(1)).alias("n"))
@@ -96,8 +98,6 @@ class SparkEngine(CountsPersons):
                 *identity, F.col("p").cast("string"), F.lit(1).cast("long").alias("n")
             )
             table = added.unionByName(single).toArrow()
-            absent = F.col("p").isNull() | F.col("p").cast("string").isin(*reading.missing)
-            nameless = not distinct.where(absent).limit(1).isEmpty()
         return added_persons(counted((*columns, *([value] if value else []), person), table), nameless)
 
     def _told_value(self, value: str, reading: Reading) -> Any:
@@ -244,6 +244,16 @@ class SparkEngine(CountsPersons):
             if kept is not None:
                 kept.unpersist()
         self._kept = self._placed = None
+
+    def _plain_key(self, person: str) -> Any:
+        """The key of a row's person as it is compared."""
+        place = (*self.columns, *self.source.hidden).index(person)
+        return plain_key_of(text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip))
+
+    def _is_nobody(self, person: str, reading: Reading) -> Any:
+        """Whether a row names no person."""
+        key = self._key(person)
+        return key.isNull() | key.cast("string").isin(*reading.missing)
 
     def _key(self, column: str) -> Any:
         place = (*self.columns, *self.source.hidden).index(column)

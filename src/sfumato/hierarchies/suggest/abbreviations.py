@@ -7,14 +7,14 @@ for none.
 
 from functools import cache
 
-from sfumato.hierarchies.suggest.concepts import CONCEPTS, WORDS, read_sections
+from sfumato.hierarchies.suggest.concepts import CONCEPTS, WHOLE_WORDS, WORDS, read_sections
 
 # Three consonants begin too many words to be an abbreviation of one; the common ones stand in the list.
 _BEGINNING, _CONSONANTS, _PART = 5, 4, 3
 _DOTTED = 3
 _MISSING_LETTERS = 2
 _LONG = 7
-_STEM, _ENDING = 6, 3
+_STEM, _ENDING = 7, 3
 # More of a word is mostly another word that begins alike: minor is no minority.
 _SHARE_OF_WORD = 0.6
 
@@ -24,7 +24,8 @@ def spelled_out(word: str, dotted: bool) -> str:
     """The word that an abbreviation stands for, the word itself where it is none.
 
     Args:
-        dotted: Whether a full stop stands behind it, as in `geschl.`: then the first word that it begins is meant.
+        dotted: Whether a full stop stands behind it, as in `geschl.`: then a word that it begins is meant, unless it
+            begins words of several roles.
 
     >>> spelled_out("geschl", dotted=True), spelled_out("rtg", dotted=False), spelled_out("zz", dotted=False)
     ('geschlecht', 'rating', 'zz')
@@ -33,7 +34,8 @@ def spelled_out(word: str, dotted: bool) -> str:
     if word in common:
         return common[word]
     if dotted and len(word) >= _DOTTED and word not in everyday:
-        return next((full for concept in CONCEPTS for full in sorted(concept.words) if full.startswith(word)), word)
+        begun = [pair for pair in _words() if pair[0].startswith(word)]
+        return begun[0][0] if len({role for _, role in begun}) == 1 else word
     if parts := _run_together(word):
         return parts[0]
     for likens in () if word in everyday else (_abbreviates, _inflects, _misspells):
@@ -94,8 +96,9 @@ def _in_order(letters: str, word: str) -> bool:
 @cache
 def _words() -> tuple[tuple[str, str], ...]:
     """Every word of a concept or of persons with the role that it speaks for."""
-    concepts = [(full, concept.role) for concept in CONCEPTS for full in sorted(concept.words)]
-    return (*concepts, *((full, "person") for key in ("persons", "staff") for full in sorted(WORDS[key])))
+    concepts = [(full, concept.role) for concept in CONCEPTS for full in sorted(concept.words - WHOLE_WORDS)]
+    persons = [(full, "person") for key in ("persons", "staff") for full in sorted(WORDS[key] - WHOLE_WORDS)]
+    return (*concepts, *persons)
 
 
 @cache

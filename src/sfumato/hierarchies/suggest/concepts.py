@@ -1,17 +1,20 @@
-"""Concepts: what columns about persons are about, and the words in their names that say so, in English and German.
+"""Concepts: what columns about persons are about, and the words in their names that say so.
 
-The words stand in `concepts.txt`, in the order in which they are tried.
+English and German words stand in `concepts.txt`, in the order in which they are tried, those of further languages in
+`languages.txt`.
 """
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
-# What the values must be for a name to be believed: many, keys of rows or persons, numbers, or many texts.
-Demand = Literal["anything", "many", "key", "number", "text"]
-_SHORT = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss"})
+# What the values must be for a name to be believed: many, keys of rows or persons, numbers, marks, or many texts.
+Demand = Literal["anything", "many", "key", "number", "marks", "text"]
+# Letters that are no other letter with an accent.
+_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 _SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
@@ -34,24 +37,43 @@ class Concept:
     rank: int = 0
 
 
+def fold(text: str) -> str:
+    """A text without case, umlauts and accents.
+
+    >>> fold("Größe"), fold("Prénom")
+    ('grosse', 'prenom')
+    """
+    parts = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS))
+    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
 def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[str], frozenset[str]]]:
     """The sections of a word list of a package: what stands in the brackets of each, and its words."""
     text = files(package).joinpath(file).read_text(encoding="utf-8")
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for section in lines.split("[")[1:]:
         head, _, words = section.partition("]")
-        yield head.split(), frozenset(words.translate(_SHORT).split()) | frozenset(words.translate(_SPELLED).split())
+        yield head.split(), frozenset(fold(words).split()) | frozenset(fold(words.translate(_SPELLED)).split())
 
 
 def _concept(head: list[Any], words: frozenset[str]) -> Concept:
     key, role, demand, rank = head
-    return Concept(key, role, words, demand, int(rank))
+    return Concept(key, role, words | _further(key), demand, int(rank))
 
 
-_SECTIONS = list(read_sections("concepts.txt"))
+def _further(key: str) -> frozenset[str]:
+    """The words of further languages that speak of a concept."""
+    return frozenset().union(*(words for head, words in _LANGUAGES if head[0] == key))
+
+
+_SECTIONS, _LANGUAGES = list(read_sections("concepts.txt")), list(read_sections("languages.txt"))
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
 # Words that are no concept by themselves: of counts, of postcodes, of codes whose prefix groups them, of persons (what
 # numbers these is a key, even where it repeats a lot), of events (what numbers these names no person), and how words
 # may stand in compounds.
-WORDS = {head[0]: words for head, words in _SECTIONS if len(head) == 1}
+WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
+# Words of languages without compounds: they are no parts of words, and nothing else is an abbreviation of them.
+WHOLE_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - frozenset().union(
+    *(words for _, words in _SECTIONS)
+)

@@ -2,17 +2,16 @@
 
 from functools import cache
 
-from sfumato.hierarchies.suggest.concepts import read_sections
+from sfumato.hierarchies.suggest.concepts import fold, read_sections
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.vocabulary import fold
 
 # No list has all names: so large a share of rows with a name of the list is enough where a column has many values. Of a
 # few values nearly all must be names, since towns, trades and months are names, too.
 _SHARE_OF_MANY, _SHARE_OF_FEW = 0.25, 0.5
 _MANY_VALUES = 40
-_TITLES = frozenset(
-    ("dr", "prof", "herr", "frau", "mr", "mrs", "ms", "miss", "master", "ra", "von", "van", "de", "der")
-)
+# Who is called so is a person, whatever the name behind it.
+_CALLED = frozenset(("dr", "prof", "herr", "frau", "mr", "mrs", "ms", "miss", "mme", "sr", "sra", "dott", "dra"))
+_TITLES = _CALLED | {"master", "ra", "von", "van", "de", "der"}
 _MAX_WORDS = 6
 
 
@@ -42,9 +41,20 @@ def _is_name(value: str) -> bool:
         return False
     given, surnames = _listed()
     names = [word for word in words if word not in _TITLES]
+    if names and words[0] in _CALLED:
+        return True
     if len(names) == 1:
         return names[0] in given or names[0] in surnames
     return any(name in given for name in names)
+
+
+def is_given_name(word: str) -> bool:
+    """Whether a word is a common given name.
+
+    >>> is_given_name("Anna"), is_given_name("Asthma")
+    (True, False)
+    """
+    return fold(word) in _listed()[0]
 
 
 @cache

@@ -7,6 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sfumato.hierarchies.person_keys import plain_key
+
 # Patterns are tried on so many values at the most: a column of millions says no more than these.
 _SAMPLE = 1000
 # A column of so few values, each in so many rows, is one of categories, whatever its name says.
@@ -32,6 +34,15 @@ class Profile:
     def present(self) -> int:
         """The rows that have a value."""
         return self.rows - self.missing
+
+    @cached_property
+    def distinct_keys(self) -> int:
+        """How many values there are if they are keys of persons, which are compared without case and punctuation.
+
+        >>> Profile("x", {"LB-1": 1, "lb 1": 1}, rows=2).distinct_keys
+        1
+        """
+        return len({plain_key(value) for value in self.counts})
 
     @property
     def distinct_share(self) -> float:

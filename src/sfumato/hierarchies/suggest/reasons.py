@@ -27,59 +27,100 @@ PHRASES = {
     "health": "tells of health (GDPR, Article 9)",
     "money": "tells of money, which is private",
     "performance": "tells how somebody was judged, which is private",
+    "marks": "tells of marks, which are private",
     "opinion": "tells what somebody thinks, which is private",
     "outcome": "is an outcome: what is studied, not what others know beforehand",
-    "age": "tells of age or birth",
-    "sex": "tells of sex",
-    "place": "tells of a place",
-    "nationality": "tells of nationality or language",
-    "family": "tells of the family",
-    "work": "tells of work",
-    "schooling": "tells of schooling",
-    "date": "tells of a time",
-    "body": "tells of the looks",
-    "belongings": "tells of belongings or where somebody was seen",
-    "title": "is a title",
+    "age": "tells of age or birth, which relatives, colleagues and registers know",
+    "sex": "tells of sex, which everybody knows who knows the person",
+    "place": "tells of a place, which neighbors and directories know",
+    "nationality": "tells of nationality or language, which people around somebody know",
+    "family": "tells of the family, which neighbors and relatives know",
+    "work": "tells of work, which colleagues know and profiles tell",
+    "schooling": "tells of schooling, which classmates know and profiles tell",
+    "date": "tells of a time, which is known to who was there",
+    "body": "tells of the looks, which everybody sees",
+    "belongings": "tells of belongings or where somebody was, which others see",
+    "title": "is a title, which others use",
 }
-KNOWN = "{what}: others may know it of a person."
+TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
-DOUBT = "{what}: nothing tells what it is, so others may know it of a person."
-SAME = "It is the same for everybody."
+DOUBT = (
+    "{what}, the commonest value in {share} % of the rows. Neither name nor values tell what it is, so it is taken for "
+    "something that others may know."
+)
+REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
+SAME = "It is the same for everybody, so it tells nobody apart."
 EMPTY = "It is empty."
-ROW_NUMBERS = "It numbers the rows."
-OWN_TEXT = "Nearly every row has a text of its own."
+ROW_NUMBERS = "It numbers the rows: who knows the raw file finds a row by it."
+OWN_TEXT = "Nearly every row has a text of its own, by which it would be found."
 OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what it is."
 FREE_TEXT = "It is free text, which can name anyone."
-PERSON = "{why} They repeat, {count} rows each on average, so they name persons, and promises count persons."
+REPEAT = " They repeat, "
+PERSON = "{why}" + REPEAT + "{count} rows each on average, so they name persons, and promises count persons."
 PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so promises count persons."
 CODES = "Its codes repeat, {count} rows each on average. If they name persons, give it role: person."
 NAMELESS = "{why} They repeat, but some rows have none, so promises count rows. Mend these, and give it role: person."
 SECOND_KEY = '{why} Another column, "{person}", names the persons that promises count.'
-RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
-LESS = "{known} Left out, since {count} other columns tell rows apart better."
-TELLING = "{known} Most rows have a value of their own, by which they would be found, and which is no number to round."
-TELLS = '{known} But it nearly tells "{other}", so who knows that knows it, too: it is a quasi-identifier.'
-UNDOES = '{known} It nearly tells "{other}", so it would undo what is done to that column.'
-SPELLINGS = (
-    " {count} of its values are likely other spellings of one: make them one, or promises count them as several."
+NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so promises count those.'
+COARSER = "{why} Each of {finer} belongs to one of these, so these are what promises count as persons."
+NAMES_REPEAT = (
+    "Rows of one person cannot be told apart from those of others: {names} repeat, {count} rows each on average, and "
+    "no column numbers the persons. So k counts rows, and {k} rows may be fewer than {k} persons. Better: number the "
+    "persons in a column of its own, and give it role: person."
 )
+RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
+LESS = (
+    "{known} Withheld, since {count} columns are quasi-identifiers already, which more people know or which tell rows "
+    "apart better."
+)
+TELLING = "{known} Most rows have a value of their own, by which they would be found, and it is no number to round."
+TELLS = "{known} But it {tells}, so who knows that knows it, too: it is a quasi-identifier."
+UNDOES = "{known} It {tells}, so it would undo what is done there."
+ONE_TOLD = 'nearly tells "{other}"'
+COMPUTED = 'is nearly computed from "{first}" and "{second}"'
+MENTIONS = "{known} But {count} of its texts name somebody or tell how to reach somebody."
+UNIFORM = (
+    "{known} Nearly all rows have one value, and nothing tells that to have it is harmless: no class could hide "
+    "who has it."
+)
+COSTLY = (
+    "{known} Withheld, since it would cost the other columns as much detail as it keeps: without the columns that are "
+    "withheld for this they lose {after} % on average, with them {before} %."
+)
+ENCODING = (
+    "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
+    "are not, say what it is written in (--encoding)."
+)
+MISSPELLINGS = (
+    " {count} of its values look like misspellings of others: mend them, or they count as values of their own."
+)
+SPELLINGS = (
+    " {count} of its values are likely other spellings of one: make them one, or they are generalized as several."
+)
+ONE_SPELLING = " {count} of its values are likely other spellings of one: they count, and are published, as one."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
+TAILS = " Its largest or smallest numbers are published together, since they would single out rows."
 UNDECIDED = "decide yourself: "
 
 
 def by_name(word: str, key: str) -> str:
-    """Why a column's name decides.
+    """Why a column's name decides; the word stands in quotes.
 
-    >>> by_name("diagnosis", "health")
+    >>> by_name('"diagnosis"', "health")
     '"diagnosis" in its name tells of health (GDPR, Article 9).'
     """
     phrase = PHRASES[key]
-    return (
-        f'"{word}" in its name: its values {phrase}.'
-        if phrase.startswith("are ")
-        else f'"{word}" in its name {phrase}.'
-    )
+    return f"{word} in its name: its values {phrase}." if phrase.startswith("are ") else f"{word} in its name {phrase}."
+
+
+def known(what: str, words: str) -> str:
+    """Why a column is known to others, and what its values are.
+
+    >>> known('"zip" in its name tells of a place, which neighbors and directories know.', "codes of 5 characters")
+    '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
+    """
+    return f"{what.removesuffix('.')}; here {words}."
 
 
 def by_values(share: float, key: str) -> str:
@@ -91,4 +132,4 @@ def by_values(share: float, key: str) -> str:
     percent = round(max(100 * share, 1))
     if PHRASES[key].startswith("are "):
         return f"{percent} % of its values {PHRASES[key]}."
-    return f"What stands in {percent} % of its rows {PHRASES[key]}."
+    return f"{percent} % of its rows hold a word that {PHRASES[key]}."

@@ -8,74 +8,38 @@ cannot betray anyone.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.concepts import WORDS, Concept, Demand, Role
+from sfumato.hierarchies.suggest.concepts import BY_KEY, WORDS, Concept, Demand, Role
 from sfumato.hierarchies.suggest.contents import Content, content_of
 from sfumato.hierarchies.suggest.formats import format_of
+from sfumato.hierarchies.suggest.key_columns import (
+    KEY_SHARE,
+    LETTERS_AND_DIGITS,
+    REPEATED,
+    UNIQUE_SHARE,
+    are_keys,
+    are_keys_of_persons,
+    are_weights,
+    counts_rows,
+    repeats_as_persons_do,
+    rows_each,
+)
 from sfumato.hierarchies.suggest.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.value_words import concept_of_values
-from sfumato.hierarchies.suggest.vocabulary import concepts_of, meanings_of, words_of
-from sfumato.hierarchies.types import ColumnType
+from sfumato.hierarchies.suggest.vocabulary import concepts_of, meanings_of, spoken_word, words_of
 
-UNKNOWN_RANK = 2
-# Keys of rows, and texts of their own; typing errors and rows that stand twice leave a few that repeat.
-_UNIQUE_SHARE = 0.8
 _MANY_NUMBERS = 0.5
-_KEY_SHARE = 0.1
 _FEW_ROWS = 10
 _LONG_TEXT, _WORDS_OF_TEXT = 40, 4
-# Where a value stands in so many rows on average, it is one of a person with several rows, and no row stands twice; a
-# value that stands in more than this share of all rows says that nobody is named.
-_REPEATED, _MOST_OF_ONE = 1.2, 0.1
-_KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
-_KEY_DIGITS = 5
-_LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
+# Marks are short, whatever they are written in.
+_LONGEST_MARK = 3
+_PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
+_SOME_NAMES = 5
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
-# More persons than there ever were.
-_MOST_PERSONS = 10**12
 _NUMERIC = ("ages", "years", "whole", "decimal")
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """What a plan could say of a column, and why.
-
-    Attributes:
-        role: The role.
-        reason: Why, in plain words without any value of the data.
-        type: The type, text unless it is another.
-        hierarchy: The hierarchy's parameters, for quasi-identifiers.
-        rejected: Values that the hierarchy does not accept: with any, a plan needs `on_invalid: missing` or `drop`.
-        rank: Among quasi-identifiers, the lower are chosen first; so is the one person.
-        undecided: Whether the column is withheld only because nobody can say what it is.
-        protected: Whether GDPR protects what it tells most (Articles 9 and 10).
-    """
-
-    role: Role
-    reason: str
-    type: ColumnType = "text"
-    hierarchy: dict[str, Any] | None = None
-    rejected: tuple[str, ...] = ()
-    rank: int = UNKNOWN_RANK
-    undecided: bool = False
-    protected: bool = False
-
-    def plan(self) -> dict[str, Any]:
-        """The column as a plan has it.
-
-        >>> suggest(Profile("sex", {"m": 1, "f": 1}, rows=2)).plan()
-        {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
-        """
-        typed = {} if self.type == "text" else {"type": self.type}
-        withheld = {"publish": "withheld"} if self.role == "weight" else {}
-        return {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | withheld
-
-    def withheld(self, reason: str) -> "Suggestion":
-        """The column withheld until somebody decides."""
-        return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True)
 
 
 @dataclass(frozen=True)
@@ -116,9 +80,9 @@ def may_name_persons(profile: Profile) -> bool:
     >>> may_name_persons(Profile("name", {"Anna Becker": 2, "Max Becker": 1, "Ida Kern": 1}, rows=4))
     False
     """
-    if not profile.counts or profile.present < _REPEATED * len(profile.counts):
+    if not profile.counts or profile.present < REPEATED * profile.distinct_keys:
         return False
-    coded = profile.share_of(_LETTERS_AND_DIGITS) >= _UNIQUE_SHARE
+    coded = profile.share_of(LETTERS_AND_DIGITS) >= UNIQUE_SHARE
     return suggest(profile).role == "person" or (
         coded and not profile.few and _evidence(profile).content.kind != "dates"
     )
@@ -145,52 +109,28 @@ def _judge_key_words(evidence: _Evidence) -> Suggestion | None:
     if not named or (evidence.content.kind in ("dates", "years") and named[0].key != "name"):
         return None
     concept, word = named
-    return _key(evidence, concept.key, reasons.by_name(word, concept.key))
+    return _key(evidence, concept.key, reasons.by_name(spoken_word(evidence.profile.name, word), concept.key))
 
 
 def _key(evidence: _Evidence, key: str, why: str) -> Suggestion:
     """What points to one person: withheld, or the person whom promises count where it repeats."""
     profile = evidence.profile
     if key == "household":
-        return Suggestion("household", why)
-    if key == "weight" and _are_weights(profile):
-        return Suggestion("weight", why)
+        return Suggestion("household", why, concept=key)
+    if key == "weight" and are_weights(profile):
+        return Suggestion("weight", why, concept=key)
     if not _names_persons(evidence, key):
-        return Suggestion("identifier", why)
+        return Suggestion("identifier", why, concept=key)
     if profile.missing:
-        return Suggestion("identifier", reasons.NAMELESS.format(why=why))
-    rows = f"{profile.present / len(profile.counts):.1f}"
+        return Suggestion("identifier", reasons.NAMELESS.format(why=why), concept=key)
     rank = 0 if {*meanings_of(profile.name)} & WORDS["persons"] else 2 if key == "key" else 1
-    return Suggestion("person", reasons.PERSON.format(why=why, count=rows), rank=rank)
-
-
-def _are_weights(profile: Profile) -> bool:
-    """Whether every row has a number of persons that it stands for."""
-    return not profile.missing and all(map(_is_number_of_persons, profile.values))
-
-
-def _is_number_of_persons(text: str) -> bool:
-    try:
-        return 1 <= float(text) < _MOST_PERSONS
-    except ValueError:
-        return False
+    return Suggestion("person", reasons.PERSON.format(why=why, count=rows_each(profile)), rank=rank, concept=key)
 
 
 def _names_persons(evidence: _Evidence, key: str) -> bool:
-    """Whether the values of a column that points to persons repeat as persons do, and number nothing else."""
-    profile = evidence.profile
-    if key not in _KEYS_OF_PERSONS or profile.present < _REPEATED * len(profile.counts):
-        return False
-    words = {*meanings_of(profile.name)}
-    if words & WORDS["staff"] or profile.share(_has_digit) < _UNIQUE_SHARE:
-        return False
+    """Whether the values of a column that points to persons repeat as persons do."""
     other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
-    spread = profile.top_share <= _MOST_OF_ONE and profile.distinct_share >= _KEY_SHARE
-    return bool(words & WORDS["persons"]) or (spread and not other and not words & WORDS["events"])
-
-
-def _has_digit(value: str) -> bool:
-    return "@" in value or any(map(str.isdigit, value))
+    return repeats_as_persons_do(evidence.profile, key, other)
 
 
 def _judge_person_names(evidence: _Evidence) -> Suggestion | None:
@@ -201,7 +141,7 @@ def _judge_person_names(evidence: _Evidence) -> Suggestion | None:
         and not {*words_of(evidence.profile.name)} & WORDS["whole_names"]
     )
     share = share_of_full_names(evidence.profile) if other else share_of_names(evidence.profile)
-    return Suggestion("identifier", reasons.by_values(share, "name")) if share else None
+    return Suggestion("identifier", reasons.by_values(share, "name"), concept="name") if share else None
 
 
 def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
@@ -210,30 +150,30 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     known = evidence.likeliest("quasi-identifier", "sensitive")
     if evidence.content.kind in ("dates", "scale"):
         return None
-    if not known and not profile.missing and _are_keys_of_persons(profile):
+    if not known and not profile.missing and are_keys_of_persons(profile):
         return _repeating_keys(profile)
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile, known is not None)
-    if not known and _counts_rows(profile):
+    if not known and counts_rows(profile):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
-    if not known and evidence.content.kind == "whole" and _are_keys(profile):
+    if not known and evidence.content.kind == "whole" and are_keys(profile):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None
 
 
 def _repeating_keys(profile: Profile) -> Suggestion:
     """Codes that repeat as keys of persons do: the persons, unless the name says that they are codes of something."""
-    rows, words = f"{profile.present / len(profile.counts):.1f}", {*meanings_of(profile.name)}
+    rows, words = rows_each(profile), {*meanings_of(profile.name)}
     if words & WORDS["events"]:
-        return Suggestion("identifier", reasons.CODES.format(count=rows))
+        return Suggestion("identifier", reasons.CODES.format(count=rows), concept="key")
     rank = 0 if words & WORDS["persons"] else UNKNOWN_RANK
-    return Suggestion("person", reasons.PERSON_KEYS.format(count=rows), rank=rank)
+    return Suggestion("person", reasons.PERSON_KEYS.format(count=rows), rank=rank, concept="key")
 
 
 def _own_text(profile: Profile, known: bool) -> Suggestion | None:
     if _is_free_text(profile):
         return Suggestion("identifier", reasons.FREE_TEXT)
-    if profile.present >= _FEW_ROWS and profile.distinct_share >= _UNIQUE_SHARE:
+    if profile.present >= _FEW_ROWS and profile.distinct_share >= UNIQUE_SHARE:
         return Suggestion("identifier", reasons.OWN_TEXT)
     coded = profile.share(lambda value: any(map(str.isdigit, value)) and " " not in value.strip())
     if profile.present >= _FEW_ROWS and coded > 0.9 and profile.distinct_share >= _MANY_NUMBERS and not known:
@@ -247,7 +187,9 @@ def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
     if evidence.content.kind == "dates" or (not named and evidence.concepts):
         return None
     if named:
-        return _sensitive(evidence, named[0], reasons.by_name(named[1], named[0].key))
+        return _sensitive(
+            evidence, named[0], reasons.by_name(spoken_word(evidence.profile.name, named[1]), named[0].key)
+        )
     by_values = concept_of_values(evidence.profile)
     if by_values and by_values[0].role == "sensitive":
         return _sensitive(evidence, by_values[0], reasons.by_values(by_values[1], by_values[0].key))
@@ -258,7 +200,8 @@ def _sensitive(evidence: _Evidence, concept: Concept, reason: str) -> Suggestion
     # A sensitive value is published as it stands, so a type must suit every one of them.
     content = evidence.content
     type_ = "text" if content.rejected else content.type
-    return Suggestion("sensitive", reason, type_, protected="GDPR" in reasons.PHRASES[concept.key])
+    protected = "GDPR" in reasons.PHRASES[concept.key]
+    return Suggestion("sensitive", reason, type_, protected=protected, concept=concept.key)
 
 
 def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
@@ -271,30 +214,42 @@ def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
     known = next(((concept, word) for concept, word in evidence.concepts if concept.role == "quasi-identifier"), None)
     content = evidence.content
     if known:
-        what = reasons.by_name(known[1], known[0].key).removesuffix(".") + f", {content.words}"
-        return _quasi_identifier(content, reasons.KNOWN.format(what=what), known[0].rank)
+        what = reasons.by_name(spoken_word(evidence.profile.name, known[1]), known[0].key)
+        return _quasi_identifier(content, reasons.known(what, content.words), known[0].rank, known[0].key)
     by_values = concept_of_values(evidence.profile)
     if by_values:
-        what = reasons.by_values(by_values[1], by_values[0].key).removesuffix(".")
-        return _quasi_identifier(content, reasons.KNOWN.format(what=what), by_values[0].rank)
+        what = reasons.by_values(by_values[1], by_values[0].key)
+        return _quasi_identifier(content, what, by_values[0].rank, by_values[0].key)
     if content.kind in ("dates", "years"):
-        return _quasi_identifier(content, reasons.KNOWN.format(what=_capital(content.words)), 1)
+        what = reasons.TIME.format(what=_capital(content.words))
+        return _quasi_identifier(content, what, 1, "date")
     return None
+
+
+def _judge_remarks(evidence: _Evidence) -> Suggestion | None:
+    """A field for remarks that holds a few texts so far."""
+    spoken = next((word for concept, word in concepts_of(evidence.profile.name) if concept.key == "free_text"), None)
+    if spoken is None or evidence.concepts or evidence.content.kind != "categories":
+        return None
+    reason = reasons.REMARKS.format(word=spoken_word(evidence.profile.name, spoken))
+    return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True, concept="free_text")
 
 
 def _judge_rest(evidence: _Evidence) -> Suggestion:
     """What nothing is known of."""
     profile, content = evidence.profile, evidence.content
-    suggestion = _quasi_identifier(content, reasons.DOUBT.format(what=_capital(content.words)), UNKNOWN_RANK)
+    doubt = reasons.DOUBT.format(what=_capital(content.words), share=round(100 * profile.top_share))
+    suggestion = _quasi_identifier(content, doubt, UNKNOWN_RANK)
     if content.kind in _NUMERIC and profile.present > 100 and profile.distinct_share > _MANY_NUMBERS:
         return suggestion.withheld(reasons.OWN_NUMBER)
     return suggestion
 
 
-def _quasi_identifier(content: Content, reason: str, rank: int) -> Suggestion:
+def _quasi_identifier(content: Content, reason: str, rank: int, concept: str | None = None) -> Suggestion:
     if content.rejected:
         reason += reasons.REJECTED.format(count=len(content.rejected))
-    return Suggestion("quasi-identifier", reason, content.type, content.hierarchy, content.rejected, rank)
+    hierarchy, rejected = content.hierarchy, content.rejected
+    return Suggestion("quasi-identifier", reason, content.type, hierarchy, rejected, rank, concept=concept)
 
 
 def _capital(words: str) -> str:
@@ -317,48 +272,32 @@ def _length(profile: Profile) -> float:
     return sum(map(len, profile.sample)) / len(profile.sample)
 
 
-def _counts_rows(profile: Profile) -> bool:
-    """Whether the values are consecutive whole numbers, nearly each once."""
-    values = profile.values
-    if profile.distinct_share < _UNIQUE_SHARE or len(values) < 20 or not all(map(str.isdecimal, values)):
-        return False
-    numbers = sorted(int(value) for value in values)
-    return numbers[-1] - numbers[0] <= 1.1 * len(numbers)
-
-
-def _are_keys(profile: Profile) -> bool:
-    """Whether nearly every row has a long whole number of its own, all of about one length."""
-    lengths = {len(value) for value in profile.sample}
-    unique = profile.present >= 50 and profile.distinct_share >= _UNIQUE_SHARE
-    return unique and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
-
-
-def _are_keys_of_persons(profile: Profile) -> bool:
-    """Whether many codes of one length stand in a few rows each, none in far more than the others."""
-    rows = profile.present / len(profile.counts)
-    even = rows >= _REPEATED and profile.top_share * profile.present <= 4 * rows + 4
-    if len(profile.counts) < 100 or profile.distinct_share < 0.05 or not even:
-        return False
-    lengths = {len(value) for value in profile.sample}
-    coded = profile.share_of(_LETTERS_AND_DIGITS)
-    return coded > 0.95 and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 2
-
-
 def _are_many(profile: Profile, _: Content) -> bool:
     """Whether values are many, or few but long ones with digits: persons with many rows have few numbers."""
-    return not profile.few or profile.share_of(_LONG_CODE) >= _UNIQUE_SHARE
+    return not profile.few or profile.share_of(_LONG_CODE) >= UNIQUE_SHARE
 
 
 def _is_key(profile: Profile, content: Content) -> bool:
     if {*meanings_of(profile.name)} & WORDS["persons"]:
         return len(profile.counts) > 2
-    return profile.distinct_share >= _KEY_SHARE and _are_many(profile, content)
+    return profile.distinct_share >= KEY_SHARE and _are_many(profile, content)
+
+
+def _are_marks(profile: Profile, content: Content) -> bool:
+    """Whether values are numbers, steps of a scale or short signs; else "note" means a remark."""
+    return content.kind in (*_NUMERIC, "scale") or _length(profile) <= _LONGEST_MARK
+
+
+def _are_proper_nouns(profile: Profile) -> bool:
+    """Whether values are some words that begin with a capital letter."""
+    return len(profile.counts) >= _SOME_NAMES and profile.share_of(_PROPER_NOUN) >= UNIQUE_SHARE
 
 
 def _is_text(profile: Profile, content: Content) -> bool:
     texts = content.kind in ("categories", "codes")
     words = words_of(profile.name)
     named = words[-1:] in (["name"], ["names"]) and bool({*words} & WORDS["whole_names"])
+    named = named or ({*words} <= BY_KEY["name"].words and _are_proper_nouns(profile))
     return texts and (named or not profile.few or share_of_names(profile) > 0 or _has_sentences(profile))
 
 
@@ -367,6 +306,7 @@ _MEETS: dict[Demand, Callable[[Profile, Content], bool]] = {
     "many": _are_many,
     "key": _is_key,
     "number": lambda _, content: content.kind in _NUMERIC,
+    "marks": _are_marks,
     "text": _is_text,
 }
 _JUDGES: tuple[Callable[[_Evidence], Suggestion | None], ...] = (
@@ -376,5 +316,6 @@ _JUDGES: tuple[Callable[[_Evidence], Suggestion | None], ...] = (
     _judge_own_values,
     _judge_privacy,
     _judge_knowledge,
+    _judge_remarks,
     _judge_rest,
 )

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import Suggestion, as_quasi_identifier
+from sfumato.hierarchies.suggest.roles import as_quasi_identifier
+from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.types import canonical
 
 MAX_QUASI_IDENTIFIERS = 8
@@ -30,7 +31,7 @@ def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
         (name for name in candidates if name not in lost),
         key=lambda name: (suggestions[name].rank, -profiles[name].separation),
     )
-    chosen = dict(suggestions) | _second_keys(suggestions, profiles)
+    chosen = dict(suggestions)
     for name in (*lost, *ranked[MAX_QUASI_IDENTIFIERS:]):
         why, count = (reasons.RARE, k) if name in lost else (reasons.LESS, MAX_QUASI_IDENTIFIERS)
         chosen[name] = suggestions[name].withheld(why.format(known=suggestions[name].reason, count=count))
@@ -48,17 +49,17 @@ def without_tells(
     withheld until somebody decides.
 
     Args:
-        tells: For each of these columns the quasi-identifier that it tells.
+        tells: For each of these columns what it tells, in words.
     """
     chosen = dict(suggestions)
     room = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in suggestions.values())
-    for name, other in tells.items():
+    for name, what in tells.items():
         known = suggestions[name].reason
         if room > 0 and not suggestions[name].protected:
-            chosen[name] = as_quasi_identifier(profiles[name], reasons.TELLS.format(known=known, other=other))
+            chosen[name] = as_quasi_identifier(profiles[name], reasons.TELLS.format(known=known, tells=what))
             room -= 1
         else:
-            chosen[name] = suggestions[name].withheld(reasons.UNDOES.format(known=known, other=other))
+            chosen[name] = suggestions[name].withheld(reasons.UNDOES.format(known=known, tells=what))
     return chosen
 
 
@@ -67,14 +68,6 @@ def _singles_out(profile: Profile, k: int) -> bool:
     if profile.rows < _ENOUGH * k or profile.share_in_groups(k) >= _KEPT_SHARE:
         return False
     return None in canonical(profile.values, "amount")[0]
-
-
-def _second_keys(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
-    """Columns that could name the persons, too: the promises count those of one column, of the most persons."""
-    keys = [name for name, suggestion in suggestions.items() if suggestion.role == "person"]
-    ranked = sorted(keys, key=lambda name: (suggestions[name].rank, -len(profiles[name].counts)))
-    why = {name: reasons.SECOND_KEY.format(why=suggestions[name].reason, person=ranked[0]) for name in ranked[1:]}
-    return {name: Suggestion("identifier", reason) for name, reason in why.items()}
 
 
 def _is_lost(suggestion: Suggestion, profile: Profile, k: int) -> bool:

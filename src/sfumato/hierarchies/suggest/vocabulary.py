@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 
 from sfumato.hierarchies.suggest.abbreviations import spelled_out
-from sfumato.hierarchies.suggest.concepts import BY_KEY, CONCEPTS, WORDS, Concept
+from sfumato.hierarchies.suggest.concepts import BY_KEY, CONCEPTS, WHOLE_WORDS, WORDS, Concept, fold
 
 SCALES: tuple[tuple[str, ...], ...] = (
     ("very low", "low", "medium", "high", "very high"),
@@ -26,11 +26,27 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
 )
-_FOLDED = str.maketrans({"ä": "a", "ö": "o", "ü": "u", "ß": "ss", "é": "e", "è": "e"})
 # German compounds: both parts must be long to be no accident, save for the short ones of a list.
 _HEAD, _FIRST = 5, 5
+# What is left of a compound beside a part: with fewer letters it is an ending, a prefix, or another word.
+_REST = 3
+_SUFFIXES = ("ment", "ments", "ness", "less", "able", "ible", "ing", "ings", "ship", "tion", "tions", "ation", "ations")
+# In brackets: the unit of a number, which is no time at which something was.
+_SPANS = re.compile(
+    r"(?i:[(\[][^)\]]*\b(?:days?|weeks?|months?|years?|yrs|hours?|tagen?|wochen?|monaten?|jahren?|stunden?|jours?|mois|ans|"
+    r"d[ií]as|meses|años|giorni|mesi|anni|dagar|dagen|maanden|jaar|dni)\b[^)\]]*[)\]])"
+)
+# Endings of plurals.
+_PLURALS = ("s", "e", "en", "n", "es")
 _UNITS = (
-    ("money", re.compile(r"[€$£]|(?i:(?<![a-z])(?:t?eur|euro|usd|chf|gbp)(?![a-z]))")),
+    (
+        "money",
+        re.compile(
+            r"[€$£]|(?i:(?<![a-z])(?:t?eur|euro|usd|chf|gbp|sek|nok|dkk|pln|czk|huf|brl)(?![a-z])|"
+            r"[(\[_ ](?:kr|zł|kč)(?![^\W\d_]))"
+        ),
+    ),
+    ("body", re.compile(r"(?i:[(\[ _](?:kg|cm|lbs?)(?![a-z]))")),
     ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
 )
 # Endings that say how something is written down, not what it is.
@@ -49,15 +65,6 @@ _THINGS = tuple(
 )
 
 
-def fold(text: str) -> str:
-    """A text without case, umlauts and accents.
-
-    >>> fold("Größe")
-    'grosse'
-    """
-    return text.lower().translate(_FOLDED)
-
-
 def words_of(name: str) -> list[str]:
     """The words of a column's name, folded.
 
@@ -69,6 +76,7 @@ def words_of(name: str) -> list[str]:
     >>> words_of("SpO2"), words_of("grade2")
     (['spo2'], ['grade'])
     """
+    name = _SPANS.sub(" ", name) if _SPANS.sub("", name).strip() else name
     apart = re.sub(r"(?<=[a-zäöüß])(?=[A-Z][a-zäöüß])|(?<=[a-zäöüß]{2})(?=[A-Z])", " ", name)
     words = re.findall(r"[a-z]+[0-9]*[a-z]+[0-9]*|[a-z]+[0-9]*", fold(apart))
     return [word if word in _keys_of() else word.rstrip("0123456789") for word in words]
@@ -105,7 +113,7 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
 def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, str]]:
     """The concepts that words are those of, in the order of the list."""
     exact = {*words, *(first + second for first, second in pairwise(words))}
-    exact |= {word.removesuffix("s") for word in exact if word not in _keys_of()}
+    exact |= {singular for word in exact if word not in _keys_of() for singular in _singulars(word)}
     counts = bool(WORDS["counts"] & exact) or [*words[:2]] == ["number", "of"]
     thing = _names_a_thing(words)
     for concept in CONCEPTS:
@@ -118,6 +126,15 @@ def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, st
             yield concept, word
 
 
+def _singulars(word: str) -> Iterator[str]:
+    """Words of which a word may be the plural: another ending than an s must leave a word of some length."""
+    for ending in _PLURALS:
+        stem = word.removesuffix(ending)
+        fits = ending == "s" or (len(stem) >= _HEAD and (ending != "n" or stem[-1] in "elr"))
+        if stem != word and fits:
+            yield stem
+
+
 def meanings_of(name: str) -> list[str]:
     """The words of a column's name, abbreviations spelled out.
 
@@ -126,6 +143,20 @@ def meanings_of(name: str) -> list[str]:
     """
     folded = fold(name)
     return [word if _is_known(word) else spelled_out(word, f"{word}." in folded) for word in words_of(name)]
+
+
+def spoken_word(name: str, meaning: str) -> str:
+    """The word of a column's name that has a meaning, and in brackets the meaning where it is another word.
+
+    >>> [spoken_word(name, word) for name, word in (("Geschl.", "geschlecht"), ("Prénom", "prenom"), ("x (kg)", "kg"))]
+    ['"Geschl" (geschlecht)', '"Prénom"', '"kg"']
+    """
+    parts = re.findall(r"[^\W\d_]+", name)
+    if meaning.lower() in name.lower() or meaning in fold(name):
+        return f'"{next((part for part in parts if fold(part) == meaning), meaning)}"'
+    word = next((word for word, full in zip(words_of(name), meanings_of(name), strict=True) if full == meaning), None)
+    written = next((part for part in parts if fold(part) == word), word)
+    return f'"{name}"' if written is None else f'"{written}" ({meaning})'
 
 
 def _head_last(words: list[str]) -> list[str]:
@@ -140,6 +171,9 @@ def _head_last(words: list[str]) -> list[str]:
 
 
 def _is_known(word: str) -> bool:
+    """Whether a word is one of a list, or speaks of a concept: then it abbreviates nothing."""
+    if any(word in WORDS[key] for key in ("persons", "staff", "events")):
+        return True
     return any(_speaks_of(word, concept, compound) for concept in CONCEPTS for compound in (False, True))
 
 
@@ -161,10 +195,14 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
     """The concepts that a part of a compound speaks of; a word that stands in another by accident speaks of none."""
     if word in WORDS["no_compounds"]:
         return frozenset()
-    parts = {word[place:] for place in range(len(word)) if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
-    parts |= {word[:end] for end in range(1, len(word)) if end >= _FIRST or word[:end] in WORDS["firsts"]}
+    places = (0, *range(_REST, len(word)))
+    parts = {word[place:] for place in places if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
+    ends = range(1, len(word) - _REST + 1)
+    parts |= {
+        word[:end] for end in ends if (end >= _FIRST or word[:end] in WORDS["firsts"]) and word[end:] not in _SUFFIXES
+    }
     ended = _ENDED.fullmatch(word)
-    parts = parts - WORDS["whole"] | ({ended[1]} if ended else set())
+    parts = parts - WORDS["whole"] - WHOLE_WORDS | ({ended[1]} if ended else set())
     keys = {key for part in parts for key in _keys_of().get(part, ())}
     return frozenset(keys | ({"key"} if len(word) > _FIRST and word.endswith(("id", "nr")) else set()))
 

@@ -37,7 +37,7 @@ def infer(rows: AttackRows, attempts: int, random: np.random.Generator) -> tuple
             which: random.permutation(len(getattr(target, which)))[:attempts].astype(np.int32)
             for which in ("raw", "control")
         }
-        attacks.append(_asking(target, knowledge, persons))
+        attacks.append(_asking(target, knowledge, persons, random))
         if find_spec("sklearn") is not None and _learnable(target):
             attacks.append(_learning(target, knowledge, persons, int(random.integers(2**31))))
     return tuple(attacks)
@@ -47,13 +47,15 @@ def _learnable(target: AttackColumn) -> bool:
     return 2 <= len(target.labels) <= MOST_VALUES and len(target.published) >= 2 * LEAST_ROWS
 
 
-def _asking(target: AttackColumn, knowledge: Sequence[AttackColumn], persons: dict[str, Codes]) -> Attack:
+def _asking(
+    target: AttackColumn, knowledge: Sequence[AttackColumn], persons: dict[str, Codes], random: np.random.Generator
+) -> Attack:
     """Asking the nearest rows."""
 
     def guesses(which: str) -> Codes:
         space = space_of(knowledge, [getattr(column, which)[persons[which]] for column in knowledge])
         if len(target.labels) > 2000:
-            rows: Codes = space.nearest(1, 1)[:, 0].astype(np.int32)
+            rows: Codes = space.nearest(1, random)[:, 0].astype(np.int32)
             return target.published[rows]
         best: Codes = space.votes(target.published, len(target.labels)).argmax(axis=1).astype(np.int32)
         return best

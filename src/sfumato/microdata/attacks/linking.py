@@ -47,7 +47,7 @@ def _hits(
     found = []
     for columns in (first, second):
         space = space_of(columns, [getattr(column, which)[targets] for column in columns])
-        found.append(space.nearest(neighbors, int(random.integers(2**31))))
+        found.append(space.nearest(neighbors, random))
     shared = (found[0][:, :, None] == found[1][:, None, :]).any(axis=(1, 2))
     return Rate(int(shared.sum()), len(targets))
 

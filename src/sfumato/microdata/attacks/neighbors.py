@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.attacks import neighbor_loops as kernels
+from sfumato.microdata.attacks import neighbor_kernels as kernels
 from sfumato.microdata.attacks.rows import AttackColumn, Codes
 
 TABLE, NUMBERS, EQUALITY = 0, 1, 2
@@ -19,14 +19,18 @@ class Space:
 
     parts: tuple[Any, ...]
 
-    def nearest(self, count: int, seed: int) -> npt.NDArray[np.int64]:
-        """The `count` nearest published rows of each target."""
-        found: npt.NDArray[np.int64] = kernels.nearest(*self.parts, count, seed)
-        return found
+    def nearest(self, count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
+        """The `count` nearest published rows of each target; of rows equally near, some by chance."""
+        published, targets = self.parts[4].shape[1], self.parts[6].shape[1]
+        begins = random.integers(max(published, 1), size=targets)
+        arguments = (*self.parts, random.permutation(published), begins, count)
+        rows: npt.NDArray[np.int64] = kernels.nearest(*arguments)
+        return rows
 
     def votes(self, content: Codes, size: int) -> npt.NDArray[np.int64]:
         """How often each value stands in the nearest published rows of each target."""
-        counts: npt.NDArray[np.int64] = kernels.votes(*self.parts, content.astype(np.int64), size)
+        arguments = (*self.parts, content.astype(np.int64), size)
+        counts: npt.NDArray[np.int64] = kernels.votes(*arguments)
         return counts
 
 
@@ -39,7 +43,7 @@ def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes]) -> Space
     kinds = [_kind(column) for column in columns]
     tables, starts, widths, at = [], [], [], 0
     for column, kind in zip(columns, kinds, strict=True):
-        table = column.distance.ravel() if kind == TABLE else np.zeros(0, np.float32)
+        table = column.distance.ravel().astype(np.float64) if kind == TABLE else np.zeros(0)
         tables.append(table)
         starts.append(at)
         widths.append(len(column.values))
@@ -50,11 +54,12 @@ def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes]) -> Space
             np.array(kinds, np.int64),
             np.array(starts, np.int64),
             np.array(widths, np.int64),
-            np.concatenate(tables) if tables else np.zeros(0, np.float32),
+            np.concatenate(tables) if tables else np.zeros(0),
             np.array([column.published for column in columns], np.int32),
             np.array([low for low, _ in pairs]),
             np.array(
-                [_comparable(column, kind, codes) for column, kind, codes in zip(columns, kinds, targets, strict=True)]
+                [_comparable(column, kind, codes) for column, kind, codes in zip(columns, kinds, targets, strict=True)],
+                np.int32,
             ),
             np.array([numbers for _, numbers in pairs]),
         )

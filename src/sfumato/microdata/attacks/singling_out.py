@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.attacks.outcome import Attack, Rate
-from sfumato.microdata.attacks.predicate_loops import count_rows
+from sfumato.microdata.attacks.predicate_kernels import count_rows
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "singling-out"

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.any import AnyValue
 from sfumato.hierarchies.ladder import Codes, Ladder
+from sfumato.hierarchies.spellings import one_spelling, plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.packing import Packing, Words, packing_of
@@ -175,16 +176,20 @@ def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable
 
 
 def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
-    """What an engine counted, columns of promises in the one text that their type has for a value, and texts not of it.
+    """What an engine counted, columns of promises in the one text that stands for a value, and texts not of their type.
 
-    `7` and `007` of an integer column are one value to whoever reads the release; so they are to every promise.
+    `7` and `007` of an integer column are one value to whoever reads the release, and so are `HIV` and `hiv ` of a
+    text; so they are to every promise.
     """
     values, rejected = list(counted.values), []
     for name in plan.promise_columns:
         column = plan.columns[name]
-        if name not in counted.columns or column.type == "text" or column.operations is not None:
+        if name not in counted.columns or column.operations is not None:
             continue
         place = counted.columns.index(name)
+        if column.type == "text":
+            values[place] = _spelled(values[place], name, plan)
+            continue
         present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
         forms, wrong = canonical(present, column.type)
         forms_by_text = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
@@ -192,6 +197,14 @@ def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
         if wrong:
             rejected.append(Rejected(name, tuple(present[at] for at in wrong)))
     return replace(counted, values=tuple(values)), tuple(rejected)
+
+
+def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str | None, ...]:
+    """The texts of a column, likely spellings of one value written as one, where the plan has them so."""
+    if name not in plan.spelled_columns:
+        return texts
+    forms = one_spelling(text for text in texts if text and value_of(text, plan.data.missing))
+    return tuple(text if text is None else forms.get(text, text) for text in texts)
 
 
 def _published(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
@@ -276,6 +289,12 @@ def _content(
 def value_of(text: str | None, missing: Sequence[str]) -> str | None:
     """The value that a text of a judged column tells: an empty one none, since a CSV file has one form for both."""
     return None if not text or text in missing else text
+
+
+def meaning_of(text: str | None, column: str, plan: Plan) -> str | None:
+    """What a text of a judged column means, whatever other texts there are: the same for spellings of one value."""
+    value = value_of(text, plan.data.missing)
+    return value if value is None or column not in plan.spelled_columns else plain_text(value)
 
 
 def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:

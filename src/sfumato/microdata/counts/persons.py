@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.counts.frequencies import DROPPED, Counted, FrequencyTable
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.models.classes import Histogram, histogram
@@ -33,8 +34,20 @@ class PersonCount:
     nameless: bool = False
 
 
+def by_plain_keys(counted: Counted) -> Counted:
+    """What was counted with the keys of persons last, these as they are compared; rows of one person are not merged."""
+    plain = [None if name is None else plain_key(name) for name in counted.values[-1]]
+    names = tuple(dict.fromkeys(plain))
+    places = {name: place for place, name in enumerate(names)}
+    codes = counted.codes.copy()
+    codes[:, -1] = np.array([places[name] for name in plain] or [0], codes.dtype)[codes[:, -1]]
+    return replace(counted, values=(*counted.values[:-1], names), codes=codes)
+
+
 def all_persons(counted: Counted, missing: Sequence[str] = ()) -> PersonCount:
     """The persons of what was counted with the column that names them last, none added up yet."""
+    nameless = any(name is None or name in missing for name in counted.values[-1])
+    counted = by_plain_keys(counted)
     persons = counted.codes[:, -1].astype(np.int64)
     rest = Counted(
         counted.columns[:-1],
@@ -43,7 +56,7 @@ def all_persons(counted: Counted, missing: Sequence[str] = ()) -> PersonCount:
         np.ones(len(persons), np.int64),
         counted.rows,
     )
-    return PersonCount(rest, persons, any(name is None or name in missing for name in counted.values[-1]))
+    return PersonCount(rest, persons, nameless)
 
 
 def added_persons(counted: Counted, nameless: bool) -> PersonCount:

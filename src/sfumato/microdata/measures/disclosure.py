@@ -20,6 +20,7 @@ import numpy as np
 from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.counts.frequencies import Counted, value_of
 from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.models.classes import Counts, Histogram, histogram
 from sfumato.microdata.models.l_diversity import told_values
@@ -65,6 +66,7 @@ class Disclosure:
         unique_rows: By each column alone, and by the pairs that single out most rows.
         unique_in_classes: For each column the rows that are unique by it and the quasi-identifiers together.
         tells: Columns that give a quasi-identifier away.
+        joint_tells: Columns that are nearly computed from two quasi-identifiers.
         unmeasured: What was left out because there are too many rows, in sentences.
     """
 
@@ -73,6 +75,7 @@ class Disclosure:
     unmeasured: tuple[str, ...] = ()
     unique_in_classes: Mapping[str, int] = field(default_factory=dict)
     tells: tuple[Tell, ...] = ()
+    joint_tells: tuple[JointTell, ...] = ()
 
     @property
     def most_telling(self) -> UniqueRows | None:
@@ -86,6 +89,7 @@ class Disclosure:
             "unique_rows": [{"columns": list(entry.columns), "rows": entry.rows} for entry in self.unique_rows],
             "unique_in_classes": dict(self.unique_in_classes),
             "tells": [asdict(tell) for tell in self.tells],
+            "joint_tells": [asdict(tell) for tell in self.joint_tells],
             "unmeasured": list(self.unmeasured),
         }
 

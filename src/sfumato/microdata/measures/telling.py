@@ -7,7 +7,7 @@ once by the label and the further column. Since a row does not help to guess its
 own value tells nothing. The share of wrong guesses that the column takes away is the lambda of Goodman and Kruskal
 (1954, https://doi.org/10.1080/01621459.1954.10501231), leaving one out.
 
-It does not see two columns that tell a quasi-identifier together and neither alone.
+Two columns that tell a quasi-identifier together and neither alone are looked for in `joint_telling`.
 """
 
 from collections.abc import Iterator

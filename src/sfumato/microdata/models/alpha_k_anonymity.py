@@ -11,14 +11,24 @@ Monotone under generalization (a share of a union lies between the shares of its
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
 from sfumato.shapes.records import Note, TextOrNumber
+
+
+@lru_cache(maxsize=16)
+def _named(texts: tuple[str | None, ...], values: tuple[str, ...]) -> list[bool]:
+    """Which texts are among the values that are named, in whatever spelling."""
+    meaning = meanings({*values, *(text for text in texts if text is not None)})
+    delicate = {meaning[value] for value in values}
+    return [text is not None and meaning[text] in delicate for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,7 @@ class AlphaKAnonymity(ClassModel):
         texts = whole.sensitive[self.column].texts
         if not self.values:
             return np.ones(whole.sensitive[self.column].size, bool)
-        return np.array([text in self.values for text in texts], bool)
+        return np.array(_named(tuple(texts), self.values), bool)
 
     def _shares(self, classes: Classes, whole: Classes) -> Floats:
         """The greatest share of a bounded value in each class."""

@@ -74,6 +74,7 @@ class Plan(model.Plan):
         previous: Sequence[str] = (),
         person_secret: str = "",
         files: Mapping[str, FilePlan] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         parts = (method, data, output, utility, release)
         promised: tuple[Any, ...] = (*promises, *privacy)
@@ -101,6 +102,7 @@ class Plan(model.Plan):
             previous=tuple(previous),
             person_secret=person_secret,
             files=dict(files or {}),
+            notes=tuple(notes),
         )
         _refuse_contradictions(self)
 
@@ -225,7 +227,8 @@ class Plan(model.Plan):
         widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * width for width in widths).rstrip())
-        return "\n".join([f"{self._promises()}, by {self.method.name}", "", *lines])
+        notes = (f"Note: {note}" for note in self.notes)
+        return "\n".join([*notes, f"{self._promises()}, by {self.method.name}", "", *lines])
 
     def _repr_html_(self) -> str:
         """The promises and what each column is: a few lines, no style that leaks into others."""
@@ -234,7 +237,8 @@ class Plan(model.Plan):
             "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
             for row in self._rows()
         )
-        promises = f"<p><b>{escape(self._promises())}</b>, by {escape(self.method.name)}</p>"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        promises = f"{notes}<p><b>{escape(self._promises())}</b>, by {escape(self.method.name)}</p>"
         return f"<div>{promises}<table><tr>{head}</tr>{rows}</table></div>"
 
     def _promises(self) -> str:

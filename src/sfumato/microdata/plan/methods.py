@@ -164,6 +164,7 @@ class Mondrian:
         choice: Whether the column is the widest one, or drawn from the plan's seed.
         bounds: Whether ranges and sets are published by the cuts around a class, or by its own values: these are the
             raw values of single persons.
+        suppression: How many rows may be suppressed; it suppresses none, so every share is kept.
     """
 
     mode: Annotated[
@@ -177,6 +178,7 @@ class Mondrian:
     aggregate: Means = "sum"
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
+    suppression: Budget = field(default_factory=Suppression)
     name: ClassVar[str] = "mondrian"
 
     def __post_init__(self) -> None:
@@ -250,6 +252,8 @@ Method = (
     | SafePub
 )
 METHODS: tuple[type[Method], ...] = get_args(Method)
+# Those that suppress as many rows as they may.
+SUPPRESSING = frozenset({"auto", "k-optimize", *(kind.name for kind in METHODS if issubclass(kind, FullDomain))})
 METHOD: Tagged[Method] = Tagged(
     "name",
     {kind.name: record_of(kind, (kind.__doc__ or "").splitlines()[0]) for kind in METHODS},

@@ -168,7 +168,7 @@ class Plan:
         folder: Where relative paths start.
         text: The plan as it was given, for the record.
         secret: What everything is drawn from that nobody may foretell; it is no part of what is written of a plan.
-        reasons: Why columns are what they are, where somebody proposed it.
+        reasons: Why columns are what they are, where somebody proposed it; notes: what is to be known before using it.
         policy: What the release is held against; what the plan leaves open is chosen by it.
         previous: Folders of earlier releases of the same persons, the first one first.
         files: Several files that are joined by keys, in place of one source.
@@ -194,6 +194,7 @@ class Plan:
     previous: tuple[str, ...] = ()
     person_secret: str = field(default="", repr=False)
     files: Mapping[str, FilePlan] = field(default_factory=dict)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
@@ -306,6 +307,21 @@ class Plan:
         """The columns that some model judges and that the loss looks at, in the plan's order."""
         names = {model.column for model in self.privacy} | {getattr(self.method, "class_column", None)}
         return tuple(name for name in self.columns if name in names)
+
+    @property
+    def spelled_columns(self) -> tuple[str, ...]:
+        """Columns of promises in which likely spellings of one value are one; not where a model names all values."""
+        if self.data.spellings == "keep":
+            return ()
+        named = {
+            model.column for model in self.privacy if getattr(model, "order", ()) or getattr(model, "hierarchy", 0)
+        }
+        kept = named | {None if self.subset is None else self.subset.column}
+        return tuple(
+            name
+            for name in self.promise_columns
+            if name not in kept and self.columns[name].type == "text" and self.columns[name].publish is None
+        )
 
     @property
     def checked_columns(self) -> tuple[str, ...]:

@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 
 from sfumato.hierarchies.types import canonical, numerals
+from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.recoding.grids import number_grid
 
 # So many rows must share their number with others; of so many the numbers may be the largest, and the smallest.
 SHARED = 0.98
 _TAIL = 0.01
 _STEPS = (Decimal(1), Decimal(2), Decimal(5))
+# Of fewer numbers the largest is a step of a scale, unless it lies far from all others.
+_MANY_NUMBERS = 20
 
 
 def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = None) -> PublishPlan | None:
@@ -36,11 +40,44 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
     >>> proposed_publication({"0": 40, "1": 60}, 5)
     """
     texts = list(counts)
-    if not texts or any(form is None for form in canonical(texts, "amount")[0]) or _shared(counts, k) >= SHARED:
+    if not texts or any(form is None for form in canonical(texts, "amount")[0]):
         return None
+    if _shared(counts, k) >= SHARED:
+        return _tails(texts, np.array([*counts.values()], np.int64), k)
     plans = list(_plans(texts, np.array([*counts.values()], float)))
     enough = (plan for plan in plans if _is_enough(published_counts(plan, counts), k, most))
     return next(enough, plans[-1] if plans else None)
+
+
+def _tails(texts: list[str], rows: Counts, k: int) -> PublishPlan | None:
+    """The largest and the smallest numbers published together, where fewer than k rows have one that lies far out."""
+    numbers = numerals([str(form) for form in canonical(texts, "amount")[0]])
+    top = _limit(numbers, rows, k)
+    bottom = _limit(-numbers, rows, k)
+    if top is None and bottom is None:
+        return None
+    return PublishPlan(bottom=None if bottom is None else -bottom, top=top)
+
+
+def _limit(numbers: Floats, rows: Counts, k: int) -> float | None:
+    """The roundest number above which at least k rows lie; None where the largest number tells of nobody.
+
+    It does where it is one of many, or farther from the rest than the rest is wide.
+
+    >>> _limit(np.array([1200.0, 1300.0, 1400.0, 9_450_000.0]), np.array([40, 40, 40, 1]), 5)
+    1350.0
+    """
+    order = np.argsort(numbers)
+    numbers, rows = numbers[order], rows[order]
+    enough = np.flatnonzero(np.cumsum(rows[::-1])[::-1] >= k)
+    if rows[-1] >= k or not len(enough) or enough[-1] == 0:
+        return None
+    rest, largest = numbers[: enough[-1] + 1], float(numbers[-1])
+    if len(numbers) <= _MANY_NUMBERS and largest <= 2 * float(rest[-1]) - float(rest[0]):
+        return None
+    grid = number_grid(numbers)
+    low, high = (int(step) for step in grid.below(rest[-2:]))
+    return float(grid.text(grid.roundest(min(low + 1, high - 1), high - 1)))
 
 
 def _is_enough(published: Mapping[str, int], k: int, most: int | None) -> bool:

@@ -149,7 +149,7 @@ def grid_of(column: ColumnPlan, numbers: Floats) -> Grid:
     """The grid of a column with these numbers; dates are ordinals."""
     if isinstance(column.hierarchy, Dates):
         return _grid_of_dates(column.hierarchy)
-    return DateGrid("D", _ISO) if column.type == "date" else NumberGrid(_decimals(numbers))
+    return DateGrid("D", _ISO) if column.type == "date" else number_grid(numbers)
 
 
 def _grid_of_dates(hierarchy: Dates) -> DateGrid:
@@ -159,14 +159,14 @@ def _grid_of_dates(hierarchy: Dates) -> DateGrid:
     return DateGrid(finest[hierarchy.finest], hierarchy.format)
 
 
-def _decimals(numbers: Floats) -> int:
-    """The fewest decimals that write all numbers, as far as floating numbers tell them apart."""
+def number_grid(numbers: Floats) -> NumberGrid:
+    """The coarsest grid on which all numbers lie, as far as floating numbers tell them apart."""
     most = _MOST_DIGITS - len(str(int(np.abs(numbers).max(initial=0.0))))
     for decimals in range(most):
         scaled = numbers * 10.0**decimals
         if (np.abs(scaled - np.rint(scaled)) < _NEAR).all():
-            return decimals
-    return most
+            return NumberGrid(decimals)
+    return NumberGrid(most)
 
 
 def range_text(low: str | None, high: str | None) -> str:

@@ -89,7 +89,7 @@ def attack(
     """Attack a release, or any file that others anonymized or made up.
 
     Args:
-        release: A release folder, a published file, or a frame.
+        release: A release, its folder, a published file, or a frame.
         raw: The rows behind it: a file or a frame.
         control: Rows of others, which were never published; where there are none, the plan is run again on a random
             80 % of the raw rows, and the rest is the control.
@@ -268,12 +268,3 @@ def _least(plan: Plan | None) -> int:
     """The k that is promised, or a common one where none is."""
     asked = [int(model.asked) for model in plan.privacy if model.name == "k-anonymity"] if plan is not None else []
     return max(asked, default=K)
-
-
-def saved_beside(folder: Path, report: AttackReport) -> Path:
-    """Write what an attacker reached into a release folder, as attack.json."""
-    import json
-
-    path = folder / "attack.json"
-    path.write_text(json.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return path

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from sfumato.engines.engine import PublishedRows
 from sfumato.engines.opening import open_engine, open_frame
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import canonical
@@ -15,6 +16,7 @@ from sfumato.microdata.attacks.rows import Columns
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan, located
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.stages import sealing
 
 
@@ -33,7 +35,11 @@ class Target:
 
 
 def target_of(release: Any, plan: Any = None) -> Target:
-    """A release folder, a file or a frame as what is attacked."""
+    """A release, its folder, a file or a frame as what is attacked."""
+    if isinstance(release, Release):
+        published = cast("PublishedRows", release.published)
+        rows = {name: list(published.texts(name)) for name in release.published.columns}
+        return Target(rows, release.plan if plan is None else read_plan(plan), release.report.to_dict())
     path = Path(release) if isinstance(release, str | Path) else None
     if path is None or not (path / "plan.yaml").exists():
         return Target(texts_of(release if path is None else path), None if plan is None else read_plan(plan))

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.opening import open_frame
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.policies.attack_evidence import measure_attacks
+from sfumato.pipelines.policies.files import opened, people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
 from sfumato.pipelines.policies.table_evidence import measure_table, table_of_file, table_of_frame
 from sfumato.pipelines.stages import sealing
@@ -31,6 +31,8 @@ def check(
     sensitive: Sequence[str] | None = None,
     values: Mapping[str, float] | None = None,
     attested: Mapping[str, str] | None = None,
+    raw: Any = None,
+    control: Any = None,
     population: Any = None,
     code_column: str | None = None,
     today: date | None = None,
@@ -45,6 +47,7 @@ def check(
         quasi_identifiers, sensitive: The columns of these roles, where no plan says so; guessed by default.
         values: Other values for clauses, by name; the verdict shows them.
         attested: Who attests clauses that nobody can measure, by name.
+        raw: The rows behind the file, where clauses ask what an attacker reaches; control: rows never published.
         population: A file or frame with the columns `zip3` and `people`, for ZIP codes.
         code_column: The column with a code for re-identification (HIPAA), which is then for people to judge.
         today: The day by which years of birth are judged.
@@ -65,11 +68,12 @@ def check(
     if chosen.about == "tables":
         return _of_table(data if file is None else file, chosen, attested or {}, separator)
     setting = Setting(today or date.today(), people_of(population), code_column)
-    with closing(_opened(data if file is None else file, separator)) as engine:
+    with closing(opened(data if file is None else file, separator)) as engine:
         profiles = profiles_of(engine)
         roles = roles_of(engine, profiles, plan_read, quasi_identifiers, sensitive)
         measured, remarks = measure_rows(engine, profiles, roles, setting, plan_read)
-        return judge_policy(chosen, measured, attested or {}, remarks)
+    measured |= measure_attacks(chosen, data if path is None else path, roles, plan_read, raw, control)
+    return judge_policy(chosen, measured, attested or {}, remarks)
 
 
 def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:
@@ -80,15 +84,6 @@ def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:
             raise PlanError(what, "Those are: " + ", ".join(known) + "." if known else "There is none.", "no-clause")
 
 
-def _opened(data: Any, separator: str | None) -> Engine:
-    if isinstance(data, Path):
-        from sfumato.delimited.dialect import check_separator
-
-        check_separator(separator)
-        return DuckDBEngine(data, DataPlan(separator=separator, header=True))
-    return open_frame(data)
-
-
 def _of_table(data: Any, policy: Policy, attested: Mapping[str, str], separator: str | None) -> PolicyVerdict:
     """The verdict on a published table of counts."""
     assert policy.cells is not None
@@ -96,20 +91,3 @@ def _of_table(data: Any, policy: Policy, attested: Mapping[str, str], separator:
         return judge_policy(policy, measure_table(table_of_frame(data), policy.cells), attested)
     with closing(DuckDBEngine(data, DataPlan(separator=separator, header=True))) as engine:
         return judge_policy(policy, measure_table(table_of_file(engine), policy.cells), attested)
-
-
-def people_of(population: Any) -> dict[str, int] | None:
-    """The people of each three-digit ZIP area, of a file or frame with both columns."""
-    if population is None:
-        return None
-    data = Path(population) if isinstance(population, str | Path) else population
-    with closing(_opened(data, None)) as engine:
-        if not {"zip3", "people"} <= {*engine.columns}:
-            raise PlanError("the population needs the columns zip3 and people.", "Name them so.", "population")
-        counted = engine.count(("zip3", "people"), Reading())
-    texts, numbers = counted.values
-    try:
-        return {str(texts[zip3]).zfill(3): int(float(str(numbers[people]))) for zip3, people in counted.codes.tolist()}
-    except ValueError:
-        what = 'the column "people" of the population holds something that is not a number.'
-        raise DataError(what, "Give the number of people of each area.", "population") from None

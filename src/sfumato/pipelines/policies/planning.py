@@ -10,7 +10,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
-from sfumato.pipelines.policies.check import people_of
+from sfumato.pipelines.policies.files import people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
 from sfumato.pipelines.policies.safe_harbor_columns import safe_harbor_column
 from sfumato.pipelines.suggest import SuggestedPlan, suggest_plan

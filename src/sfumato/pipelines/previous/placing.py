@@ -11,6 +11,7 @@ from sfumato.engines.order import person_hash
 from sfumato.engines.selection import without
 from sfumato.errors import InternalError, PlanError, UnattainableError
 from sfumato.hierarchies.types import canonical
+from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.histories import Placement, place
 from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -99,7 +100,7 @@ def _now(plan: Plan, source: Engine) -> Now:
     """Who is there, the class of each by the kept levels, and what promises are about."""
     assert plan.person is not None
     names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
-    counted = source.count(names, Reading(plan.data.missing))
+    counted = by_plain_keys(source.count(names, Reading(plan.data.missing)))
     number = len(plan.quasi_identifiers)
     labels = [_labels(plan, name, counted.values[place]) for place, name in enumerate(plan.quasi_identifiers)]
     rows: dict[str, list[Values]] = {}

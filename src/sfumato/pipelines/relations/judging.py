@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.microdata.counts.frequencies import value_of
+from sfumato.microdata.counts.frequencies import meaning_of
 from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
 from sfumato.microdata.plan.files import key_columns, parents_first
@@ -95,10 +95,14 @@ def _rows(plan: Plan, name: str, engine: Engine) -> list[_Row]:
     promise_columns = [column for column, known in called.items() if known in promised]
     counted = engine.count((*quasi, *promise_columns, *keys), Reading())
     places = {column: at for at, column in enumerate(counted.columns)}
+    meant = {
+        column: {text: meaning_of(text, called[column], plan) for text in counted.values[places[column]]}
+        for column in promise_columns
+    }
     rows = []
     for codes, number in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
         text = {column: counted.values[at][codes[at]] for column, at in places.items()}
-        values = tuple((called[column], value_of(text[column], plan.data.missing)) for column in promise_columns)
+        values = tuple((called[column], meant[column][text[column]]) for column in promise_columns)
         row = _Row(tuple(text[column] for column in quasi), text.get(own or ""), text.get(above or ""), values)
         rows += [row] * number
     return rows

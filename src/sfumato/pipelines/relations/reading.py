@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import DataError, Fault, PlanError
-from sfumato.microdata.counts.frequencies import Coding, Counted, code_column, value_of
+from sfumato.microdata.counts.frequencies import Coding, Counted, code_column, meaning_of
 from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.relations.rows import FileRows, Relations, Values
@@ -211,8 +211,9 @@ def _values(opened: tuple[OpenFile, ...], plan: Plan, relations: Relations) -> d
         for entry in opened:
             for own in (own for own, name in entry.names.items() if name == column):
                 persons = relations.persons[entry.name].tolist()
-                texts = (value_of(text, plan.data.missing) for text in entry.texts(own))
-                codes = [numbers.setdefault(text, len(numbers)) for text in texts]
+                texts = entry.texts(own)
+                meant = {text: meaning_of(text, column, plan) for text in dict.fromkeys(texts)}
+                codes = [numbers.setdefault(meant[text], len(numbers)) for text in texts]
                 pairs |= set(zip(persons, codes, strict=True))
         ordered = np.array(sorted(pairs), np.int64).reshape(-1, 2)
         values[column] = Values(ordered[:, 0], ordered[:, 1].astype(np.int32), tuple(numbers))

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.engines.engine import PublishedRows, Reading
 from sfumato.engines.opening import EngineName
-from sfumato.engines.order import person_hash
+from sfumato.engines.order import text_hash
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.hierarchies.ladder import make_ladder
@@ -107,9 +107,7 @@ def _column(plan: Plan, file: str, name: str) -> Any:
 def _random_keys(opened: tuple[OpenFile, ...], plan: Plan) -> dict[str, dict[str, str]]:
     """For each file with a key, what each of its keys is published as: the same in all files."""
     return {
-        file.name: {
-            str(text): person_hash(text, f"{plan.secret}:key:{file.name}:") for text in file.texts(file.file.key)
-        }
+        file.name: {str(text): text_hash(text, f"{plan.secret}:key:{file.name}:") for text in file.texts(file.file.key)}
         for file in opened
         if file.file.key is not None
     }

@@ -12,11 +12,13 @@ from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSON
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.hierarchies.spellings import meanings
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import named
@@ -272,8 +274,11 @@ def absent(model: Model, table: FrequencyTable) -> int:
     """
     if isinstance(model, TCloseness) or not named(model) or model.column is None:
         return 0
-    texts = set(table.sensitive_values[model.column])
-    lacking = [text for text in named(model) if text not in texts]
+    texts = {text for text in table.sensitive_values[model.column] if text is not None}
+    every = {*texts, *named(model)}
+    meaning = meanings(every) if isinstance(model, AlphaKAnonymity) else {text: text for text in every}
+    present = {meaning[text] for text in texts}
+    lacking = [text for text in named(model) if meaning[text] not in present]
     if len(lacking) == len(named(model)):
         raise PlanError(
             f'privacy: {model.name} names no value that "{model.column}" has: the promise would be empty.',

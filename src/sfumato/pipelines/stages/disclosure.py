@@ -1,6 +1,6 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -15,6 +15,7 @@ from sfumato.microdata.measures.disclosure import (
     attribute_figures,
     unique_rows,
 )
+from sfumato.microdata.measures.joint_telling import joint_tells
 from sfumato.microdata.measures.telling import Tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
@@ -92,22 +93,30 @@ def disclosure(
             figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
     unique, complete = _unique_rows(budget, published, recounted, plan)
     unmeasured.pairs = not complete
-    telling = tuple(_tells(budget, plan, source, table, recoding, unmeasured))
-    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling)
+    holdings = dict(_holdings(budget, plan, source, table, unmeasured))
+    telling = tuple(_tells(holdings, recoding))
+    joint = tuple(tell for name, holding in holdings.items() for tell in joint_tells(holding, name)[:1])
+    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint)
 
 
-def _tells(
-    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding, unmeasured: _Unmeasured
-) -> Iterator[Tell]:
-    """The columns that give quasi-identifiers away more finely than these are published."""
-    labels = recoding.classes[recoding.owners].astype(np.int64)
-    kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
+def _holdings(
+    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, unmeasured: _Unmeasured
+) -> Iterator[tuple[str, FrequencyTable]]:
+    """For each published column that is no quasi-identifier, a table that holds it."""
     for name in other_columns(plan):
         holding = table if name in table.sensitive else _holding(budget, plan, source, table, name)
         if holding is None or len(holding.sensitive[name].values) > MOST_WORK // 10:
             unmeasured.tells.append(name)
         else:
-            yield from tells(holding, name, labels, kept)
+            yield name, holding
+
+
+def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:
+    """The columns that give quasi-identifiers away more finely than these are published."""
+    labels = recoding.classes[recoding.owners].astype(np.int64)
+    kept = (~recoding.suppressed[recoding.owners]).astype(np.int64)
+    for name, holding in holdings.items():
+        yield from tells(holding, name, labels, kept)
 
 
 def _holding(budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, name: str) -> FrequencyTable | None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sfumato.engines.engine import Engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable
-from sfumato.microdata.counts.persons import all_persons, combinations_of, value_codes
+from sfumato.microdata.counts.persons import all_persons, by_plain_keys, combinations_of, value_codes
 from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.persons import failing_by_persons, whole_by_persons
 from sfumato.microdata.plan.model import Plan
@@ -40,7 +40,7 @@ def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recodi
 def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> Classes:
     """Persons who share all their published rows, as classes."""
     person, reading = plan.person or "", reading_of(plan)
-    counted = source.count((*plan.quasi_identifiers, person), reading)
+    counted = by_plain_keys(source.count((*plan.quasi_identifiers, person), reading))
     owners = combinations_of(table, counted)
     classes = np.where(owners == DROPPED, DROPPED, recoding.owners[np.maximum(owners, 0)])
     shown = classes != DROPPED
@@ -54,7 +54,7 @@ def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recodin
     sizes = np.bincount(prints[prints >= 0], minlength=int(prints.max(initial=-1)) + 1).astype(np.int64)
     contents = {}
     for name in dict.fromkeys(model.column for model in plan.privacy if model.column):
-        valued = source.count((*plan.quasi_identifiers, name, person), reading)
+        valued = by_plain_keys(source.count((*plan.quasi_identifiers, name, person), reading))
         entry = all_persons(valued)
         groups = np.array([group_of.get(one, DROPPED) for one in valued.values[-1]] or [DROPPED], np.int64)
         owner, value = groups[entry.persons], value_codes(entry.counted, name, dict(table.spellings[name]))

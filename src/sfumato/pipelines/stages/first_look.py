@@ -1,7 +1,10 @@
 """A first look at some rows: the texts of each column, and what is wrong with how a file was read."""
 
+import codecs
+import gzip
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from sfumato.hierarchies.suggest.profile import Profile
 # Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000
+_LOOKED_AT_BYTES = 1 << 20
 # What may stand between the fields of a file that was read as one column.
 _SEPARATORS = ",;\t|"
 # A column shows its decimal mark where nearly all of its texts are numbers, and some have a fraction.
@@ -25,6 +29,7 @@ _POINT_NUMBER = re.compile(r"[€$£]? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{1,8})?")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+")
 # Points between thousands are no decimal marks.
 _THOUSANDS = re.compile(r"\D*\d{1,3}([.]\d{3})+\D*")
+_COMMA_THOUSANDS = re.compile(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
 # A word or two, and perhaps a number: what columns are called.
 _TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
 
@@ -42,10 +47,20 @@ def count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:
             yield name, {text: int(size) for text, size in zip(texts, sizes, strict=True) if size}
 
 
-def writes_commas(engine: Engine) -> bool:
-    """Whether the decimal mark of some rows is a comma: some column shows it, and none shows a point."""
-    marks = {_mark(Profile(name, _present(texts), sum(texts.values()))) for name, texts in count_texts(engine)}
+def writes_commas(engine: Engine, thousands: bool = False) -> bool:
+    """Whether the decimal mark of some rows is a comma: some column shows it, and none shows a point.
+
+    Args:
+        thousands: Whether commas may stand between thousands, as where they stand between fields, too.
+    """
+    profiles = [Profile(name, _present(texts), sum(texts.values())) for name, texts in count_texts(engine)]
+    marks = {_mark(profile) for profile in profiles if not (thousands and _has_thousands(profile))}
     return "," in marks and "." not in marks
+
+
+def _has_thousands(profile: Profile) -> bool:
+    """Whether every comma of a column's numbers may stand between thousands: 1,234 and 12,345,678."""
+    return profile.share_of(_COMMA_THOUSANDS) >= profile.share_of(_COMMA_FRACTION)
 
 
 def _present(texts: dict[str | None, int]) -> dict[str, int]:
@@ -97,3 +112,24 @@ def check_one_column(profiles: tuple[Profile, ...]) -> None:
                 "Say what stands between its columns: --separator.",
                 "separator",
             )
+
+
+def likely_encoding(path: Path) -> str | None:
+    """What a text that is no UTF-8 is likely written in; None where most of it is UTF-8, and so damaged, or no text.
+
+    Western European letters of Windows are by far the most common; what else it may be, nobody can tell from bytes.
+    """
+    unpacking = gzip.open if path.suffix.lower() == ".gz" else open
+    with unpacking(path, "rb") as stream:
+        content = bytes(stream.read(_LOOKED_AT_BYTES))
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    decoded = content.decode("utf-8", "replace")
+    wrong, right = decoded.count("\ufffd"), sum(sign > "\x7f" for sign in decoded)
+    if b"\0" in content or right - wrong > wrong:
+        return None
+    try:
+        content.decode("cp1252")
+    except UnicodeError:
+        return "latin-1"
+    return "cp1252"

@@ -1,5 +1,7 @@
 """What happens to suppressed rows and other columns of a release, as its plan says."""
 
+from collections.abc import Iterator
+
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.prediction import veils
@@ -12,13 +14,25 @@ def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
     return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
 
 
+def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str | None, str | None]]]:
+    """What the texts of columns are published as that are published otherwise than they were read."""
+    for name, column in plan.columns.items():
+        if column.operations is not None or (name in plan.spelled_columns and changed_texts(table, name)):
+            yield name, _labels(table, name)
+
+
+def changed_texts(table: FrequencyTable, name: str) -> int:
+    """How many texts of a column are published in another spelling."""
+    return sum(text != label for text, label in _labels(table, name).items())
+
+
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
     """What happens to suppressed rows and other columns, as the plan says."""
     return Handling(
         suppressed=plan.output.suppressed,
         withheld_columns=plan.withheld_columns,
         veiled_columns=plan.shown_sensitive if veils(table, recoding, plan) else (),
-        labels={name: _labels(table, name) for name, column in plan.columns.items() if column.operations is not None},
+        labels=dict(_changed(plan, table)),
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
         person=plan.household if plan.swaps_households else plan.person,

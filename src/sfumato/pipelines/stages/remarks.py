@@ -1,33 +1,69 @@
 """Remarks on a release: what a reader should know besides its promises."""
 
+from collections.abc import Mapping
+
 from sfumato.engines.engine import Engine
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
+from sfumato.pipelines.stages.handling import changed_texts
 
-RISKS_OF_PERSONS = "The risks count persons: that of a row is 1 / persons of its class."
+RISKS_OF_PERSONS = (
+    "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
+    "spaces and punctuation."
+)
 # A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
 _MOST_UNIQUE = 0.5
 
 
 def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
     """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
-    names = () if plan.person is not None else plan.named("identifier")
-    return tuple(
-        f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
-        "persons. Give it role: person."
-        for name in names
-        if _is_key_of_persons(plan, source, name)
-    )
-
-
-def _is_key_of_persons(plan: Plan, source: Engine, name: str) -> bool:
-    from sfumato.hierarchies.suggest.profile import Profile
     from sfumato.hierarchies.suggest.roles import may_name_persons
 
+    names = () if plan.person is not None else plan.named("identifier")
+    profiles = {name: _first_profile(plan, source, name) for name in names}
+    warnings = tuple(
+        f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
+        "persons. Give it role: person."
+        for name, profile in profiles.items()
+        if may_name_persons(profile)
+    )
+    return warnings or _repeated_names(plan, source, profiles)
+
+
+def _repeated_names(plan: Plan, source: Engine, profiles: Mapping[str, Profile]) -> tuple[str, ...]:
+    """A warning where names of persons repeat and nothing says which rows are one person's."""
+    from sfumato.hierarchies.suggest.roles import suggest
+    from sfumato.pipelines.stages.person_columns import repeated_names
+
+    suggestions = {name: suggest(profile) for name, profile in profiles.items()}
+    if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
+        return ()
+    known = {name: _first_profile(plan, source, name) for name in plan.quasi_identifiers}
+    suggestions |= {name: suggest(profile) for name, profile in known.items()}
+    k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
+    note = repeated_names(source, suggestions, {**profiles, **known}, k)
+    return (note,) if note else ()
+
+
+def _first_profile(plan: Plan, source: Engine, name: str) -> Profile:
+    """The profile of a column in the first rows."""
     texts = source.first_texts(name)
     present = {text: rows for text, rows in texts.items() if text not in plan.data.missing}
-    return may_name_persons(Profile(name, present, sum(present.values())))
+    return Profile(name, present, sum(present.values()))
+
+
+def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
+    """That spellings of one value were made one, in which columns; no value is told."""
+    merged = {name: changed_texts(table, name) for name in plan.spelled_columns if name in table.spellings}
+    return tuple(
+        f'{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, '
+        "and are published, as one. data: {spellings: keep} leaves them."
+        for name, count in merged.items()
+        if count
+    )
 
 
 def risks_of_persons(plan: Plan) -> tuple[str, ...]:

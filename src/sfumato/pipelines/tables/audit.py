@@ -7,8 +7,7 @@ from typing import Any
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
-from sfumato.pipelines.tables.protected_table import ProtectedTable
-from sfumato.pipelines.tables.several import ProtectedTables
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
@@ -55,7 +54,7 @@ def audit(
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     attacked = _attacked_by(read_table_plan(plan), integer, own_contribution)  # type: ignore[arg-type]
-    columns = table if isinstance(table, Columns) else columns_from(table, attacked)
+    columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
     reading = read_published(columns, attacked)
     if attacked.perturbation is not None:
         return review_perturbed(columns, attacked, reading)
@@ -76,7 +75,7 @@ def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contrib
             "Give a plan with a table for each, in the same order, or a plan for each.",
             "tables-and-plans",
         )
-    columns = [one if isinstance(one, Columns) else columns_from(one, attacked) for one in tables]
+    columns = [one if isinstance(one, Columns) else columns_from(one, attacked, published=True) for one in tables]
     sheets = [
         Sheet(crossing.name, {key: part.placed(folder) for key, part in crossing.dimensions.items()}, own)
         for crossing, folder, own in zip(crossings, folders, columns, strict=True)

@@ -9,9 +9,15 @@ from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.pipelines.tables.perturbation.perturb import perturb
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
 from sfumato.pipelines.tables.perturbation.several import perturb_several
-from sfumato.pipelines.tables.protected_table import ProtectedTable
-from sfumato.pipelines.tables.several import ProtectedTables, protect_several
-from sfumato.pipelines.tables.table_parts import SeveralParts, TableParts
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.several import protect_several
+from sfumato.pipelines.tables.table_parts import (
+    ChangingParts,
+    MaskingParts,
+    SeveralChangingParts,
+    SeveralMaskingParts,
+    TableParts,
+)
 from sfumato.pipelines.tables.table_source import columns_from, source_columns
 from sfumato.tables.build.build import build
 from sfumato.tables.cells.columns import Columns
@@ -27,11 +33,23 @@ Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
 
 
 @overload
-def protect(table: Any, **parts: Unpack[TableParts]) -> ProtectedTable: ...
+def protect(table: Any, **parts: Unpack[ChangingParts]) -> PerturbedTable: ...
 
 
 @overload
-def protect(table: Any = None, **parts: Unpack[SeveralParts]) -> Answer: ...
+def protect(table: Any, **parts: Unpack[MaskingParts]) -> ProtectedTable: ...
+
+
+@overload
+def protect(table: Any = None, **parts: Unpack[SeveralChangingParts]) -> PerturbedTables: ...
+
+
+@overload
+def protect(table: Any = None, **parts: Unpack[SeveralMaskingParts]) -> ProtectedTables: ...
+
+
+@overload
+def protect(table: Any = None, **parts: Unpack[TableParts]) -> Answer: ...
 
 
 @overload
@@ -39,7 +57,7 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
 
 
 def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Answer:
-    """Mask the cells of a table, or of several, so that nobody can compute them back.
+    """Mask the cells of a table, or of several, so that nobody can compute them back; or change its numbers.
 
     Args:
         table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source. Microdata
@@ -48,7 +66,8 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
         **parts: Parts of a plan by name (`value`, `group_by`, `dimensions`, `primary`, `method`, …) instead of one.
 
     Returns:
-        The protected table; the protected tables where the plan has `tables`, `previous` or microdata.
+        The protected table; the protected tables where the plan has `tables`, `previous` or microdata. A perturbed
+        table, or several, where the method changes numbers: rounding, cell-key, adjustment.
 
     Raises:
         PlanError: The plan is not one, or does not fit the table.

@@ -1,18 +1,23 @@
-"""A protected table as a report, a frame, a page or a folder."""
+"""Protected tables, one or several, as a report, a frame, a page or a folder."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from sfumato.pipelines.tables.folder import write_release
+from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import figures
+from sfumato.tables.attack.findings import Audit
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.formats.masked_files import office_files
+from sfumato.tables.masking import Masked
 from sfumato.tables.protected import MaskedTable
 
 
 @dataclass(frozen=True, repr=False)
-class ProtectedTable(MaskedTable):
+class ProtectedTable(MaskedTable, TableRelease[Masked]):
     """A protected table with the evidence, as a report, a frame, a page or a folder."""
 
     def __repr__(self) -> str:
@@ -24,22 +29,51 @@ class ProtectedTable(MaskedTable):
         """The figures of report.json."""
         return figures(self)
 
+    def page(self, report: Mapping[str, Any]) -> str:
+        """The page of a report on this table."""
+        return html(self, report)
+
+    def sheets(self) -> dict[str, Columns]:
+        """All for the house, what is published, and where the promise holds what to hand out."""
+        handed_out = {"table-external.csv": self.external} if self.holds else {}
+        return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
+
+    def further_files(self) -> dict[str, bytes]:
+        """The files of offices that the plan asks for; one set for each group."""
+        kinds = self.plan.output.files
+        files: dict[str, bytes] = {}
+        for part in self.parts if kinds and self.holds else ():
+            own = office_files(part, self.plan.table.value, kinds)
+            mark = "-".join(part.part.group)
+            files |= {_marked(name, mark): data for name, data in own.items()}
+        return files
+
+
+def _marked(name: str, mark: str) -> str:
+    """The name of a group's file: without signs that no file may have."""
+    if not mark:
+        return name
+    folder, slash, file = name.rpartition("/")
+    return f"{folder}{slash}{re.sub(r'[^0-9A-Za-z_-]', '_', mark)}-{file}"
+
+
+@dataclass(frozen=True, repr=False)
+class ProtectedTables(TablesRelease[ProtectedTable]):
+    """Several tables that were protected together."""
+
+    def __repr__(self) -> str:
+        return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.holds else 'LEAKS'})"
+
     @property
-    def data(self) -> Any:
-        """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
-        from sfumato.engines.tables.tabulation import frame_of, with_columns
+    def audit(self) -> Audit:
+        """What the attackers found with all tables at hand."""
+        return self.joint.audit
 
-        if self.like is None or isinstance(self.like, str | Path):
-            return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})
-        return with_columns(self.like, self.new_columns())
-
-    def save(self, folder: str | Path) -> None:
-        """Write the release folder, whole or not at all.
-
-        Raises:
-            PlanError: The folder is there already.
-        """
-        write_release(self, self.report, Path(folder))
-
-    def _repr_html_(self) -> str:
-        return html(self, self.report)
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """The figures of report.json."""
+        own = {
+            name: {"cells": len(table.source), "masked": int(table.parts[0].mask.sum())}
+            for name, table in self.tables.items()
+        }
+        return self.joint.report | {"tables": own}

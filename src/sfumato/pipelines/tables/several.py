@@ -1,25 +1,19 @@
 """Several tables protected together: read or cross, join, mask, attack, and publish each."""
 
-import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sfumato.errors import PlanError, PromiseError
-from sfumato.folders import staged, write_text
-from sfumato.pipelines.tables.folder import fill, plan_text
-from sfumato.pipelines.tables.protected_table import ProtectedTable
-from sfumato.report.tables.report import figures
-from sfumato.tables.attack.findings import Audit
+from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.deadline import never, within
 from sfumato.tables.masking import mask_part
 from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
+from sfumato.tables.plan.rules import Request
 from sfumato.tables.published.previous import read_releases
 from sfumato.tables.several import joint_part, section_of
 from sfumato.tables.suppression.installed import check_installed
@@ -29,55 +23,6 @@ from sfumato.tables.suppression.suppression import Progress
 TOP = 10
 TOPS = tuple(f"top{place + 1}" for place in range(TOP))
 RESPONDENTS = tuple(f"respondent{place + 1}" for place in range(TOP))
-
-
-@dataclass(frozen=True, repr=False)
-class ProtectedTables:
-    """Several tables that were protected together.
-
-    Attributes:
-        joint: All of them as one, with releases of before.
-        tables: Each of them, by its name.
-    """
-
-    joint: ProtectedTable
-    tables: Mapping[str, ProtectedTable]
-
-    def __repr__(self) -> str:
-        return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.holds else 'LEAKS'})"
-
-    @property
-    def holds(self) -> bool:
-        """Whether no attacker got through, with all tables at hand."""
-        return self.joint.holds
-
-    @property
-    def audit(self) -> Audit:
-        """What the attackers found with all tables at hand."""
-        return self.joint.audit
-
-    @cached_property
-    def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
-        own = {
-            name: {"cells": len(table.source), "masked": int(table.parts[0].mask.sum())}
-            for name, table in self.tables.items()
-        }
-        return figures(self.joint) | {"tables": own}
-
-    def save(self, folder: str | Path) -> None:
-        """Write the release folder, one folder in it for each table, whole or not at all.
-
-        Raises:
-            PlanError: The folder is there already.
-        """
-        target = Path(folder)
-        with staged(target) as stage:
-            for name, table in self.tables.items():
-                (stage / name).mkdir()
-                fill(table, self.report, stage / name, target / name)
-            write_text(stage / "report.json", json.dumps(self.report, indent=2, ensure_ascii=False) + "\n")
-            write_text(stage / "plan.yaml", plan_text(self.joint.plan, target))
 
 
 def protect_several(
@@ -159,11 +104,13 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     value = None if source.value == COUNT else source.value
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
-    records = _records(plan)
+    records, requests = _records(plan), requests_of(plan)
 
     def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
-        base = base_of(data, names, value, source.weight, holding, TOP if value else 0, source.decimal, records)
-        return table_of(base, dimensions, value, TOP, with_holdings=holding is not None)
+        base = base_of(
+            data, [*names, *requests], value, source.weight, holding, TOP if value else 0, source.decimal, records
+        )
+        return table_of(base, dimensions, value, TOP, with_holdings=holding is not None, requests=requests)
 
     # The contributions that the rules look at are those of the shadow, where there is one.
     judged = (value and source.shadow) or value
@@ -173,7 +120,14 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     if judged is not None and source.holding is not None and _looks_at_respondents(plan):
         single = cross(judged, None)
         cells |= {respondent: single[top] for respondent, top in zip(RESPONDENTS, TOPS, strict=True)}
+        cells |= {column: single[column] for column in requests_of(plan, "respondent")}
     return Columns(columns_of(frame_of("", cells)))
+
+
+def requests_of(plan: TablePlan, level: str | None = None) -> list[str]:
+    """The columns of microdata that say who asked for protection: those of all rules, or of one level."""
+    rules = [rule for rule in plan.primary if isinstance(rule, Request) and level in (None, rule.level)]
+    return list(dict.fromkeys(rule.column for rule in rules))
 
 
 def _looks_at_respondents(plan: TablePlan) -> bool:

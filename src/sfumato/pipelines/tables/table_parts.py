@@ -1,11 +1,72 @@
-"""The parts of a table plan as arguments: their names and what each may be, for editors and checkers of types."""
+"""The parts of a table plan as arguments: their names and what each may be, for editors and checkers of types.
+
+What `protect` returns depends on the method that is named: so there are parts for methods that mask cells, and for
+those that change numbers.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, Required, TypedDict
+
+from sfumato.tables.plan.perturbation import RoundingKind
+from sfumato.tables.plan.plan import Method
 
 
-class TableParts(TypedDict, total=False):
-    """Parts of the plan of one table, as `sf.protect` takes them instead of a plan; see docs/tables.md for each."""
+class MaskingMethod(TypedDict, total=False):
+    """A method that masks cells."""
+
+    name: Method
+    cost: str
+    level_factor: float
+    time_limit: float
+    prefer: Literal["min", "max"]
+    repair: bool
+    insiders: bool
+    zeros: bool
+
+
+class RoundingMethod(TypedDict, total=False):
+    """Rounding to multiples of a base."""
+
+    name: Required[Literal["rounding"]]
+    base: Required[float]
+    kind: RoundingKind
+    steps: int
+    inner: bool
+    key: str
+    secret: str
+    time_limit: float
+
+
+class CellKeyMethod(TypedDict, total=False):
+    """Noise by the keys of records."""
+
+    name: Required[Literal["cell-key"]]
+    D: int
+    V: float
+    js: int
+    pstay: float
+    monotone: bool
+    ptable: str
+    key: str
+    digits: int
+    record: str
+    secret: str
+    zeros: float
+    structural: str
+    share: float
+    largest: int
+
+
+class AdjustmentMethod(TypedDict, total=False):
+    """Controlled tabular adjustment."""
+
+    name: Required[Literal["adjustment"]]
+    cost: str
+    time_limit: float
+
+
+class CommonParts(TypedDict, total=False):
+    """What the plan of a table says besides its method; see docs/tables.md for each."""
 
     value: str
     group_by: Sequence[str]
@@ -20,15 +81,40 @@ class TableParts(TypedDict, total=False):
     step: float
     dimensions: Mapping[str, Mapping[str, Any]]
     primary: Sequence[Mapping[str, Any]]
-    method: Mapping[str, Any]
     protection: Mapping[str, Any]
     attacker: Mapping[str, Any]
     attackers: Mapping[str, Any]
     output: Mapping[str, Any]
 
 
-class SeveralParts(TableParts, total=False):
-    """Parts of the plan of several tables, or of one with releases of before."""
+class MaskingParts(CommonParts, total=False):
+    """Parts of the plan of one table whose cells are masked, as `sf.protect` takes them instead of a plan."""
 
+    method: Method | MaskingMethod
+
+
+class ChangingParts(CommonParts, total=False):
+    """Parts of the plan of one table whose numbers are changed."""
+
+    method: Required[RoundingMethod | CellKeyMethod | AdjustmentMethod]
+
+
+class SeveralMaskingParts(MaskingParts, total=False):
+    """Parts of the plan of several tables whose cells are masked."""
+
+    tables: Required[Sequence[Mapping[str, Any]]]
+    previous: Sequence[str]
+
+
+class SeveralChangingParts(ChangingParts, total=False):
+    """Parts of the plan of several tables whose numbers are changed."""
+
+    tables: Required[Sequence[Mapping[str, Any]]]
+
+
+class TableParts(CommonParts, total=False):
+    """Parts of any plan: one whose method is known when it runs, or with releases of before."""
+
+    method: str | Mapping[str, Any]
     tables: Sequence[Mapping[str, Any]]
     previous: Sequence[str]

@@ -6,6 +6,7 @@ from typing import Any
 from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.formats.crosstab_file import as_cells
+from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
 from sfumato.tables.formats.office_columns import office_columns, with_masks
 from sfumato.tables.plan.plan import TablePlan
 
@@ -26,8 +27,14 @@ def source_columns(plan: TablePlan) -> Columns:
     return as_cells(read_source(plan), plan)
 
 
-def columns_from(table: Any, plan: TablePlan) -> Columns:
-    """The columns of a frame, or of a file."""
+def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Columns:
+    """The columns of a frame, or of a file.
+
+    Args:
+        table: The frame, or the path of the file.
+        plan: What its columns mean.
+        published: Whether what is published is asked for, where a file has true values and statuses side by side.
+    """
     from sfumato.engines.tables.tabulation import columns_of, columns_of_file
 
     if not isinstance(table, str | Path):
@@ -36,5 +43,14 @@ def columns_from(table: Any, plan: TablePlan) -> Columns:
     if path.suffix.lower() in BY_ENGINE:
         return as_cells(Columns(columns_of_file(path)), plan)
     described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
-    office = office_columns(path, plan.table.value, described)
-    return as_cells(with_masks(read_columns(path, plan.table.dialect)), plan) if office is None else office
+    office = office_columns(path, plan.table.value, described, published)
+    return _plain_columns(path, plan, published) if office is None else office
+
+
+def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
+    """The columns of a delimited file."""
+    names = [name for one in plan.dimensions.values() for name in (one.levels or (one.column or "",))]
+    # What is to be protected needs a header, which says what is what; what others published may have none.
+    cells = cells_without_header(path, names, plan.table.value, plan.table.dialect) if published and names else None
+    columns = with_masks(read_columns(path, plan.table.dialect)) if cells is None else cells
+    return with_statuses(as_cells(columns, plan), plan.table.value, published)

@@ -19,6 +19,7 @@ def tabulate(
     record: str | None = None,
     secret: str | None = None,
     digits: int | None = None,
+    request: str | None = None,
 ) -> Any:
     """The table of microdata with every total, ready for `protect`.
 
@@ -33,6 +34,8 @@ def tabulate(
             without a secret, the column that holds the records' keys.
         secret: What keys are made of, the same for all tables; it stays in the house.
         digits: Digits of decimal keys; whole numbers of 64 bits without it.
+        request: A column that says who asked for protection (1, true, yes, y or x), for the rule of this name: the
+            table has a column of the same name, 1 in cells where one who contributes most did, 0 elsewhere.
         top: How many of the contributions that are largest by absolute size are kept beside a sum.
 
     Returns:
@@ -41,6 +44,7 @@ def tabulate(
         records' keys, `key` is their sum modulo 2^64, as text.
 
     Raises:
+        PlanError: A request is asked for without a value to contribute to.
         DataError: A code is missing or unknown, or a value is no number.
 
     >>> import pandas
@@ -53,5 +57,6 @@ def tabulate(
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
     records = None if record is None else RecordKeys(record, secret, digits)
-    base = base_of(data, names, value, weight, holding, top if value else 0, check_decimal(decimal), records)
-    return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None))
+    marks = [] if request is None else [request]
+    base = base_of(data, [*names, *marks], value, weight, holding, top if value else 0, check_decimal(decimal), records)
+    return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None, requests=marks))

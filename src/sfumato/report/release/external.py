@@ -13,6 +13,7 @@ from typing import Any
 
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
+from sfumato.report import attack
 from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table
 from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
@@ -28,6 +29,7 @@ def html(dossier: Dossier) -> str:
     words, report = dossier.words, dossier.report
     head = [words["external.model"], words["report.column"], words["external.asked"]]
     promises = [(one.model, one.column or "", words.figure(f"{one.asked:g}")) for one in report.models]
+    figures_of_attack = report.details.get("attack")
     body = [
         f"<h1>{escape(words['external.title'])}</h1>",
         paragraph(words["external.subtitle"].format(version=report.version), True),
@@ -38,6 +40,7 @@ def html(dossier: Dossier) -> str:
         _meanings(dossier),
         section(words["external.rows"], paragraph(_suppressed(dossier))),
         section(words["external.promises"], table(head, promises, words)),
+        attack.framed(attack.outside(figures_of_attack, words) if figures_of_attack else ""),
     ]
     return page(f"Sfumato: {words['external.title']}", [part for part in body if part], words.language)
 
@@ -57,6 +60,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         "columns": {name: _column(dossier, name) for name in plan.columns},
         "suppressed_at_most": _bound(dossier),
         "limits": sentences.limits(words, tuple(promise.model for promise in report.models)),
+        **({"attack": attack.summary(report.details["attack"])} if "attack" in report.details else {}),
     }
 
 

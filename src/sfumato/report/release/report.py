@@ -123,9 +123,9 @@ def policy(dossier: Dossier) -> str:
 
 
 def attack(dossier: Dossier) -> str:
-    """What an attacker reached, where the release was attacked."""
+    """What an attacker reached, where the release was attacked; else the place for it."""
     figures = dossier.report.details.get("attack")
-    return attacks.section(figures, dossier.words) if figures else ""
+    return attacks.framed(attacks.section(figures, dossier.words) if figures else "")
 
 
 def fragment(report: Report) -> str:

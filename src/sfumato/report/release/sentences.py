@@ -146,6 +146,23 @@ def _in_classes(words: Words, report: Report) -> list[str]:
 
 def tells(words: Words, report: Report) -> list[str]:
     """The columns that give a quasi-identifier away more finely than it is published, and what to do."""
+    return [*_single_tells(words, report), *_joint_tells(words, report)]
+
+
+def _joint_tells(words: Words, report: Report) -> list[str]:
+    return [
+        words["disclosure.joint_tells"].format(
+            column=tell.column,
+            first=tell.quasi_identifiers[0],
+            second=tell.quasi_identifiers[1],
+            share=words.percent(tell.share),
+            rows=words.count(report.disclosure.unique_in_classes.get(tell.column, 0)),
+        )
+        for tell in report.disclosure.joint_tells
+    ]
+
+
+def _single_tells(words: Words, report: Report) -> list[str]:
     return [
         words["disclosure.tells"].format(
             column=tell.column,

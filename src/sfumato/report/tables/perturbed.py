@@ -67,6 +67,7 @@ def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
         "narrowest": _tidy(moving.min()) if len(moving) else None,
         "median_width": _tidy(float(np.median(moving))) if len(moving) else None,
         "computed": sum(int(part.attained.sum()) for part in parts),
+        "not_computed": sum(int((~part.attained).sum()) for part in parts),
         "unsafe": sum(int(part.part.table.unsafe.sum()) for part in parts),
         "unsafe_exact": sum(int((part.exact & part.part.table.unsafe).sum()) for part in parts),
         "unsafe_too_narrow": sum(int(part.too_narrow.sum()) for part in parts),
@@ -93,6 +94,7 @@ def sentences(report: Mapping[str, Any], words: Words) -> list[str]:
         reader_line(report["reader"], words),
         *_proof(report, words),
         *_differences(report, words),
+        *_informed_reader(report, words),
         *(words.sentence(remark) for remark in report.get("remarks", [])),
         *(words.sentence(warning) for warning in report["warnings"]),
     ]
@@ -121,7 +123,8 @@ def reader_line(reader: Mapping[str, Any], words: Words) -> str:
     said = {name: words.figure(f"{figure:,}") for name, figure in reader.items() if figure is not None}
     narrow = "" if reader["narrowest"] is None else words["noised.narrowest"].format(**said)
     unsafe = words["noised.unsafe"].format(**said) if reader["unsafe"] else ""
-    return words["noised.reader"].format(exact=said["exact"], narrow=narrow) + unsafe
+    left = words["noised.not_computed"].format(**said) if reader.get("not_computed") else ""
+    return words["noised.reader"].format(exact=said["exact"], narrow=narrow) + unsafe + left
 
 
 def _proof(report: Mapping[str, Any], words: Words) -> list[str]:
@@ -137,3 +140,12 @@ def _differences(report: Mapping[str, Any], words: Words) -> list[str]:
     if not attacks or not attacks["attacks"]:
         return []
     return [words["noised.differences"].format(**{name: words.figure(f"{n:,}") for name, n in attacks.items()})]
+
+
+def _informed_reader(report: Mapping[str, Any], words: Words) -> list[str]:
+    """What the largest move of an adjusted table would give away."""
+    reader = report.get("informed_reader")
+    if not reader:
+        return []
+    figures = {name: words.figure(f"{figure:,g}") for name, figure in reader.items()}
+    return [words["noised.informed"].format(**figures)]

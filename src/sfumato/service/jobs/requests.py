@@ -29,13 +29,18 @@ from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
 from sfumato.service.store.jobs import KINDS, OF_TABLES, Kind
 from sfumato.shapes.files import written
-from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, Number, Record, Text, read
+from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, Text, read
 
 NAME = re.compile(r"(?!\.)[\w .()+-]{1,120}")
 # Kind -> its parameters.
 PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
     "anonymize": Record(
-        {"engine": Key(Choice(("duckdb", "spark"), about="What counts and rewrites the rows."))}, dict, "Of anonymize."
+        {
+            "engine": Key(Choice(("duckdb", "spark"), about="What counts and rewrites the rows.")),
+            "attack": Key(Flag(about="Whether the release is attacked before it is saved; its reports then tell.")),
+        },
+        dict,
+        "Of anonymize.",
     ),
     "risk": Record(
         {

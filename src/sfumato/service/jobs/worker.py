@@ -8,7 +8,10 @@ import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.pipelines.release_folder import Release
 
 Tell = Callable[[str, int, int], None]
 REHEARSED_ROWS = "zip;sex\n12345;a\n12346;b\n"
@@ -44,11 +47,12 @@ def run_job(folder: Path, attempt: int, spark: str | None, tell: Tell) -> None:
     draft.mkdir(mode=0o700)
     WORK[request["kind"]](folder / "input" / "plan.yaml", draft / "result", request["parameters"], tell)
     tell("pack", 0, 1)
-    _pack(draft / "result", draft / "result.zip")
+    pack(draft / "result", draft / "result.zip")
     draft.rename(folder / f"output-{attempt}")
 
 
-def _pack(folder: Path, target: Path) -> None:
+def pack(folder: Path, target: Path) -> None:
+    """The files of a result as one archive."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             archive.write(path, path.relative_to(folder).as_posix())
@@ -57,8 +61,16 @@ def _pack(folder: Path, target: Path) -> None:
 def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.release import anonymize
 
-    with closing(anonymize(None, plan, workspace=result.parent, progress=tell, **parameters)) as release:
-        release.save(result)
+    engine, attacks = parameters.get("engine"), parameters.get("attack", False)
+    with closing(anonymize(None, plan, engine=engine, workspace=result.parent, progress=tell)) as release:
+        (_attacked(release, tell) if attacks else release).save(result)
+
+
+def _attacked(release: "Release", tell: Tell) -> "Release":
+    from sfumato.pipelines.attacks.evidence import attacked
+
+    tell("attack", 0, 1)
+    return attacked(release)
 
 
 def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:

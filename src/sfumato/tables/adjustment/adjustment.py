@@ -2,7 +2,8 @@
 
 One binary variable for each unsafe cell says whether it goes down or up (Dandekar and Cox 2002; Castro 2006,
 doi:10.1016/j.ejor.2004.08.034); all relations hold afterwards. What is published looks like any other table: it
-protects a reader's guess of an unsafe cell, and only as long as it is not said which cells were moved.
+protects a reader's guess of an unsafe cell, and only as long as it is not said which cells were moved, nor how far:
+what a reader computes who is told the largest move stands in the report.
 """
 
 from dataclasses import replace
@@ -17,6 +18,10 @@ from sfumato.tables.cells.precision import Scale
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.integer_programs import Answer, solve
 from sfumato.tables.perturbed.perturbed import Perturbed
+from sfumato.tables.perturbed.reader_ranges import reader_ranges
+
+# Seconds for what a reader computes who is told the largest move, where the search left less.
+READER = 2.0
 
 
 def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
@@ -43,18 +48,40 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
     if np.abs(table.relations.residuals(steps)).max(initial=0.0) > 0:
         raise InternalError("an adjusted table does not add up.", code="adjustment")
     change = float(table.costs @ np.abs(moved))
+    informed = _informed_reader(part, published, float(np.abs(moved).max(initial=0.0)), deadline)
     figures = {
         "moved_unsafe": int(table.unsafe.sum()),
         "cost": round(change, 6),
         "bound": round(min(answer.bound * step, change), 6),
         "proved_optimal": change - answer.bound * step <= 1e-6 * max(1.0, change),
+        "informed_reader": informed,
     }
-    return Perturbed(part, published, np.ones(size, bool), _reader(part), np.zeros(size, bool), figures)
+    return Perturbed(part, published, np.ones(size, bool), _reader(part), np.ones(size, bool), figures)
 
 
 def _reader(part: Part) -> Bounds:
     """What a reader knows who is not told what was moved: nothing but the bounds."""
     return Bounds(part.table.bounds.low, part.table.bounds.high)
+
+
+def _informed_reader(part: Part, published: Numbers, most: float, deadline: Deadline) -> dict[str, float]:
+    """What a reader computes who is told how far cells moved at most, as reports on quality like to tell."""
+    table, step = part.table, part.knowledge.step
+    near = Bounds(np.maximum(published - most, table.bounds.low), np.minimum(published + most, table.bounds.high))
+    ends = deadline.later(READER) if deadline.left < READER else deadline
+    reader = reader_ranges(near, table.relations, table.unsafe, step, ends, table.values)
+    narrow = reader.ranges.high - reader.ranges.low
+    exact = narrow < step * (1 - 1e-6)
+    promise, slack = table.promise, 1e-6 * step
+    short = (reader.ranges.low > promise.low + slack) | (reader.ranges.high < promise.high - slack)
+    return {
+        "largest_move": most,
+        "exact": int(exact.sum()),
+        "median_width": float(np.median(narrow)),
+        "computed": int(reader.attained.sum()),
+        "unsafe_exact": int((exact & table.unsafe).sum()),
+        "unsafe_too_narrow": int((table.unsafe & (short | exact)).sum()),
+    }
 
 
 def _moves(answer: Answer, size: int) -> Numbers:

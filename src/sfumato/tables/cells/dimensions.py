@@ -9,6 +9,7 @@ from sfumato.delimited.lines import read_lines
 from sfumato.delimited.opening import open_text
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.hrc_lines import parents_in, unknown_code
 
 Code = tuple[str, ...]
 
@@ -106,7 +107,7 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
     try:
         parents = (_hrc if path.suffix.lower() == ".hrc" else _child_parent)(path)
     except (DataError, EngineError) as error:
-        raise PlanError(f"the hierarchy {path.name}: {error.what}", error.do, "hierarchy") from None
+        raise PlanError(f"the hierarchy {error.what}", error.do, "hierarchy") from None
     below: dict[Code, Code] = {(child,): (parent or total,) for child, parent in parents.items() if child != total}
     below |= {parent: (total,) for parent in below.values() if parent not in below and parent != (total,)}
     _check_tree(below, total, path.name)
@@ -114,7 +115,7 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
     if unknown:
         raise DataError(
             f"column {name} has {len(unknown)} codes that {path.name} does not.",
-            "Add them to the hierarchy.",
+            unknown_code(unknown[0], below, "Add them to the hierarchy."),
             "unknown-code",
             column=name,
             values=unknown,
@@ -123,22 +124,8 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
 
 
 def _hrc(path: Path) -> dict[str, str]:
-    """Codes with their depth as the number of leading @."""
     with open_text(path) as stream:
-        lines = [line for line in stream.read().splitlines() if line.strip()]
-    above: list[str] = []
-    parents: dict[str, str] = {}
-    for line in lines:
-        bare = line.strip()
-        depth = len(bare) - len(bare.lstrip("@"))
-        code = bare[depth:].strip()
-        if depth > len(above) or not code or code in parents:
-            raise PlanError(
-                f'the hierarchy {path.name} is no tree at "{bare}".', "Check the @ signs and double codes.", "hierarchy"
-            )
-        parents[code] = above[depth - 1] if depth else ""
-        above = [*above[:depth], code]
-    return parents
+        return parents_in(stream.read().splitlines(), path.name)
 
 
 def _child_parent(path: Path) -> dict[str, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
 from sfumato.tables.cells.precision import step_of
@@ -37,7 +38,8 @@ def read_cells(
     """
     lines = _lines(path, metadata)
     response = response_of(metadata, value)
-    chosen = [one for one in metadata.variables if one.spanning and (spanning is None or one.name in spanning)]
+    wanted = None if spanning is None else {metadata.named(name).name for name in spanning}
+    chosen = [one for one in metadata.variables if one.spanning and (wanted is None or one.name in wanted)]
     trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent) for one in chosen)
     keys = tuple(_key(line, metadata, chosen, trees, path.name) for line in lines)
 
@@ -131,7 +133,10 @@ def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[T
 def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str) -> Numbers:
     place = metadata.variables.index(one)
     return np.array(
-        [number_in(fields[place][0] or "0", name, number, fields[place][1], one.name) for number, fields in lines],
+        [
+            number_in(fields[place][0] or "0", name, number, fields[place][1], f"a number for {one.name}")
+            for number, fields in lines
+        ],
         np.float64,
     )
 
@@ -155,6 +160,19 @@ def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[
             raise wrong(name, number, fields[place][1], "this is no status", do, "status")
         statuses.append(int(status))
     return np.array(statuses, np.int64)
+
+
+def check_totals(table: OfficeTable, name: str, do: str = "") -> None:
+    """Refuse a table without its totals, with the line of a cell whose total is missing.
+
+    Raises:
+        DataError: One is missing, or a cell stands twice.
+    """
+    try:
+        table.relations()
+    except DataError as error:
+        more = f"{error.do} {do}".strip()
+        raise wrong(name, error.rows[0], 1, error.what.rstrip("."), more, error.code.partition(".")[2]) from None
 
 
 def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[str, str]:

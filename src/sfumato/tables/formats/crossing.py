@@ -11,7 +11,6 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import labels_of, tree_of
-from sfumato.tables.formats.faults import wrong
 from sfumato.tables.formats.hrc import hrc_text
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.office_table import OfficeTable
@@ -60,7 +59,7 @@ def cross(
     Raises:
         DataError: A variable is unknown, or a record has an unknown code or no number.
     """
-    variables = [_found(metadata, name) for name in wanted.spanning]
+    variables = [metadata.named(name) for name in wanted.spanning]
     codes, trees = {}, []
     for one in variables:
         own = list(records.text(one.name))
@@ -70,7 +69,7 @@ def cross(
             own, tree = _recoded(own, tree, recoding)
         codes[one.name] = tuple(own)
         trees.append(tree)
-    response = None if wanted.response.lower() == FREQUENCY else _found(metadata, wanted.response)
+    response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
     base = _base(records, metadata, codes, response, weighted, by_holding)
     cells = table_of(base, _dimensions(trees, scratch), response.name if response else None, TOP, with_holdings=True)
     table = _table(cells, trees, response, labels_of(variables, folder), base)
@@ -78,14 +77,6 @@ def cross(
         [any(code[0] in one.missing for code, one in zip(key, variables, strict=True)) for key in table.keys], bool
     )
     return Crossed(table, _requests(cells, records, metadata, base.holdings), missing)
-
-
-def _found(metadata: Metadata, name: str) -> Variable:
-    one = metadata.find(name)
-    if one is None:
-        known = ", ".join(variable.name for variable in metadata.variables)
-        raise wrong(metadata.name, 1, 1, f"there is no variable {name}", f"Variables are {known}.", "unknown-variable")
-    return one
 
 
 def _with_missing(tree: Tree, one: Variable, codes: Sequence[str]) -> Tree:

@@ -22,14 +22,24 @@ def truncated(name: str, line: int, what: str) -> DataError:
     return wrong(name, line, 1, f"the file ends before {what}", "The file is cut off: get it whole.", "truncated")
 
 
-def lines_of(path: Path, encoding: str = "utf-8") -> list[str]:
-    """The lines of a file, without their ends.
+def lines_of(path: Path) -> list[str]:
+    """The lines of a file, without their ends: UTF-8, or where it is not, as programs on Windows write it.
 
     Raises:
-        DataError: It is not there, or not in its encoding.
+        DataError: It is not there, or in neither encoding.
     """
-    with open_text(path, encoding) as stream:
+    with open_text(path, _encoding(path)) as stream:
         return stream.read().replace("\x1a", "").splitlines()
+
+
+def _encoding(path: Path) -> str:
+    try:
+        path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    except OSError:
+        return "utf-8"
+    return "utf-8"
 
 
 def number_in(text: str, name: str, line: int, column: int, what: str = "a number") -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.hrc_lines import parents_in
 from sfumato.tables.formats.faults import lines_of, wrong
 
 
@@ -24,27 +25,12 @@ def read_hrc(path: Path, name: str, total: str, lead: str = "@") -> Tree:
 
 def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str = "@") -> Tree:
     """The tree of the lines of a `.hrc` file."""
-    parents: dict[Code, Code] = {}
-    above: list[str] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        depth, rest = 0, line.lstrip() if line.lstrip().startswith(lead) else line
-        while lead and rest.startswith(lead):
-            depth, rest = depth + 1, rest[len(lead) :]
-        code, column = rest.strip(), depth * len(lead) + 1
-        if not code:
-            raise wrong(file, number, column, "there is no code", "Write one after the lead strings.", "hierarchy")
-        if depth > len(above):
-            do = f"A line may have one {lead} more than the one before it; this one has {depth}."
-            raise wrong(file, number, column, "the code lies too deep", do, "hierarchy")
-        if (code,) in parents or code == total:
-            raise wrong(file, number, column, "the code stands twice", "Each code may stand once.", "hierarchy")
-        parents[(code,)] = (above[depth - 1],) if depth else (total,)
-        above = [*above[:depth], code]
-    if not parents:
-        raise wrong(file, 1, 1, "there is no code", "The file is empty or cut off.", "truncated")
-    return Tree(name, (total,), parents)
+    parents = parents_in(lines, file, lead)
+    if total in parents:
+        number = next(place for place, line in enumerate(lines, start=1) if line.strip().lstrip(lead).strip() == total)
+        do = "The total is not written: all codes of depth 0 lie below it."
+        raise wrong(file, number, 1, "the code is that of the total", do, "hierarchy")
+    return Tree(name, (total,), {(code,): (above or total,) for code, above in parents.items()})
 
 
 def hrc_text(tree: Tree, lead: str = "@") -> str:

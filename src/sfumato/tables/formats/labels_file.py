@@ -15,7 +15,7 @@ def read_labels(path: Path, codes: set[str] | None = None) -> dict[str, str]:
         DataError: A line has no label, or a code that is unknown or stands twice.
     """
     labels: dict[str, str] = {}
-    for number, line in enumerate(lines_of(path, _encoding(path)), start=1):
+    for number, line in enumerate(lines_of(path), start=1):
         if not line.strip():
             continue
         code, comma, label = (part.strip().strip('"') for part in line.partition(","))
@@ -29,15 +29,6 @@ def read_labels(path: Path, codes: set[str] | None = None) -> dict[str, str]:
             )
         labels[code] = label
     return labels
-
-
-def _encoding(path: Path) -> str:
-    """UTF-8, or where the file is not, that of western European offices."""
-    try:
-        path.read_bytes().decode("utf-8")
-    except (UnicodeDecodeError, OSError):
-        return "cp1252" if path.exists() else "utf-8"
-    return "utf-8"
 
 
 def labels_text(labels: dict[str, str]) -> str:

@@ -82,6 +82,18 @@ class Metadata:
         """A variable by its name, whatever its case."""
         return next((one for one in self.variables if one.name.lower() == name.lower()), None)
 
+    def named(self, name: str) -> Variable:
+        """A variable by its name.
+
+        Raises:
+            DataError: There is none.
+        """
+        one = self.find(name)
+        if one is None:
+            names = ", ".join(variable.name for variable in self.variables)
+            raise wrong(self.name, 1, 1, f"there is no variable {name}", f"Variables are {names}.", "unknown-variable")
+        return one
+
     def flagged(self, flag: str) -> tuple[Variable, ...]:
         """The variables with a tag."""
         return tuple(one for one in self.variables if one.has(flag))

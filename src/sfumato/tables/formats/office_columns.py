@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.cells_file import read_cells
+from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.px import read_px
@@ -17,13 +17,14 @@ SUFFIXES = (".px", ".jj", ".tab")
 _MARKS = ("s", "u", "z")
 
 
-def office_columns(path: Path, value: str, metadata: Path | None = None) -> Columns | None:
+def office_columns(path: Path, value: str, metadata: Path | None = None, published: bool = False) -> Columns | None:
     """The columns of an office file; None where the file is of another kind.
 
     Args:
         path: The file.
         value: What the column with the values is called.
         metadata: The `.rda` file of a `.tab`; beside it, with its name, by default.
+        published: Whether what statuses leave to be published is asked for, beside true values.
 
     Raises:
         PlanError: A `.tab` file has no metadata.
@@ -31,15 +32,17 @@ def office_columns(path: Path, value: str, metadata: Path | None = None) -> Colu
     """
     suffix = path.suffix.lower()
     if suffix == ".px":
-        return _by_codes(read_px(path), value)
+        return _by_codes(read_px(path), value, published)
     if suffix == ".jj":
-        return _by_ids(read_jj(path), value)
+        return _by_ids(read_jj(path), value, published)
     if suffix != ".tab":
         return None
     described = metadata or path.with_suffix(".rda")
     if not described.is_file():
         raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
-    return _by_codes(read_cells(path, read_metadata(described), None), value)
+    table = read_cells(path, read_metadata(described), None)
+    check_totals(table, path.name)
+    return _by_codes(table, value, published)
 
 
 def with_masks(columns: Columns) -> Columns:
@@ -49,19 +52,14 @@ def with_masks(columns: Columns) -> Columns:
     return Columns({**columns.texts, "OBS_VALUE": tuple(text or "*" for text in columns.text("OBS_VALUE"))})
 
 
-def _by_codes(table: OfficeTable, value: str) -> Columns:
+def _by_codes(table: OfficeTable, value: str, published: bool) -> Columns:
     """Codes, values with a star for a masked cell, and whatever else is known."""
     hidden = masked_of(table.statuses)
     texts: dict[str, tuple[str, ...]] = {
         tree.name: tuple(key[place][0] for key in table.keys) for place, tree in enumerate(table.trees)
     }
     shown = ["*" if hidden[cell] or np.isnan(number) else plain(number) for cell, number in enumerate(table.values)]
-    if hidden.any() and not np.isnan(table.values).any():
-        # True values and statuses stand side by side: what is published is told apart.
-        texts[value] = tuple(plain(number) for number in table.values)
-        texts[f"{value}_published"] = tuple(shown)
-    else:
-        texts[value] = tuple(shown)
+    texts |= _values(table, value, shown, published)
     texts["Status"] = tuple(str(status) for status in table.statuses)
     if table.frequency is not None:
         texts["Freq"] = tuple(plain(number) for number in table.frequency)
@@ -70,7 +68,15 @@ def _by_codes(table: OfficeTable, value: str) -> Columns:
     return Columns(texts)
 
 
-def _by_ids(table: OfficeTable, value: str) -> Columns:
+def _values(table: OfficeTable, value: str, shown: list[str], published: bool) -> dict[str, tuple[str, ...]]:
+    """Values; where true ones and statuses stand side by side, what is published is told apart if that is asked for."""
+    if np.isnan(table.values).any() or not masked_of(table.statuses).any():
+        return {value: tuple(shown)}
+    beside = {f"{value}_published": tuple(shown)} if published else {}
+    return {value: tuple(plain(number) for number in table.values), **beside}
+
+
+def _by_ids(table: OfficeTable, value: str, published: bool) -> Columns:
     """Ids, values, marks, costs, bounds and protection levels, as a table given by cells has them."""
     named = {
         value: table.values,
@@ -82,4 +88,8 @@ def _by_ids(table: OfficeTable, value: str) -> Columns:
     }
     texts = {"id": tuple(str(place) for place in range(len(table)))}
     texts |= {name: tuple(map(plain, column)) for name, column in named.items() if column is not None}
+    shown = [
+        "*" if mask else plain(number) for mask, number in zip(masked_of(table.statuses), table.values, strict=True)
+    ]
+    texts |= _values(table, value, shown, published)
     return Columns({**texts, "status": tuple(_MARKS[choice] for choice in choices_of(table.statuses))})

@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.cells.relations import Key, derive, describe
 from sfumato.tables.formats.statuses import CellStatus
 
@@ -116,7 +117,7 @@ def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> No
     if code != tree.root and code not in tree.parents:
         raise DataError(
             f"{name}, line {line}, column {column}: the hierarchy of {tree.name} does not have this code.",
-            "Add it to the hierarchy, or correct the line.",
+            unknown_code(code[0], tree.parents, "Add it to the hierarchy, or correct the line."),
             "unknown-code",
             values=[code[0]],
             rows=[line],

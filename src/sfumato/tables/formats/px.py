@@ -18,6 +18,9 @@ DOTS = '".."'
 NOTHING = '"-"'
 _KEYWORD = re.compile(r'^([A-Z0-9-]+)(?:\[[a-z]+\])?(?:\(((?:"[^"]*",?\s*)+)\))?$')
 _TEXT = re.compile(r'"([^"]*)"')
+# A datum with its line and column.
+Datum = tuple[str, int, int]
+_DATUM = re.compile(r'"[^"]*"|[^\s,]+')
 Entries = dict[tuple[str, ...], tuple[str, int]]
 
 
@@ -87,15 +90,18 @@ def parse_px(text: str, name: str = "the text") -> OfficeTable:
         own = _texts(entries, ("CODES", variable)) or _texts(entries, ("VALUES", variable))
         if not own:
             raise wrong(name, 1, 1, f"VALUES of {variable} are missing", 'Write VALUES("…")="…","…";', "px")
+        if len(set(own)) < len(own):
+            line = entries.get(("CODES", variable), entries.get(("VALUES", variable), ("", 1)))[1]
+            raise wrong(name, line, 1, f"a code of {variable} stands twice", "Each code may stand once.", "twice")
         trees.append(_tree(variable, own, entries, name))
         codes.append([(code,) for code in own])
     size = int(np.prod([len(own) for own in codes]))
     if len(data) != size:
         what = f"{size} data are expected, and {len(data)} are there"
         if len(data) < size:
-            raise truncated(name, line, f"all data are there ({what})")
-        raise wrong(name, line, 1, what, "Correct the data, or the VALUES.", "length")
-    return _table(entries, variables, tuple(trees), list(product(*codes)), data, name, line)
+            raise truncated(name, data[-1][1] if data else line, f"all data are there ({what})")
+        raise wrong(name, data[size][1], data[size][2], what, "Correct the data, or the VALUES.", "length")
+    return _table(entries, variables, tuple(trees), list(product(*codes)), data, name)
 
 
 def _table(
@@ -103,18 +109,18 @@ def _table(
     variables: list[str],
     trees: tuple[Tree, ...],
     keys: list[Key],
-    data: list[str],
+    data: list[Datum],
     name: str,
-    line: int,
 ) -> OfficeTable:
     notes = _notes(entries, name)
-    there = [place for place, text in enumerate(data) if text.strip('"') != "-"]
+    there = [place for place, (text, *_) in enumerate(data) if text.strip('"') != "-"]
     values, statuses = [], []
     for place in there:
-        dots = set(data[place].strip('"')) == {"."}
-        if not dots and not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", data[place]):
-            raise wrong(name, line, 1, f"datum {place + 1} is no number", "Write a number, or dots in quotes.", "px")
-        values.append(np.nan if dots else float(data[place]))
+        text, line, column = data[place]
+        dots = set(text.strip('"')) == {"."}
+        if not dots and not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", text):
+            raise wrong(name, line, column, f"datum {place + 1} is no number", "Write one, or dots in quotes.", "px")
+        values.append(np.nan if dots else float(text))
         statuses.append(notes.get(keys[place], int(CellStatus.UNSAFE if dots else CellStatus.SAFE)))
     labels = {
         variable: dict(zip(_texts(entries, ("CODES", variable)), _texts(entries, ("VALUES", variable)), strict=False))
@@ -144,8 +150,8 @@ def _notes(entries: Entries, name: str) -> dict[Key, int]:
     return notes
 
 
-def _parsed(text: str, name: str) -> tuple[Entries, list[str], int]:
-    """The keywords with their texts and lines, the data, and the line at which these begin."""
+def _parsed(text: str, name: str) -> tuple[Entries, list[Datum], int]:
+    """The keywords with their texts and lines, the data with lines and columns, and the line where these begin."""
     head, mark, tail = text.partition("DATA=")
     line = head.count("\n") + 1
     if not mark:
@@ -160,7 +166,16 @@ def _parsed(text: str, name: str) -> tuple[Entries, list[str], int]:
         if not equals or not found:
             raise wrong(name, number, 1, "this is no keyword", 'Write KEYWORD="text";', "px")
         entries[(found.group(1), *_TEXT.findall(found.group(2) or ""))] = (right.strip(), number)
-    return entries, re.findall(r'"[^"]*"|[^\s,]+', tail[:end]), line
+    return (
+        entries,
+        [(datum.group(), *_place(tail, datum.start(), line)) for datum in _DATUM.finditer(tail, 0, end)],
+        line,
+    )
+
+
+def _place(tail: str, start: int, line: int) -> tuple[int, int]:
+    """The line and column of a datum."""
+    return line + tail.count("\n", 0, start), start - tail.rfind("\n", 0, start)
 
 
 def _statements(head: str) -> list[tuple[int, str]]:

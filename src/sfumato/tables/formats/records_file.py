@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.faults import fields_in, lines_of, wrong
+from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
 from sfumato.tables.formats.metadata import Metadata, Variable, as_free
 
 
@@ -14,23 +14,22 @@ def read_records(path: Path, metadata: Metadata) -> Columns:
     Raises:
         DataError: A line is shorter than its variables, or has another number of fields.
     """
-    lines = [(number, line) for number, line in enumerate(lines_of(path, _encoding(path)), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(lines_of(path), start=1) if line.strip()]
     if not lines:
         raise wrong(path.name, 1, 1, "there is no record", "The file is empty or cut off.", "truncated")
     known = as_free(metadata)
     rows = [_record(line, number, known, path.name) for number, line in lines]
+    _check_numbers(rows, [number for number, _ in lines], known, path.name)
     names = [one.name for one in known.variables]
     return Columns(dict(zip(names, zip(*rows, strict=True), strict=True)))
 
 
-def _encoding(path: Path) -> str:
-    try:
-        path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252"
-    except OSError:
-        return "utf-8"
-    return "utf-8"
+def _check_numbers(rows: Sequence[Sequence[str]], lines: Sequence[int], metadata: Metadata, name: str) -> None:
+    """Refuse what is no number in a numeric variable, unless it stands for a missing value."""
+    for place, one in enumerate(metadata.variables):
+        for row, line in zip(rows, lines, strict=True) if one.has("NUMERIC") else ():
+            if row[place] not in one.missing and row[place]:
+                number_in(row[place], name, line, one.position or place + 1, f"a number for {one.name}")
 
 
 def _record(line: str, number: int, metadata: Metadata, name: str) -> list[str]:

@@ -72,8 +72,14 @@ def _cell(line: str, number: int, place: int, name: str) -> tuple[list[float], C
         raise wrong(name, number, 1, f"the id is not {place}", "Ids count from 0 in the order of the lines.")
     mark, column = fields[3]
     if mark.lower() not in MARKS:
-        raise wrong(name, number, column, "the status is none of s, u, z", "Write one of these.", "status")
+        raise wrong(name, number, column, "the status is none of s, u, m, z", "Write one of these.", "status")
     numbers = [number_in(text, name, number, start) for text, start in (fields[1:3] + fields[4:])]
+    value, _, low, high, *levels = numbers
+    if not low <= value <= high:
+        do = "Correct the value, or lb and ub: absolute bounds that everyone knows."
+        raise wrong(name, number, fields[1][1], "the value does not lie within its bounds", do, "bounds")
+    if min(levels) < 0:
+        raise wrong(name, number, fields[6][1], "a protection level is negative", "Write an amount from 0 on.", "level")
     return numbers, MARKS[mark.lower()]
 
 

@@ -26,10 +26,22 @@ class CellStatus(IntEnum):
     EMPTY = 14
 
 
-# Letters that files write instead of numbers, unless they name others.
-LETTERS = {"s": CellStatus.SAFE, "u": CellStatus.UNSAFE, "p": CellStatus.PROTECTED}
+# Letters that files write instead of numbers, unless they name others; τ-ARGUS itself writes all of these.
+LETTERS = {
+    "s": CellStatus.SAFE,
+    "u": CellStatus.UNSAFE,
+    "p": CellStatus.PROTECTED,
+    "m": CellStatus.SECONDARY,
+    "e": CellStatus.EMPTY,
+}
 # What sdcTable and the solvers' files call a status.
-MARKS = {"s": CellStatus.SAFE, "u": CellStatus.UNSAFE, "x": CellStatus.SECONDARY, "z": CellStatus.PROTECTED}
+MARKS = {
+    "s": CellStatus.SAFE,
+    "u": CellStatus.UNSAFE,
+    "x": CellStatus.SECONDARY,
+    "m": CellStatus.SECONDARY,
+    "z": CellStatus.PROTECTED,
+}
 
 
 def unsafe_of(statuses: Places) -> Mask:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.build.ordering import by_codes
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
-from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.words import NAMES, lower_end, number, upper_end
+from sfumato.tables.table_answer import TableAnswer
+from sfumato.tables.words import lower_end, number, upper_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +59,8 @@ class Perturbed:
 
 
 @dataclass(frozen=True)
-class ChangedTable:
-    """A table with its changed numbers and the evidence.
-
-    Attributes:
-        plan: The plan it was made by.
-        source: The columns that came in.
-        parts: The answer for each group.
-        seconds: How long each stage took.
-        like: The frame that came in, where one did.
-    """
-
-    plan: TablePlan
-    source: Columns
-    parts: tuple[Perturbed, ...]
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    like: Any = None
+class ChangedTable(TableAnswer[Perturbed]):
+    """A table with its changed numbers and the evidence."""
 
     @property
     def promised(self) -> bool:
@@ -88,37 +73,17 @@ class ChangedTable:
         return not any(part.too_narrow.any() for part in self.parts)
 
     @cached_property
-    def columns(self) -> Columns:
-        """The input columns, true values included, and the new ones; for the house."""
-        return Columns({**self.source.texts, **self.new_columns()})
-
-    @cached_property
     def external(self) -> Columns:
-        """The table to hand out: codes and what is published; the rows in the order of their codes."""
-        name, texts = next(iter(self.new_columns().items()))
-        shown = self._shown()
-        rows = [row for row in by_codes([part.part for part in self.parts], self.source) if shown[row]]
-        return Columns({**self._codes(), name: texts}).rows(np.array(rows, np.int64))
-
-    def _shown(self) -> Mask:
-        shown = np.ones(len(self.source), bool)
-        for part in self.parts:
-            shown[part.part.rows] = part.shown
-        return shown
-
-    def _codes(self) -> dict[str, tuple[str, ...]]:
-        kept = [*self.plan.table.group_by]
-        for dimension in self.plan.dimensions.values():
-            kept += [*dimension.levels] or [dimension.column or ""]
-        return {name: self.source.texts[name] for name in kept or ["id"]}
+        """The table to hand out: codes and what is published."""
+        name = self.names(1)[0]
+        table = self.in_order(Columns({**self.codes(), name: self.new_columns()[name]}))
+        return table.rows(np.flatnonzero([text != "" for text in table.text(name)]))
 
     def new_columns(self) -> dict[str, tuple[str, ...]]:
-        """What is published of each row, and its range."""
+        """What is published of each row, and its range; nothing where a row is not published."""
         rows: list[tuple[str, ...]] = [("", "", "")] * len(self.source)
         for part in self.parts:
             for cell in np.flatnonzero(part.shown):
                 ends = (lower_end(float(part.ranges.low[cell])), upper_end(float(part.ranges.high[cell])))
                 rows[int(part.part.rows[cell])] = (number(float(part.published[cell])), *ends)
-        prefix = self.plan.output.prefix or self.plan.table.value
-        names = [prefix + ending for ending in NAMES[self.plan.output.columns][:3]]
-        return dict(zip(names, zip(*rows, strict=True), strict=True))
+        return dict(zip(self.names(3), zip(*rows, strict=True), strict=True))

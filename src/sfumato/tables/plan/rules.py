@@ -26,6 +26,10 @@ MarkColumn = Annotated[str, Note("the column with the marks")]
 At = Annotated[Level, Note("whose contributions are looked at, where the table has both")]
 
 
+# Marks that say yes.
+YES = ("1", "true", "yes", "y", "x")
+
+
 @dataclass(frozen=True, slots=True)
 class Judgment:
     """What a rule says: unsafe cells, the reach their ranges need, and bounds that the rule itself makes public."""
@@ -160,7 +164,7 @@ class Request:
     level: At = "holding"
 
     def apply(self, facts: Facts) -> Judgment:
-        asked = _marked(facts.columns, self.column, ("1", "true", "yes", "y", "x"))
+        asked = _marked(facts.columns, self.column, YES)
         large = np.ones(len(asked), bool)
         if self.share > 0:
             large = facts.top(1, "request", self.level) >= facts.sizes * self.share / 100.0
@@ -189,7 +193,7 @@ class Waiver:
 
     name: ClassVar[str] = "waiver"
     column: MarkColumn
-    marks: Marks = ("1", "true", "yes", "y", "x")
+    marks: Marks = YES
 
     def apply(self, facts: Facts) -> Judgment:
         return replace(nothing(len(facts.values)), waived=_marked(facts.columns, self.column, self.marks))

@@ -133,13 +133,26 @@ def _point(highs: Any) -> Numbers:
 
 
 def relation_cuts(problem: Problem) -> list[Cut]:
-    """The capacity cuts that single relations give: where a threatened cell stands, others must be masked."""
-    found = []
+    """The capacity cuts that single relations give: where a threatened cell stands, others must be masked.
+
+    Who knows one of these others attacks, too: to him it is no mask, so there must be one more.
+    """
+    cuts = []
     matrix = problem.columns
     for threat in problem.threats:
         for relation in matrix.indices[matrix.indptr[threat.cell] : matrix.indptr[threat.cell + 1]]:
-            found.append(capacity_cut(problem, threat, _relation_directions(problem, threat, relation)))
-    return [cut for cut in found if cut is not None]
+            for attack in (threat, *_attacks_within(problem, threat, relation)):
+                cuts.append(capacity_cut(problem, attack, _relation_directions(problem, attack, relation)))
+    return [cut for cut in cuts if cut is not None]
+
+
+def _attacks_within(problem: Problem, threat: Threat, relation: int) -> list[Threat]:
+    """The same threat by those who know something of the other cells of a relation."""
+    cells = problem.matrix.indices[problem.matrix.indptr[relation] : problem.matrix.indptr[relation + 1]]
+    others = (cell for cell in cells.tolist() if cell != threat.cell)
+    places = {place for cell in others for place, _, _ in problem.insiders.get(cell, ())}
+    attacks = (problem.from_within(threat, place) for place in sorted(places))
+    return [attack for attack in attacks if attack is not None]
 
 
 def _relation_directions(problem: Problem, threat: Threat, relation: int) -> Numbers:

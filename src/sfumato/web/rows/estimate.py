@@ -20,7 +20,7 @@ from sfumato.pipelines.stages.counting import frequency_table
 from sfumato.web.projects.workspace import Workspace
 
 # Tables of more combinations than this are not searched while somebody waits.
-MOST_COMBINATIONS = 200_000
+MOST_COMBINATIONS = 1_000_000
 # What the estimate asks of the quickest method: one level a column, found step by step.
 METHOD = "greedy"
 

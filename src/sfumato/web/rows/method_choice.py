@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.methods import METHOD, SUPPRESSING
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.shapes import Key, read
 from sfumato.web import components
@@ -80,7 +80,7 @@ class MethodChoice:
         self._room.clear()
         with self._room:
             ui.label(self.words[f"method.{self.method['name']}.says"]).classes("sf-soft")
-            if "suppression" in METHOD.variants[self.method["name"]].keys:
+            if self.method["name"] in SUPPRESSING:
                 self._slider()
             if self.method["name"] == "cells":
                 CellCosts(self.words, quasi_identifiers(self.workspace.plan), self._touched).build()

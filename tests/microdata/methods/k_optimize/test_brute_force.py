@@ -28,6 +28,7 @@ from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.workers import Worker
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import frequency_table
+from sizes import size
 
 LOSSES = ("discernibility", "classification", "loss-metric")
 MOST_FEATURES = 14
@@ -203,7 +204,7 @@ def bits_of(flags) -> int:
     return sum(1 << place for place, flag in enumerate(flags) if flag)
 
 
-@settings(max_examples=400)
+@settings(max_examples=size(120, 400))
 @given(cases())
 def test_equals_brute_force(case: Case) -> None:
     space, brute = case.space, Brute(case)
@@ -245,7 +246,7 @@ def judged(space, state):
     return bound, out, head_cost(inst, stack, 0, out.penalty)
 
 
-@settings(max_examples=200)
+@settings(max_examples=size(80, 200))
 @given(cases(), st.data())
 def test_no_bound_cuts_the_optimum(case: Case, data) -> None:
     """Rules 1 to 7: at any node, whatever a bound says holds for every set below it."""

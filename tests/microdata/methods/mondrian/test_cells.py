@@ -43,8 +43,7 @@ def test_dates_of_single_persons_are_no_ends(count: int, span: int, mode: str) -
     pairs = [label.strip("[]").split("–") for label in labels]
     for day, pair in zip(days, pairs, strict=True):
         assert date.fromisoformat(pair[0]) <= day <= date.fromisoformat(pair[-1])
-    # Where every day around has somebody, an end tells of nobody.
-    assert len(ends_of(labels) & single([day.isoformat() for day in days])) <= (0 if span > count else 6)
+    assert not ends_of(labels) & single([day.isoformat() for day in days])
     assert len(set(labels)) > count / 25
 
 
@@ -86,6 +85,11 @@ def test_values_that_many_have_stay_ends() -> None:
     ages = [str(age) for age in range(20, 60)] * 3
     labels = published({"x": ages}, {"type": "integer"})
     assert {"20", "59"} <= ends_of(labels) and len(set(labels)) > 10
+
+
+def test_values_of_which_everybody_has_another_are_cut_nevertheless() -> None:
+    labels = published({"x": [str(number) for number in range(20, 80)]}, {"type": "integer"})
+    assert len(set(labels)) > 5 and not ends_of(labels) & {"20", "79"}
 
 
 def test_who_has_several_rows_is_still_a_single_person() -> None:

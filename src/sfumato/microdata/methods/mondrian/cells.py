@@ -2,8 +2,8 @@
 
 A cut lies between two values of the data, each of them often that of a single person. So ranges end at the roundest
 steps between (the first of a year, a round number), and the first and last range at round ones beyond. Where neighbors
-lie so close that an end would be the value of a single person, they stay in one cell. Where every step around is some
-value, as with ages of a large file, an end tells of nobody, and the values stand.
+lie so close that an end would be the value of a single person, they stay in one cell. Only where a cell would be long,
+since every step around is some value, is it cut nevertheless: there an end tells of nobody.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.recoding.grids import Grid, range_text
 
 Ints = npt.NDArray[np.int64]
+# So many neighbors stay together though each is of a single person; of numbers drawn by chance hardly ever more do.
+_LONG = 30
 # Where all steps so far around a value are values too, it is taken for one of many.
 _AROUND = 5
 # The outermost ends lie beyond the values by at most this part of their range.
@@ -59,21 +61,32 @@ def cells_of(grid: Grid, numbers: Floats, persons: Counts) -> Cells:
     >>> from sfumato.microdata.recoding.grids import NumberGrid
     >>> cells = cells_of(NumberGrid(0), np.array([1812.0, 1813.0, 2044.0]), np.array([1, 1, 1]))
     >>> cells.owners.tolist(), cells.text(0, 0), cells.text(1, 1)
-    ([0, 0, 1], '[1800–1999]', '[2000–2050]')
+    ([0, 0, 1], '[1800–1999]', '[2000–2049]')
     """
     low, high = grid.below(numbers), grid.above(numbers)
     # What lies between two steps is no end of anything.
     rare = (persons == 1) & (low == high)
-    shown = rare & ~_among_many(low[persons > 0], low)
-    earliest, latest = high[:-1] + 1 + shown[:-1], low[1:] - shown[1:]
+    lone = rare & ~_in_long_runs(low, high, rare, persons)
+    earliest, latest = high[:-1] + 1 + lone[:-1], low[1:] - lone[1:]
     apart = earliest <= latest
-    owners = np.concatenate([[0], np.cumsum(apart)]).astype(np.int64)
+    owners = _numbered(apart)
     firsts = np.concatenate([[0], np.flatnonzero(apart) + 1])
     lasts = np.concatenate([firsts[1:] - 1, [len(numbers) - 1]])
     inner = np.column_stack([earliest[apart], latest[apart]])
     return Cells(
         grid, owners, numbers[firsts], numbers[lasts], np.vstack([_first(low, rare), inner, _last(high, rare)])
     )
+
+
+def _numbered(apart: Mask) -> Ints:
+    """The run of each value, neighbors being apart or not."""
+    return np.concatenate([[0], np.cumsum(apart)]).astype(np.int64)
+
+
+def _in_long_runs(low: Ints, high: Ints, rare: Mask, persons: Counts) -> Mask:
+    """Which values lie among many, in a run of neighbors so long that it must be cut."""
+    runs = _numbered(high[:-1] + 1 + rare[:-1] <= low[1:] - rare[1:])
+    return (np.bincount(runs)[runs] > _LONG) & _among_many(low[persons > 0], low)
 
 
 def _among_many(values: Ints, steps: Ints) -> Mask:

@@ -10,9 +10,8 @@ from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import check
-from sfumato.tables.formats.cells_file import read_cells, tree_of
+from sfumato.tables.formats.cells_file import check_totals, read_cells, tree_of
 from sfumato.tables.formats.crossing import FREQUENCY, Crossed, cross
-from sfumato.tables.formats.faults import wrong
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
@@ -98,22 +97,13 @@ def read_tables(state: BatchState, mode: str) -> None:
         table = read_cells(data, metadata, value, list(job.wanted.spanning))
         if kind == "1":
             table = with_totals(table, letter == "T")
-        _check_totals(table, data.name)
+        check_totals(table, data.name, "<READTABLE> 1 computes them.")
         job.tolerance = (
             float(np.abs(table.relations().residuals(table.values)).max(initial=0.0)) if kind == "2" else 0.0
         )
         check(table.relations(), table.values, job.tolerance, step_of(table.values))
         costs = table if table.costs is not None else _with_costs(table, job.wanted.cost, job.wanted.exponent)
         job.table, job.done = judged(costs, job), None
-
-
-def _check_totals(table: OfficeTable, name: str) -> None:
-    """Refuse a table without its totals, with the line of a cell whose total is missing."""
-    try:
-        table.relations()
-    except DataError as error:
-        do = f"{error.do} <READTABLE> 1 computes them."
-        raise wrong(name, error.rows[0], 1, error.what.rstrip("."), do, error.code.partition(".")[2]) from None
 
 
 def recode(state: BatchState, scratch: Path, number: int, variable: str, recoding: str) -> None:

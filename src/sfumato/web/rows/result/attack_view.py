@@ -1,6 +1,5 @@
 """What an attacker reached with a release: tried on demand, against rows that were never published."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from nicegui import events, ui
 from sfumato.errors import SfumatoError
 from sfumato.report.attack import attack_words, verdict, why_words
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.worker import pack
 from sfumato.service.workers.frames import CrashedError
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import KINDS
@@ -21,7 +21,7 @@ Figures = dict[str, Any]
 
 
 class AttackView:
-    """The attacks on one release; what they reached is kept beside it."""
+    """The attacks on one release; what they reached is kept beside it and told by its reports."""
 
     def __init__(self, workspace: Workspace, run: Run) -> None:
         self.workspace, self.words, self.run = workspace, workspace.words, run
@@ -67,8 +67,6 @@ class AttackView:
             return
         finally:
             self._button.enable()
-        text = json.dumps(figures, indent=2, ensure_ascii=False) + "\n"
-        await asyncio.to_thread((self.run.folder / RESULT).write_text, text, "utf-8")
         self._show(figures)
 
     def _show(self, figures: Figures) -> None:
@@ -92,7 +90,11 @@ def _line(attack: Figures, words: Any) -> list[tuple[str, str]]:
 
 
 def attacked(folder: Path, raw: Path, control: Path | None) -> Figures:
-    """What an attacker reaches with the release in a folder."""
+    """What an attacker reaches with the release in a folder; its reports tell it, too."""
     from sfumato.pipelines.attacks.attack import attack
+    from sfumato.pipelines.attacks.evidence import add_to_folder
 
-    return attack(folder, raw, control=control).to_dict()
+    report = attack(folder, raw, control=control)
+    add_to_folder(folder, report)
+    pack(folder, folder.with_suffix(".zip"))
+    return report.to_dict()

@@ -1,14 +1,12 @@
-"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say.
-
-They are compiled by numba when an attack is first run: they draw, or are no part of a release, so that installing does
-not build them.
-"""
+"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say."""
 
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Halves2, Ints, Reals, Reals2
+from sfumato.loops.compiled import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _distance(kinds, starts, widths, tables, labels, low, values, numbers, target, row):
     """The sum of distances between a target and a published row, over the columns.
 
@@ -23,39 +21,65 @@ def _distance(kinds, starts, widths, tables, labels, low, values, numbers, targe
             total += tables[starts[column] + labels[column, row] * widths[column] + values[column, target]]
         elif kind == 1:
             gap = abs(low[column, row] - numbers[column, target])
-            total += gap if gap < 1.0 else 1.0
+            total += min(gap, 1.0)
         elif labels[column, row] != values[column, target]:
             total += 1.0
     return total
 
 
-@njit(cache=True, nogil=True)
-def nearest(kinds, starts, widths, tables, labels, low, values, numbers, count, seed):
-    """For each target the `count` nearest published rows; rows equally near come in an order of chance."""
+@compiled
+def nearest(
+    kinds: Ints,
+    starts: Ints,
+    widths: Ints,
+    tables: Reals,
+    labels: Halves2,
+    low: Reals2,
+    values: Halves2,
+    numbers: Reals2,
+    order: Ints,
+    begins: Ints,
+    count: int,
+):
+    """For each target the `count` nearest published rows; of rows equally near, those that come first.
+
+    order: (rows,) the rows in an order of chance; begins: (targets,) where in it the look of each target begins.
+    """
     targets, rows = values.shape[1], labels.shape[1]
     chosen = np.full((targets, count), -1, np.int64)
-    np.random.seed(seed)
+    far = np.empty(count, np.float64)
     for target in range(targets):
-        far = np.full(count, np.inf)
-        luck = np.full(count, np.inf)
-        for row in range(rows):
+        for place in range(count):
+            far[place] = np.inf
+        for step in range(rows):
+            turn = begins[target] + step
+            row = order[turn if turn < rows else turn - rows]
             gap = _distance(kinds, starts, widths, tables, labels, low, values, numbers, target, row)
-            if gap > far[count - 1]:
-                continue
-            chance = np.random.random()
-            if gap == far[count - 1] and chance >= luck[count - 1]:
+            if gap >= far[count - 1]:
                 continue
             place = count - 1
-            while place > 0 and (gap < far[place - 1] or (gap == far[place - 1] and chance < luck[place - 1])):
-                far[place], luck[place] = far[place - 1], luck[place - 1]
+            while place > 0 and gap < far[place - 1]:
+                far[place] = far[place - 1]
                 chosen[target, place] = chosen[target, place - 1]
                 place -= 1
-            far[place], luck[place], chosen[target, place] = gap, chance, row
+            far[place] = gap
+            chosen[target, place] = row
     return chosen
 
 
-@njit(cache=True, nogil=True)
-def votes(kinds, starts, widths, tables, labels, low, values, numbers, content, size):
+@compiled
+def votes(
+    kinds: Ints,
+    starts: Ints,
+    widths: Ints,
+    tables: Reals,
+    labels: Halves2,
+    low: Reals2,
+    values: Halves2,
+    numbers: Reals2,
+    content: Ints,
+    size: int,
+):
     """For each target, how often each value (code below `size`) stands in the published rows that are nearest."""
     targets, rows = values.shape[1], labels.shape[1]
     counts = np.zeros((targets, size), np.int64)
@@ -65,7 +89,8 @@ def votes(kinds, starts, widths, tables, labels, low, values, numbers, content, 
             gap = _distance(kinds, starts, widths, tables, labels, low, values, numbers, target, row)
             if gap < best:
                 best = gap
-                counts[target, :] = 0
+                for value in range(size):
+                    counts[target, value] = 0
             if gap == best:
                 counts[target, content[row]] += 1
     return counts

@@ -1,15 +1,13 @@
-"""Compiled loops of predicates: how many rows fulfil each conjunction of conditions.
-
-They are compiled by numba when an attack is first run: they draw, or are no part of a release, so that installing does
-not build them.
-"""
+"""Compiled loops of predicates: how many rows fulfil each conjunction of conditions."""
 
 import numpy as np
-from numba import njit
+
+from sfumato.loops.arrays import Flags, Halves2, Ints
+from sfumato.loops.compiled import compiled
 
 
-@njit(cache=True, nogil=True)
-def count_rows(starts, columns, offsets, conditions, codes, enough):
+@compiled
+def count_rows(starts: Ints, columns: Ints, offsets: Ints, conditions: Flags, codes: Halves2, enough: int):
     """For each predicate, the rows that fulfil all its conditions; counting stops beyond `enough`.
 
     starts: (predicates + 1,) where the conditions of each begin; columns: (conditions,) the column of each; offsets:
@@ -18,7 +16,7 @@ def count_rows(starts, columns, offsets, conditions, codes, enough):
     predicates, rows = len(starts) - 1, codes.shape[1]
     counts = np.zeros(predicates, np.int64)
     for predicate in range(predicates):
-        found = 0
+        count = 0
         for row in range(rows):
             holds = True
             for place in range(starts[predicate], starts[predicate + 1]):
@@ -26,8 +24,8 @@ def count_rows(starts, columns, offsets, conditions, codes, enough):
                     holds = False
                     break
             if holds:
-                found += 1
-                if found > enough:
+                count += 1
+                if count > enough:
                     break
-        counts[predicate] = found
+        counts[predicate] = count
     return counts

@@ -1,0 +1,93 @@
+"""Columns of keys: what numbers rows, persons or what these have, told by the values and by words in the name."""
+
+import re
+
+from sfumato.hierarchies.suggest.concepts import WORDS
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.vocabulary import meanings_of
+
+# Keys of rows, and texts of their own; typing errors and rows that stand twice leave a few that repeat.
+UNIQUE_SHARE = 0.8
+KEY_SHARE = 0.1
+# Where a value stands in so many rows on average, it is one of a person with several rows, and no row stands twice; a
+# value that stands in more than this share of all rows says that nobody is named.
+REPEATED, MOST_OF_ONE = 1.2, 0.1
+KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
+_KEY_DIGITS = 5
+# Numbers of so many digits count nothing that persons have.
+_LONG_NUMBER = re.compile(r"\d{8,}")
+LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
+# More persons than there ever were.
+_MOST_PERSONS = 10**12
+
+
+def repeats_as_persons_do(profile: Profile, key: str, other: bool) -> bool:
+    """Whether the values of a column that points to persons repeat as persons do, and number nothing else.
+
+    Args:
+        key: The concept of the column; other: whether it may speak of something else, too.
+    """
+    if key not in KEYS_OF_PERSONS or profile.present < REPEATED * profile.distinct_keys:
+        return False
+    words = {*meanings_of(profile.name)}
+    if words & WORDS["staff"] or profile.share(has_digit) < UNIQUE_SHARE:
+        return False
+    spread = profile.top_share <= MOST_OF_ONE and profile.distinct_share >= KEY_SHARE
+    return bool(words & WORDS["persons"]) or (spread and not other and not words & WORDS["events"])
+
+
+def rows_each(profile: Profile) -> str:
+    """In how many rows a value stands on average."""
+    return f"{profile.present / profile.distinct_keys:.1f}"
+
+
+def may_group_persons(profile: Profile, suggestion: Suggestion) -> bool:
+    """Whether a withheld column has keys that repeat: of contracts, cases, … that may be those of persons."""
+    if suggestion.role != "identifier" or suggestion.concept not in KEYS_OF_PERSONS or profile.missing:
+        return False
+    repeats = profile.present >= REPEATED * profile.distinct_keys and profile.top_share <= MOST_OF_ONE
+    return repeats and not {*meanings_of(profile.name)} & WORDS["staff"]
+
+
+def are_weights(profile: Profile) -> bool:
+    """Whether every row has a number of persons that it stands for."""
+    return not profile.missing and all(map(_is_number_of_persons, profile.values))
+
+
+def _is_number_of_persons(text: str) -> bool:
+    try:
+        return 1 <= float(text) < _MOST_PERSONS
+    except ValueError:
+        return False
+
+
+def has_digit(value: str) -> bool:
+    return "@" in value or any(map(str.isdigit, value))
+
+
+def counts_rows(profile: Profile) -> bool:
+    """Whether the values are consecutive whole numbers, nearly each once."""
+    values = profile.values
+    if profile.distinct_share < UNIQUE_SHARE or len(values) < 20 or not all(map(str.isdecimal, values)):
+        return False
+    numbers = sorted(int(value) for value in values)
+    return numbers[-1] - numbers[0] <= 1.1 * len(numbers)
+
+
+def are_keys(profile: Profile) -> bool:
+    """Whether nearly every row has a long whole number of its own, all of about one length."""
+    lengths = {len(value) for value in profile.sample}
+    unique = profile.present >= 50 and profile.distinct_share >= UNIQUE_SHARE
+    return unique and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
+
+
+def are_keys_of_persons(profile: Profile) -> bool:
+    """Whether many codes of one length stand in a few rows each, none in far more than the others."""
+    rows = profile.present / profile.distinct_keys
+    even = rows >= REPEATED and profile.top_share * profile.present <= 4 * rows + 4
+    if len(profile.counts) < 100 or profile.distinct_share < 0.05 or not even:
+        return False
+    lengths = {len(value) for value in profile.sample}
+    coded = profile.share_of(LETTERS_AND_DIGITS) + profile.share_of(_LONG_NUMBER)
+    return coded > 0.95 and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 2

@@ -1,0 +1,39 @@
+"""Mentions: texts in which somebody is named or can be reached, though their column is none of names or addresses."""
+
+import re
+
+from sfumato.hierarchies.suggest.person_names import is_given_name
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.types import canonical
+
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w{2,}")
+_PHONE = re.compile(
+    r"(?<![\w.])(?:(?:\+|00)[1-9]\d{0,2}[\s./()-]*\d[\d\s./()-]{5,}\d|0\d{1,5}[\s/()-]+\d[\d\s/-]{3,}\d|"
+    r"\(\d{3}\)\s?\d{3}[\s-]\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?!\w)"
+)
+_TITLED = re.compile(r"\b(?:Dr|Prof|Herrn?|Frau|Mr|Mrs|Ms|Miss)\.?\s+[A-ZÄÖÜ][a-zäöüß]+")
+_FULL_NAME = re.compile(r"\b([A-ZÄÖÜ][a-zäöüßéèáíóú]+)[ -](?:[A-Z]\. )?([A-ZÄÖÜ][a-zäöüßéèáíóú]+)")
+
+
+def mentions(profile: Profile, k: int) -> int:
+    """How many texts of a column, of those looked at, name somebody or tell how to reach somebody.
+
+    A name is looked for in texts of fewer than k rows alone: a disease may be called after its discoverer.
+
+    >>> mentions(Profile("note", {"asthma": 9, "asthma, call Anna Becker": 1, "flu (anna@mail.org)": 1}, rows=11), 5)
+    2
+    """
+    numbers = {*profile.sample} - {profile.sample[place] for place in canonical(profile.sample, "amount")[1]}
+    return sum(
+        _reaches(text) or (profile.counts[text] < k and _names(text)) for text in profile.sample if text not in numbers
+    )
+
+
+def _reaches(text: str) -> bool:
+    return _EMAIL.search(text) is not None or _PHONE.search(text) is not None
+
+
+def _names(text: str) -> bool:
+    if _TITLED.search(text):
+        return True
+    return any(is_given_name(match[1]) for match in _FULL_NAME.finditer(text))

@@ -1,0 +1,158 @@
+"""Joint tells: published columns that are nearly computed from two quasi-identifiers, or give one away beside another.
+
+Whoever knows height and weight of a person knows the body mass index. Published as it is beside classes of heights and
+weights, it undoes these: the row is found by it. Two ways of looking, both on the rows as they were read:
+
+- numbers: how much of the column's variance a plane, a surface of second degree, or a product of powers leaves open;
+- any values: how often the value is guessed right that most *other* rows with the same two values have (`telling`).
+
+Sums, differences, products and ratios are seen, and whatever repeats; a function of three columns is not.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.types import canonical, numerals
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.measures.telling import Integers, right_guesses
+from sfumato.microdata.models.classes import Floats
+
+# A column is computed where so little is open, and two columns leave so much less open than the better of them alone.
+OPEN, LESS_OPEN = 0.02, 0.2
+# Surfaces are fitted to so many rows at most and to so many at least; of more rows than the last, values are not
+# guessed: a report must not cost more than the release.
+MOST_FITTED, LEAST_FITTED, MOST_GUESSED = 5_000, 60, 8_000
+MOST_PAIRS = 45
+_LEAST_NUMBERS = 5
+_SHARE_OF_NUMBERS = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class JointTell:
+    """A published column and two quasi-identifiers of which two nearly tell the third.
+
+    Attributes:
+        share: How much of it: of the variance of numbers, or of the values that are guessed right.
+    """
+
+    column: str
+    quasi_identifiers: tuple[str, str]
+    share: float
+
+
+def joint_tells(table: FrequencyTable, column: str) -> list[JointTell]:
+    """The pairs of quasi-identifiers from which a sensitive column of a table is nearly computed, the surest first."""
+    rows = _Rows(table, column)
+    pairs = list(combinations(range(len(table.columns)), 2))[:MOST_PAIRS]
+    tells = [
+        JointTell(column, (table.columns[first], table.columns[second]), share)
+        for first, second in pairs
+        if (share := rows.share(first, second)) is not None
+    ]
+    return sorted(tells, key=lambda tell: -tell.share)
+
+
+class _Rows:
+    """The rows of a table with their values of a column, as codes and as numbers."""
+
+    def __init__(self, table: FrequencyTable, column: str) -> None:
+        content = table.sensitive[column]
+        self.table = table
+        present = np.array([text is not None for text in table.sensitive_values[column]] or [False], bool)
+        self.entries = np.flatnonzero(present[content.values] & (content.counts > 0))
+        self.values = content.values[self.entries].astype(np.int64)
+        self.counts = content.counts[self.entries]
+        self.owners = content.owners[self.entries]
+        self.numbers = _numbers(table.sensitive_values[column])
+        self.step = max(len(self.entries) // MOST_FITTED, 1)
+
+    def share(self, first: int, second: int) -> float | None:
+        """How surely the column is computed from two quasi-identifiers; None where it is not."""
+        return self._fitted(first, second) or self._guessed(first, second)
+
+    def _fitted(self, first: int, second: int) -> float | None:
+        ladders = self.table.ladders
+        left, right = _positions(ladders[first]), _positions(ladders[second])
+        if self.numbers is None or left is None or right is None:
+            return None
+        owners = self.owners[:: self.step]
+        points = np.column_stack(
+            [
+                self.numbers[self.values[:: self.step]],
+                left[self.table.codes[owners, first]],
+                right[self.table.codes[owners, second]],
+            ]
+        )
+        points = points[np.isfinite(points).all(axis=1)]
+        if len(points) < LEAST_FITTED or len(np.unique(points[:, 0])) < _LEAST_NUMBERS:
+            return None
+        return max((share for form in _forms(points) if (share := _explained(*form)) is not None), default=None)
+
+    def _guessed(self, first: int, second: int) -> float | None:
+        """By values that repeat: the column by both quasi-identifiers, or the second by the first and the column."""
+        if len(self.entries) > MOST_GUESSED:
+            return None
+        left, right = (self.table.codes[self.owners, place].astype(np.int64) for place in (first, second))
+        triples = ((left, right, self.values), (left, self.values, right), (right, self.values, left))
+        shares = [self._guess(*triple) for triple in triples]
+        return max((share for share in shares if share is not None), default=None)
+
+    def _guess(self, first: Integers, second: Integers, third: Integers) -> float | None:
+        """The share of rows whose third value both others tell, where neither tells it alone."""
+        both = first * (int(second.max(initial=0)) + 1) + second
+        right = right_guesses(both, third, self.counts)
+        if right < 1 - OPEN:
+            return None
+        alone = max(right_guesses(first, third, self.counts), right_guesses(second, third, self.counts))
+        return right if 1 - right <= LESS_OPEN * (1 - alone) and alone < 1 - OPEN else None
+
+
+def _numbers(texts: tuple[str | None, ...]) -> Floats | None:
+    """The numbers of texts, NaN for the few that are none."""
+    present = [text for text in texts if text is not None]
+    forms = dict(zip(present, canonical(present, "amount")[0], strict=True))
+    numbers = numerals([forms.get(text or "") or "" for text in texts])
+    return numbers if np.isfinite(numbers).sum() >= max(_SHARE_OF_NUMBERS * len(present), 1) else None
+
+
+def _positions(ladder: Ladder) -> Floats | None:
+    return ladder.numbers if ladder.numbers is not None else _numbers(ladder.values)
+
+
+Form = tuple[Floats, npt.NDArray[np.float64], tuple[list[int], list[int]]]
+
+
+def _forms(points: Floats) -> Iterator[Form]:
+    """The ways in which numbers may be computed: what is fitted, the terms, and the terms of each column alone."""
+    target, left, right = _scaled(points).T
+    terms = np.column_stack([np.ones_like(left), left, left**2, right, right**2, left * right])
+    yield target, terms, ([0, 1, 2], [0, 3, 4])
+    if (points > 0).all():
+        target, left, right = _scaled(np.log(points)).T
+        yield target, np.column_stack([np.ones_like(left), left, right]), ([0, 1], [0, 2])
+
+
+def _scaled(points: Floats) -> Floats:
+    spread = points.std(axis=0)
+    scaled: Floats = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return scaled
+
+
+def _explained(target: Floats, terms: Floats, alone: tuple[list[int], list[int]]) -> float | None:
+    """The share of the variance that both columns explain, where neither does so alone."""
+    together = _open(target, terms)
+    if together > OPEN:
+        return None
+    apart = min(_open(target, terms[:, places]) for places in alone)
+    return 1 - together if together <= LESS_OPEN * apart else None
+
+
+def _open(target: Floats, terms: Floats) -> float:
+    """The share of the variance that terms leave open."""
+    weights = np.linalg.lstsq(terms, target, rcond=None)[0]
+    return float(((target - terms @ weights) ** 2).sum() / max(float((target**2).sum()), 1e-12))

@@ -1,0 +1,59 @@
+"""The promise that is proposed for a sensitive column: what its values allow, and nothing that only looks like one.
+
+Where a value that harms nobody is in most rows, the others must not fill a class. Everywhere else the values of a class
+must differ; a frequent value is as delicate as a rare one, unless it says that something is not there. Where nearly all
+rows have one delicate value, no promise can hide who has it: the column is not for publication.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.hierarchies.negatives import is_negative
+from sfumato.hierarchies.spellings import one_spelling
+
+# A promise of l different values costs little unless one value is in nearly all rows.
+_COMMON_SHARE = 0.6
+_RARE_SHARE = 0.3
+# Where fewer rows have other values than the frequent one, classes in which two stand would be too large for use.
+_OTHER_SHARE = 0.05
+_MAX_NAMED = 200
+ALPHA = 0.8
+
+
+def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: int) -> dict[str, Any] | None:
+    """A promise for a sensitive column; None where none could hold that is worth something.
+
+    Args:
+        counts: The rows of each value as it is published; missing: rows without one.
+
+    >>> proposed_promise("hiv", {"no": 85, "yes": 15}, 0, 5)["values"]
+    ['yes']
+    >>> proposed_promise("hiv", {"pos": 85, "neg": 15}, 0, 5)["model"]
+    'l-diversity'
+    >>> proposed_promise("hiv", {"pos": 98, "neg": 2}, 0, 5)
+    """
+    rows = sum(counts.values()) + missing
+    values = _values(counts)
+    delicate = sorted(text for text in counts if not is_negative(text))
+    harmless = missing + sum(counts[text] for text in counts if is_negative(text))
+    if harmless > _COMMON_SHARE * rows and 0 < len(delicate) <= _MAX_NAMED:
+        return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": delicate}
+    most = max(values.values(), default=0)
+    if len(values) > 1 and sum(values.values()) - most < _OTHER_SHARE * rows and not _is_harmless(values):
+        return None
+    many = max(most, missing) <= _RARE_SHARE * rows and len(values) >= 2 * k
+    return {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": column}
+
+
+def _values(counts: Mapping[str, int]) -> dict[str, int]:
+    """The rows of each value, its spellings taken together."""
+    spelling = one_spelling(counts)
+    values = dict.fromkeys(spelling.values(), 0)
+    for text, rows in counts.items():
+        values[spelling[text]] += rows
+    return values
+
+
+def _is_harmless(values: Mapping[str, int]) -> bool:
+    """Whether the most frequent value says that something is not there."""
+    return is_negative(max(values, key=lambda text: values[text]))

@@ -1,0 +1,63 @@
+"""What clauses ask of attackers: measured where raw rows are at hand, or read where the release was attacked before."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sfumato.microdata.plan.model import Plan
+from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.policies.rows_evidence import Roles
+from sfumato.policies.judgment import Measurement
+from sfumato.policies.policy import Policy
+
+# Metric -> the attacks whose risk it is.
+ATTACKS = {"linking-risk": "linking", "inference-risk": "inference"}
+NOT_ATTACKED = (
+    "nobody has attacked it: give the raw rows (--raw FILE), or attack the folder: sfumato attack DIR --save."
+)
+
+
+def measure_attacks(
+    policy: Policy, release: Any, roles: Roles, plan: Plan | None, raw: Any, control: Any
+) -> dict[str, Measurement]:
+    """The risk by each kind of attack that clauses are about.
+
+    Args:
+        release: A release folder, a file or a frame; plan: behind it.
+        raw: The rows behind it, if they are at hand; control: rows that were never published.
+    """
+    metrics = [clause.metric for clause in policy.clauses if clause.metric in ATTACKS]
+    if not metrics:
+        return {}
+    figures = _saved(release) if raw is None else _attacked(release, roles, plan, raw, control)
+    if figures is None:
+        return dict.fromkeys(metrics, Measurement(None, NOT_ATTACKED))
+    return {metric: _risk(figures, ATTACKS[metric]) for metric in metrics}
+
+
+def _attacked(release: Any, roles: Roles, plan: Plan | None, raw: Any, control: Any) -> Mapping[str, Any]:
+    columns: dict[str, Any] = (
+        {"quasi_identifiers": roles.quasi_identifiers, "sensitive": roles.sensitive} if plan is None else {}
+    )
+    return attack(release, raw, control=control, plan=plan, **columns).to_dict()
+
+
+def _saved(release: Any) -> Mapping[str, Any] | None:
+    """What an attacker reached, as the reports of a release folder tell it."""
+    path = release / "report.json" if isinstance(release, Path) else None
+    if path is None or not path.exists():
+        return None
+    content = json.loads(path.read_text(encoding="utf-8")).get("attack")
+    return content if isinstance(content, dict) else None
+
+
+def _risk(figures: Mapping[str, Any], kind: str) -> Measurement:
+    """The greatest risk of attacks of a kind; one that failed is no evidence of any."""
+    attacks = [one for one in figures["attacks"] if one["attack"] == kind and one["counted"]]
+    if not attacks:
+        reasons = [one["why"] for one in figures["not_run"] if one["attack"] == kind]
+        return Measurement(None, "not attacked: " + " ".join(reasons))
+    risks = [one["risk"] for one in attacks if one["evidence"]]
+    what = f"{len(risks)} of {len(attacks)} attacks succeeded: a measurement, no proof."
+    return Measurement(max(risks, default=0.0), what)

@@ -1,0 +1,37 @@
+"""Files and frames that policies are held against or judged by: opened as they are, and the people of ZIP areas."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sfumato.delimited.dialect import check_separator
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.opening import open_frame
+from sfumato.errors import DataError, PlanError
+from sfumato.microdata.data_plan import DataPlan
+
+
+def opened(data: Any, separator: str | None) -> Engine:
+    """The engine for a file or a frame."""
+    if isinstance(data, Path):
+        check_separator(separator)
+        return DuckDBEngine(data, DataPlan(separator=separator, header=True))
+    return open_frame(data)
+
+
+def people_of(population: Any) -> dict[str, int] | None:
+    """The people of each three-digit ZIP area, of a file or frame with both columns."""
+    if population is None:
+        return None
+    data = Path(population) if isinstance(population, str | Path) else population
+    with closing(opened(data, None)) as engine:
+        if not {"zip3", "people"} <= {*engine.columns}:
+            raise PlanError("the population needs the columns zip3 and people.", "Name them so.", "population")
+        counted = engine.count(("zip3", "people"), Reading())
+    texts, numbers = counted.values
+    try:
+        return {str(texts[zip3]).zfill(3): int(float(str(numbers[people]))) for zip3, people in counted.codes.tolist()}
+    except ValueError:
+        what = 'the column "people" of the population holds something that is not a number.'
+        raise DataError(what, "Give the number of people of each area.", "population") from None

@@ -1,0 +1,118 @@
+"""Which column names the persons: of nested keys the coarser one; what is said of names that repeat without a key."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.hierarchies.person_keys import plain_key
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.concepts import WORDS
+from sfumato.hierarchies.suggest.key_columns import may_group_persons, rows_each
+from sfumato.hierarchies.suggest.person_names import share_of_full_names
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.vocabulary import meanings_of
+
+Suggestions = Mapping[str, Suggestion]
+Profiles = Mapping[str, Profile]
+# Of more rows, columns are not looked at together.
+FEW_ROWS = 1_000_000
+# A key belongs to one of a coarser column where so many of its rows do: the others are typing errors.
+_BELONGS = 0.99
+# A coarser key has so many fewer values; else both number the same.
+_COARSER = 0.95
+# Rows of the same name, on average, from which on it is no chance.
+_REPEATED = 1.2
+
+
+def one_person(engine: Engine, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+    """The suggestions with one column that names the persons; further keys are withheld.
+
+    A patient has several episodes, a policy several cars: who is in the data once by the finer key may be there several
+    times, so the coarser one is taken, unless the finer alone speaks of persons.
+    """
+    keys = [name for name, suggestion in suggestions.items() if suggestion.role == "person"]
+    if not keys:
+        return dict(suggestions)
+    person = min(keys, key=lambda name: (suggestions[name].rank, -profiles[name].distinct_keys))
+    others = [name for name in suggestions if name in keys or may_group_persons(profiles[name], suggestions[name])]
+    while coarser := next((name for name in others if _is_coarser(engine, name, person, suggestions, profiles)), None):
+        person = coarser
+    few = profiles[person].rows <= FEW_ROWS
+    chosen, finer = dict(suggestions), []
+    for name in keys:
+        if name == person:
+            continue
+        nested = few and _share_in_one(engine, name, person) >= _BELONGS
+        finer += [name] if nested else []
+        why = suggestions[name].reason.partition(reasons.REPEAT)[0]
+        reason = (reasons.NESTED_KEY if nested else reasons.SECOND_KEY).format(why=why, person=person)
+        chosen[name] = replace(suggestions[name], role="identifier", reason=reason)
+    chosen[person] = _as_person(suggestions[person], profiles[person], finer)
+    return chosen
+
+
+def _as_person(suggestion: Suggestion, profile: Profile, finer: Sequence[str]) -> Suggestion:
+    """A column as the one that names the persons, and which finer ones do not."""
+    reason = suggestion.reason
+    if suggestion.role != "person":
+        reason = reasons.PERSON.format(why=reason, count=rows_each(profile))
+    if finer:
+        reason = reasons.COARSER.format(why=reason, finer=", ".join(f'"{name}"' for name in finer))
+    return replace(suggestion, role="person", reason=reason)
+
+
+def _is_coarser(engine: Engine, name: str, person: str, suggestions: Suggestions, profiles: Profiles) -> bool:
+    """Whether each value of the key that names the persons so far belongs to one of another, which has fewer."""
+    spoken = suggestions[person].rank == 0 and not (suggestions[name].rank == 0 and suggestions[name].role == "person")
+    fewer = profiles[name].distinct_keys < _COARSER * profiles[person].distinct_keys
+    if name == person or spoken or not fewer:
+        return False
+    many = profiles[name].rows > FEW_ROWS
+    return suggestions[name].role == "person" if many else _share_in_one(engine, person, name) >= _BELONGS
+
+
+def _share_in_one(engine: Engine, finer: str, coarser: str) -> float:
+    """The share of rows that have the coarser key which most rows of their finer one have."""
+    counted = engine.count((finer, coarser), Reading())
+    plain = [[None if text is None else plain_key(text) for text in texts] for texts in counted.values]
+    rows: dict[str | None, Counter[str | None]] = defaultdict(Counter)
+    for (fine, coarse), number in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
+        rows[plain[0][fine]][plain[1][coarse]] += number
+    return sum(max(owners.values()) for owners in rows.values()) / max(counted.rows, 1)
+
+
+def repeated_names(engine: Engine, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
+    """What is said where names of persons repeat and no column names the persons; nothing where they do not."""
+    who = [name for name in suggestions if _names_who(name, suggestions[name])]
+    births = [name for name in suggestions if _tells_birth(suggestions[name])]
+    full = len(who) > 1 or any(share_of_full_names(profiles[name]) for name in who)
+    person = any(suggestion.role == "person" for suggestion in suggestions.values())
+    if person or not who or not (births or full) or next(iter(profiles.values())).rows > FEW_ROWS:
+        return None
+    columns = (*who, *births[:1])
+    rows = _rows_of_a_person(engine, columns, len(who))
+    names = " and ".join(f'"{name}"' for name in columns)
+    return reasons.NAMES_REPEAT.format(names=names, count=f"{rows:.1f}", k=k) if rows >= _REPEATED else None
+
+
+def _names_who(name: str, suggestion: Suggestion) -> bool:
+    """Whether a column has the names of those whom rows are about, not of who serves them."""
+    named = suggestion.role == "identifier" and suggestion.concept == "name"
+    return named and not {*meanings_of(name)} & WORDS["staff"]
+
+
+def _tells_birth(suggestion: Suggestion) -> bool:
+    return suggestion.concept == "age" and (suggestion.hierarchy or {}).get("type") == "date"
+
+
+def _rows_of_a_person(engine: Engine, columns: Sequence[str], names: int) -> float:
+    """The rows that have the same texts in all columns, on average, of those that have a name."""
+    counted = engine.count(tuple(columns), Reading())
+    persons: Counter[tuple[str, ...]] = Counter()
+    for codes, number in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
+        texts = [values[code] for values, code in zip(counted.values, codes, strict=True)]
+        if all(texts[:names]):
+            persons[tuple(plain_key(text or "") for text in texts)] += number
+    return sum(persons.values()) / len(persons) if persons else 0.0

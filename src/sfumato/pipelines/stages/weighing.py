@@ -1,0 +1,124 @@
+"""How many quasi-identifiers a plan should have: as many as lose least together, measured on some of the rows.
+
+Every further quasi-identifier costs detail in all others. A column that is withheld loses all; where the others gain as
+much by that, fewer columns are taken, whose detail is left, and not many of which little is left.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from sfumato.engines.engine import Engine
+from sfumato.errors import SfumatoError
+from sfumato.microdata.counts.frequencies import Counted, tabulate
+from sfumato.microdata.methods.search import find_recoding
+from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.plan.methods import Local, Suppression
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.stages.counting import reading_of
+
+# Rows that are weighed; fewer than the least tell nothing.
+_MOST_ROWS, _LEAST_ROWS = 5_000, 100
+# Losses of whole columns that differ by less are equal: then fewer columns with more detail each are better, where what
+# is withheld is not known to be anything. A known column is withheld for a gain alone.
+_TIE = 0.1
+_GAIN = 0.25
+_LEAST_COLUMNS = 2
+# Nodes of the lattice that are looked at: what a column loses is to be known roughly.
+_NODES = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Withholding:
+    """Quasi-identifiers that are better withheld: what the others lose on average with them and without them."""
+
+    columns: tuple[str, ...] = ()
+    before: float = 0.0
+    after: float = 0.0
+
+
+def better_withheld(
+    engine: Engine, proposal: Mapping[str, Any], members: int, unknown: Collection[str] = ()
+) -> Withholding:
+    """The quasi-identifiers of a proposed plan without which the rows as published lose less in all.
+
+    Args:
+        members: How many persons the promises count, or rows where they count these.
+        unknown: Those of which nobody can tell what they are: these need not lose less, as long as they lose no more.
+    """
+    plan = read_plan(proposal)
+    counted = engine.count(plan.quasi_identifiers, reading_of(plan))
+    if counted.rows < _LEAST_ROWS or len(plan.quasi_identifiers) <= _LEAST_COLUMNS:
+        return Withholding()
+    some = _sampled(counted)
+    return _weighed(_of_sample(plan, int(some.counts.sum()) / members), some, unknown)
+
+
+def _of_sample(plan: Plan, share: float) -> Plan:
+    """The plan for some of the rows: their classes are smaller, and have more rows where promises count persons.
+
+    Promises about values are left out: they cost much time, and the same whichever columns are taken.
+    """
+    k = next((model.k for model in plan.privacy if isinstance(model, KAnonymity)), 2)
+    columns = {name: column for name, column in plan.columns.items() if column.role == "quasi-identifier"}
+    method = Local(aggregate="mean", nodes=_NODES, suppression=getattr(plan.method, "suppression", Suppression()))
+    return replace(plan, privacy=(KAnonymity(max(2, ceil(k * share))),), columns=columns, method=method)
+
+
+def _weighed(plan: Plan, counted: Counted, unknown: Collection[str]) -> Withholding:
+    """What is better withheld: of unknown columns, and then of others, those that lose most; each then loses 1."""
+    losses = _losses(plan, counted, plan.quasi_identifiers)
+    if losses is None:
+        return Withholding()
+    ranked = sorted(losses, key=lambda name: (name in unknown, losses[name]))
+    rest, least = losses, _cost(losses)
+    for size in range(len(ranked) - 1, _LEAST_COLUMNS - 1, -1):
+        trial = _losses(plan, counted, ranked[:size])
+        if trial is None:
+            break
+        if _cost(trial) <= least + (_TIE if ranked[size] in unknown else -_GAIN):
+            rest, least = trial, min(least, _cost(trial))
+    if rest is losses:
+        return Withholding()
+    before = sum(losses[name] for name in rest) / len(rest)
+    return Withholding(tuple(name for name in losses if name not in rest), before, sum(rest.values()) / len(rest))
+
+
+def _cost(losses: Mapping[str, float]) -> float:
+    """What all columns lose: those that are not there lose 1 each, so what is kept is counted instead."""
+    return sum(losses.values()) - len(losses)
+
+
+def _losses(plan: Plan, counted: Counted, names: Sequence[str]) -> dict[str, float] | None:
+    """What each of some quasi-identifiers loses where there are no others; None where there is no release."""
+    own = replace(plan, columns={name: plan.columns[name] for name in names})
+    table, _ = tabulate(_projected(counted, names), own)
+    try:
+        return dict(find_recoding(own, table, None).per_column)
+    except SfumatoError:
+        return None
+
+
+def _projected(counted: Counted, names: Sequence[str]) -> Counted:
+    """What was counted, by some of its columns alone."""
+    places = [counted.columns.index(name) for name in names]
+    codes, owners = np.unique(counted.codes[:, places], axis=0, return_inverse=True)
+    counts = np.bincount(owners.reshape(-1), weights=counted.counts).astype(np.int64)
+    values = tuple(counted.values[place] for place in places)
+    return Counted(tuple(names), values, np.ascontiguousarray(codes), counts, counted.rows)
+
+
+def _sampled(counted: Counted) -> Counted:
+    """Some of the rows, drawn evenly; the same ones each time."""
+    rows = int(counted.counts.sum())
+    if rows <= _MOST_ROWS:
+        return counted
+    drawn = np.random.default_rng(0).choice(rows, _MOST_ROWS, replace=False)
+    places = np.searchsorted(np.cumsum(counted.counts), drawn, side="right")
+    counts = np.bincount(places, minlength=len(counted.counts))
+    kept = counts > 0
+    return replace(counted, codes=counted.codes[kept], counts=counts[kept], rows=_MOST_ROWS)

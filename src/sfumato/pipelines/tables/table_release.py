@@ -1,0 +1,122 @@
+"""What `protect` hands over, of one table or of several: a report, a frame, a page, a folder."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from sfumato.delimited.lines import delimited_text
+from sfumato.folders import staged, write_text
+from sfumato.shapes.files import written
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.plain import table_plan_dict
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.table_answer import Group_co, TableAnswer
+
+
+@dataclass(frozen=True, repr=False)
+class TableRelease(TableAnswer[Group_co]):
+    """The answer for one table as a report, a frame, a page or a folder."""
+
+    @cached_property
+    @abstractmethod
+    def report(self) -> dict[str, Any]:
+        """The figures of report.json."""
+
+    @abstractmethod
+    def page(self, report: Mapping[str, Any]) -> str:
+        """The page of a report on this table."""
+
+    @abstractmethod
+    def sheets(self) -> dict[str, Columns]:
+        """The CSV files of the release folder, by their names."""
+
+    def further_files(self) -> dict[str, bytes]:
+        """Files of the release folder besides: none."""
+        return {}
+
+    @property
+    def data(self) -> Any:
+        """The table with its new columns, as the kind of frame that came in, or as one of those installed."""
+        from sfumato.engines.tables.tabulation import frame_of, with_columns
+
+        if self.like is None or isinstance(self.like, str | Path):
+            return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})
+        return with_columns(self.like, self.new_columns())
+
+    def save(self, folder: str | Path) -> None:
+        """Write the release folder, whole or not at all.
+
+        Raises:
+            PlanError: The folder is there already.
+            EngineError: The disk refuses.
+        """
+        target = Path(folder)
+        with staged(target) as stage:
+            self.fill(self.report, stage, target)
+
+    def fill(self, report: Mapping[str, Any], stage: Path, folder: Path) -> None:
+        """Write the files of a release into a folder that will be called otherwise."""
+        for name, columns in self.sheets().items():
+            write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
+        write_text(stage / "report.html", self.page(report))
+        _write_evidence(report, self.plan, stage, folder)
+        for name, data in self.further_files().items():
+            (stage / name).parent.mkdir(exist_ok=True)
+            (stage / name).write_bytes(data)
+
+    def _repr_html_(self) -> str:
+        return self.page(self.report)
+
+
+Release_co = TypeVar("Release_co", bound=TableRelease[Any], covariant=True)
+
+
+@dataclass(frozen=True, repr=False)
+class TablesRelease(ABC, Generic[Release_co]):
+    """The answer for several tables.
+
+    Attributes:
+        joint: All of them as one, with releases of before.
+        tables: Each of them, by its name.
+    """
+
+    joint: Release_co
+    tables: Mapping[str, Release_co]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every promise holds with all tables at hand."""
+        return self.joint.holds
+
+    @cached_property
+    @abstractmethod
+    def report(self) -> dict[str, Any]:
+        """The figures of report.json."""
+
+    @property
+    def reports(self) -> dict[str, dict[str, Any]]:
+        """The figures in the folder of each table: by default those of all, for each is safe only with the others."""
+        return dict.fromkeys(self.tables, self.report)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the release folder, one folder in it for each table, whole or not at all.
+
+        Raises:
+            PlanError: The folder is there already.
+        """
+        target = Path(folder)
+        with staged(target) as stage:
+            for name, table in self.tables.items():
+                (stage / name).mkdir()
+                table.fill(self.reports[name], stage / name, target / name)
+            _write_evidence(self.report, self.joint.plan, stage, target)
+
+
+def _write_evidence(report: Mapping[str, Any], plan: TablePlan, stage: Path, folder: Path) -> None:
+    """Write report.json, and the plan for the folder in which it will lie."""
+    write_text(stage / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    write_text(stage / "plan.yaml", written(table_plan_dict(plan, folder), width=80))

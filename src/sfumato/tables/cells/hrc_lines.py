@@ -1,0 +1,81 @@
+"""The lines of a `.hrc` file, where a lead string tells the depth of a code: the one reader of them.
+
+A code of a finest category stands once: records and cells name it. A code of a total may stand twice, as in some lists
+of regions, where the finest codes below it tell which is meant; it is then told apart by what it lies below: `1/11` and
+`4/11`. τ-ARGUS takes the first of such codes without a word; a cell of a table could mean either, and is refused here.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.tables.formats.faults import wrong
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A code with its line and column, and the place of the node above it; None at the top."""
+
+    line: int
+    column: int
+    code: str
+    above: int | None
+
+
+def parents_in(lines: Sequence[str], file: str, lead: str = "@") -> dict[str, str]:
+    """For each code the one above it, empty at the top.
+
+    Raises:
+        DataError: A line is deeper than the one before it by more than one, has no code, or one that stands twice.
+
+    >>> parents_in(["A", "@x", "@@1", "B", "@x", "@@2"], "t.hrc")
+    {'A': '', 'A/x': 'A', '1': 'A/x', 'B': '', 'B/x': 'B', '2': 'B/x'}
+    """
+    nodes = _nodes(lines, file, lead)
+    if not nodes:
+        raise wrong(file, 1, 1, "there is no code", "The file is empty or cut off.", "truncated")
+    names = _names(nodes, file)
+    return {name: "" if node.above is None else names[node.above] for name, node in zip(names, nodes, strict=True)}
+
+
+def _nodes(lines: Sequence[str], file: str, lead: str) -> list[_Node]:
+    nodes: list[_Node] = []
+    above: list[int] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        depth, rest = 0, line.lstrip() if line.lstrip().startswith(lead) else line
+        while lead and rest.startswith(lead):
+            depth, rest = depth + 1, rest[len(lead) :]
+        code, column = rest.strip(), depth * len(lead) + 1
+        if not code:
+            raise wrong(file, number, column, "there is no code", "Write one after the lead strings.", "hierarchy")
+        if depth > len(above):
+            do = f"A line may have one {lead} more than the one before it; this one has {depth}."
+            raise wrong(file, number, column, "the code lies too deep", do, "hierarchy")
+        nodes.append(_Node(number, column, code, above[depth - 1] if depth else None))
+        above = [*above[:depth], len(nodes) - 1]
+    return nodes
+
+
+def _names(nodes: Sequence[_Node], file: str) -> list[str]:
+    """The codes, those of totals with what they lie below where they stand twice."""
+    inner = {node.above for node in nodes}
+    many = Counter(node.code for node in nodes)
+    names: list[str] = []
+    lines: dict[str, int] = {}
+    for place, node in enumerate(nodes):
+        below = nodes[node.above].code if many[node.code] > 1 and place in inner and node.above is not None else ""
+        name = f"{below}/{node.code}" if below else node.code
+        if name in lines:
+            what = f"the code stands in line {lines[name]} already"
+            raise wrong(file, node.line, node.column, what, "Each code may stand once: rename one of the two.", "twice")
+        lines[name] = node.line
+        names.append(name)
+    return names
+
+
+def unknown_code(code: str, codes: Mapping[tuple[str, ...], object], do: str) -> str:
+    """What to do about a code that a hierarchy does not have: where it has it twice, which ones there are."""
+    twice = [name for (name, *_) in codes if name.endswith(f"/{code}")]
+    return f"The hierarchy has it {len(twice)} times: write {' or '.join(twice)}." if twice else do

@@ -1,0 +1,101 @@
+"""Lists of cells without a header, as τ-ARGUS writes them: code-value, and structural business statistics (SBS).
+
+A code-value line has the codes, the value (`x` where it is masked, `-` where the cell is empty) and, where asked for,
+the status from 1 to 14. An SBS line has the codes, the value, the number of respondents, a flag (A, B, C, D for masked
+cells, V for published ones) and, from τ-ARGUS itself, a last field about dominance.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.lines import read_lines
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.formats.faults import wrong
+from sfumato.tables.formats.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.published.reading import MASKS
+
+# What a file says of an empty cell: nobody is in it, and everyone knows that.
+EMPTY = "-"
+FLAGS = {
+    "A": CellStatus.UNSAFE_FREQUENCY,
+    "B": CellStatus.UNSAFE,
+    "C": CellStatus.UNSAFE_MANUAL,
+    "D": CellStatus.SECONDARY,
+    "V": CellStatus.SAFE,
+}
+# What follows the codes, by the number of further fields.
+_FIELDS = {1: ("value",), 2: ("value", "status"), 3: ("value", "count", "flag"), 4: ("value", "count", "flag", "more")}
+
+
+def cells_without_header(
+    path: Path, names: Sequence[str], value: str, dialect: Dialect | None = None
+) -> Columns | None:
+    """The columns of such a file; None where the file has a header or another layout.
+
+    Args:
+        path: The file.
+        names: The columns of the dimensions.
+        value: What the column with the values is called.
+        dialect: How the file is written.
+
+    Raises:
+        DataError: A status or flag is none; the text says in which line.
+    """
+    lines = [(line.number, [text.strip() for text in line.fields]) for line in read_lines(path, dialect)]
+    fields = _FIELDS.get(len(lines[0][1]) - len(names), ()) if lines else ()
+    if not fields or not _is_cell(lines[0][1], len(names), fields):
+        return None
+    columns = list(zip(*(texts for _, texts in lines), strict=True))
+    codes = dict(zip(names, columns, strict=False))
+    further = dict(zip(fields, columns[len(names) :], strict=True))
+    statuses = [_status(texts, len(names), fields, path.name, number) for number, texts in lines]
+    texts = Columns({**codes, value: further["value"], "Status": tuple(statuses)})
+    return Columns({**texts.texts, "Freq": further["count"]}) if "count" in further else texts
+
+
+def _is_cell(texts: Sequence[str], start: int, fields: Sequence[str]) -> bool:
+    """Whether the first line is one of a cell: its value a number or a mask, its flag one of the flags."""
+    value, *further = texts[start:]
+    entry = dict(zip(fields[1:], further, strict=True))
+    number = value in MASKS or value in (EMPTY, "") or value.replace(".", "", 1).lstrip("-").isdigit()
+    flagged = "flag" not in entry or entry["flag"].upper() in FLAGS
+    return number and flagged and ("status" not in entry or status_in(entry["status"], {}) is not None)
+
+
+def _status(texts: Sequence[str], start: int, fields: Sequence[str], name: str, line: int) -> str:
+    entry = dict(zip(fields, texts[start:], strict=True))
+    if "flag" in entry:
+        status = FLAGS.get(entry["flag"].upper())
+    elif "status" in entry:
+        status = status_in(entry["status"], {})
+    else:
+        status = CellStatus.SECONDARY if entry["value"] in MASKS else CellStatus.SAFE
+    if status is None:
+        do = "Write one of A, B, C, D, V." if "flag" in entry else "Write 1 to 14."
+        raise wrong(name, line, start + 2, "this is no status", do, "status")
+    return str(int(status))
+
+
+def with_statuses(columns: Columns, value: str, published: bool) -> Columns:
+    """Columns with what statuses say of the values: an empty cell is 0, and what is masked is not published.
+
+    Args:
+        columns: Columns with `Status`, 1 to 14; any others come back as they are.
+        value: The column with the values.
+        published: Whether what is published is asked for beside true values.
+    """
+    if "Status" not in columns or value not in columns or f"{value}_published" in columns:
+        return columns
+    statuses = [status_in(text, {}) for text in columns.text("Status")]
+    if None in statuses:
+        return columns
+    texts = tuple("0" if text == EMPTY else text for text in columns.text(value))
+    hidden = masked_of(np.array([status or 0 for status in statuses], np.int64))
+    shown = tuple("*" if mask else text for mask, text in zip(hidden, texts, strict=True))
+    complete = not any(text in MASKS or text == "" for text in texts)
+    if complete and hidden.any() and published:
+        return Columns({**columns.texts, value: texts, f"{value}_published": shown})
+    return Columns({**columns.texts, value: texts if complete else shown})

@@ -1,0 +1,39 @@
+"""Mentions: sensitive texts that name persons are withheld; names of diseases are none."""
+
+import random
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.hierarchies.suggest.mentions import mentions
+from sfumato.hierarchies.suggest.profile import Profile
+
+DISEASES = ["asthma", "Morbus Crohn", "Parkinson Disease", "Graves disease", "flu"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "flu, ask Anna Becker",
+        "Rückruf unter 0171 2345678",
+        "call +49 171 2345678",
+        "flu (anna.becker@mail.org)",
+        "referred by Dr. Ilmenau",
+        "see Frau Özdemir",
+        "call (555) 123-4567",
+    ],
+)
+def test_a_single_cell_that_names_somebody_withholds_the_column(text):
+    draw = random.Random(1)
+    ill = [draw.choice(DISEASES) for _ in range(199)] + [text]
+    frame = pl.DataFrame({"age": [str(20 + place % 50) for place in range(200)], "diagnosis": ill})
+    plan = sf.suggest(frame)
+    assert plan.columns["diagnosis"].role == "identifier"
+
+
+@pytest.mark.parametrize(
+    "text", ["1,234,567.00", "2020-01-05", "E11.9", "Hashimoto Thyroiditis", "1.5 mg daily", "10-20"]
+)
+def test_what_names_nobody_is_no_mention(text):
+    assert mentions(Profile("x", dict.fromkeys(DISEASES, 40) | {text: 1}, rows=201), 5) == 0
