@@ -1,7 +1,7 @@
 """What a column that has no ladder is published as: itself, coded and rounded, perturbed, or under a pseudonym."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from nicegui import ui
@@ -119,7 +119,8 @@ class PublishChoice:
             elif name in KINDS:
                 keys = {key: spec for key, spec in fields_of(name).items() if key not in LEFT_OUT}
                 offers = dict.fromkeys(("strata", "similar"), self.around.published)
-                Form(self.words, f"publish.{name}", keys, self._values, lambda: self._take(name), offers).build()
+                usual = {part.name: part.default for part in fields(KINDS[name]) if part.default not in (MISSING, None)}
+                Form(self.words, f"publish.{name}", keys, self._values, lambda: self._take(name), offers, usual).build()
             says = self.words.get(f"publish.{name}.says")
             if says:
                 ui.label(says).classes("sf-soft sf-small")
