@@ -1,5 +1,6 @@
 """The entry point: finds the command, runs it, and turns every error into one message and exit code."""
 
+import gc
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sfumato.cli.examples import epilog
+from sfumato.cli.plain_values import take_plainly
 from sfumato.cli.streams import kept_streams
 from sfumato.errors import STATUS, EngineError, InternalError, PlanError, SfumatoError
 from sfumato.version import __version__
@@ -40,12 +42,15 @@ COMMANDS = (
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
 LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+# Modules that load leave no garbage, and looking for it after every 700 objects takes a tenth of a short command.
+ALLOCATIONS = 50_000
 INTERRUPTED = 130
 TERMINATED = 143
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
+    gc.set_threshold(ALLOCATIONS)
     terminated = _interrupting_when_terminated()
     code = run(sys.argv[1:] if arguments is None else list(arguments))
     raise SystemExit(TERMINATED if terminated and code == INTERRUPTED else code)
@@ -132,7 +137,9 @@ def _call(arguments: list[str]) -> int:
     # Typer brings its own copy of click: its base class of usage errors is reached through one of them.
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
-        outcome = application(arguments)(args=arguments, prog_name="sfumato", standalone_mode=False)
+        command = typer.main.get_command(application(arguments))
+        take_plainly(command)
+        outcome = command(args=arguments, prog_name="sfumato", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except usage_error as error:

@@ -11,6 +11,7 @@ STAGES = {
     "count": "Counting rows",
     "compile": "Loading compiled loops",
     "search": "Searching",
+    "bound": "Proving what no recoding can lose less than",
     "remedies": "Trying what would keep lost columns",
     "apply": "Writing",
     "verify": "Counting again",

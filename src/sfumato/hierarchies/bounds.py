@@ -8,6 +8,7 @@ NOTHING: Bounds = (None, None)
 _NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})(?:-|\.\.)({_NUMBER})")
 _INTERVAL = re.compile(rf"[\[(]({_NUMBER}), ({_NUMBER})[\])]")
+_CLASS_RANGE = re.compile(rf"\[({_NUMBER})–({_NUMBER})\]")
 _SINGLE = re.compile(_NUMBER)
 
 
@@ -16,10 +17,12 @@ def bounds_of(label: str | None) -> Bounds:
 
     >>> bounds_of("36-40"), bounds_of("[0.5, 1.5)"), bounds_of("39"), bounds_of(">80"), bounds_of("*")
     ((36.0, 40.0), (0.5, 1.5), (39.0, 39.0), (80.0, None), (None, None))
+    >>> bounds_of("[-10–40]")
+    (-10.0, 40.0)
     """
     if label is None:
         return NOTHING
-    for pattern in (_RANGE, _INTERVAL):
+    for pattern in (_RANGE, _INTERVAL, _CLASS_RANGE):
         if found := pattern.fullmatch(label):
             return float(found[1]), float(found[2])
     if _SINGLE.fullmatch(label):

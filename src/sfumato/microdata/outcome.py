@@ -52,6 +52,7 @@ class Seconds:
     """How long each part took; what is missing to the total was spent on measuring risk and utility.
 
     Attributes:
+        bound: What no local recoding can lose less than is worked out beside it.
         remedies: What would keep a lost column is tried where one is lost.
         trade_off: What other budgets and levels would have cost is worked out when a release is saved.
     """
@@ -59,6 +60,7 @@ class Seconds:
     count: float = 0.0
     compile: float = 0.0
     search: float = 0.0
+    bound: float = 0.0
     remedies: float = 0.0
     apply: float = 0.0
     perturb: float = 0.0

@@ -23,7 +23,7 @@ from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
-from sfumato.microdata.plan.methods import Auto, FullDomain
+from sfumato.microdata.plan.methods import Auto, FullDomain, Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
@@ -191,7 +191,7 @@ class _Run:
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             table = self._count(beside)
             raw = self._beside(beside, table, lambda: measure_raw(table))
-            result = self._with_lost_columns(table, self._search(table))
+            result = self._with_bound(table, self._with_lost_columns(table, self._search(table)))
             draft = self._draft(table, result)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             written = self._publish(draft, workspace, undo)
@@ -311,6 +311,15 @@ class _Run:
         if len(table.counts) > MOST_MEASURED_BESIDE:
             return cache(work)
         return beside.submit(work).result
+
+    def _with_bound(self, table: FrequencyTable, result: Result) -> Result:
+        """The result of a local recoding with what no other can lose less than, where that is known in time."""
+        if not isinstance(self.plan.method, Local):
+            return result
+        from sfumato.microdata.methods.local.bound import bounded
+
+        with self._stage("bound"):
+            return bounded(self.plan, self.plan.method, table, result)
 
     def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
         """The result with the columns that it loses, and with what would keep them."""

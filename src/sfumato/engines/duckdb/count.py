@@ -48,10 +48,11 @@ class Counting:
         select = f"SELECT {self.texts_of_rows}, count(*) AS n FROM {self.rows} GROUP BY ALL"
         return f"CREATE OR REPLACE TEMP TABLE combinations AS {select}"
 
-    def texts(self) -> Iterator[str]:
-        """Ask for the texts of each column, in their order."""
-        for place in range(len(self.columns)):
-            yield f"SELECT t{place} FROM combinations GROUP BY t{place} ORDER BY t{place} NULLS LAST"
+    def texts(self) -> str:
+        """Ask for the texts of all columns, each with the place of its column; in one statement, which costs half."""
+        return " UNION ALL ".join(
+            f"SELECT {place}, t{place} FROM combinations GROUP BY t{place}" for place in range(len(self.columns))
+        )
 
     def numberings(self, values: Sequence[Texts]) -> Iterator[str]:
         """Make the enumerations of columns with few texts."""
@@ -136,7 +137,12 @@ def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] 
     """The texts of each column, in their order; None where there are no rows, or too many texts for codes."""
     if any(texts is None or len(texts) > MAX_TEXTS for texts in lists):
         return None
-    return tuple(tuple(sorted(texts or (), key=lambda text: (text is None, text or ""))) for texts in lists)
+    return tuple(ordered(texts or ()) for texts in lists)
+
+
+def ordered(texts: Sequence[str | None]) -> Texts:
+    """Texts in the order in which they are numbered: by their characters, the missing value last."""
+    return tuple(sorted(texts, key=lambda text: (text is None, text or "")))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.delimited.faults import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
-from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order
+from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order, ordered
 from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.join import Joining
@@ -187,7 +187,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
 
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
-        values = tuple(self._texts(statement) for statement in counting.texts())
+        values = self._texts(counting)
         for statement in counting.numberings(values):
             self._run(statement)
         arrays = self._connection.execute(counting.codes(values, further)).fetchnumpy()
@@ -325,8 +325,12 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
     def _run(self, statement: str) -> list[tuple[Any, ...]]:
         return list(self._connection.execute(statement).fetchall())
 
-    def _texts(self, statement: str) -> tuple[str | None, ...]:
-        return tuple(row[0] for row in self._run(statement))
+    def _texts(self, counting: Counting) -> tuple[Texts, ...]:
+        """The texts of each column of the table of combinations, in their order."""
+        lists: list[list[str | None]] = [[] for _ in counting.columns]
+        for place, text in self._run(counting.texts()) if lists else ():
+            lists[place].append(text)
+        return tuple(map(ordered, lists))
 
     def _load(self, table: str, arrays: dict[str, Any]) -> None:
         self._connection.register("loaded", arrays)

@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.bounds import bounds_of
 from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.moments import read_moments
+from sfumato.microdata.recoding.grids import range_ends
 
 Floats = npt.NDArray[np.float64]
 Text = str | None
@@ -21,7 +23,8 @@ MOST_PAIRS = 4_000_000
 _STARS = re.compile(r"\*+")
 _PREFIX = re.compile(r"([^*]+)\*+")
 _SUFFIX = re.compile(r"\*+([^*]+)")
-_RANGE = re.compile(r"\[(-?\d+(?:\.\d+)?)–(-?\d+(?:\.\d+)?)\]")
+# Dates as they are written most, between which a range of dates may lie.
+_DATES = ("%Y-%m-%d", "%d.%m.%Y", "%Y%m%d", "%m/%d/%Y")
 _CODE = re.compile(r"-?0\d+")
 # A zero before other digits is one of a code: 007 is no 7.
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -54,6 +57,7 @@ def meaning_of(labels: Sequence[Text], values: Sequence[Text], ladder: Ladder | 
     inside = (numbers >= low[:, None]) & (numbers <= high[:, None])
     bounded = (np.isfinite(low) | np.isfinite(high)) & np.array([not _is_code(label) for label in labels], bool)
     covers |= inside & bounded[:, None]
+    covers |= _between_dates(labels, values)
     for place, label in enumerate(labels):
         covers[place] |= _by_text(label, values)
     return Meaning(covers, _distances(covers, numbers, low, high, bounded))
@@ -95,13 +99,34 @@ def _is_code(label: Text) -> bool:
 
 
 def _bounds(label: Text) -> tuple[float, float]:
-    if label is not None and (span := _RANGE.fullmatch(label)):
-        return float(span[1]), float(span[2])
     low, high = bounds_of(label)
     tiny = 1e-9
     least = -np.inf if low is None else low + (tiny if label and label[0] == ">" else 0)
     open_end = label is not None and (label[0] == "<" or label.endswith(")"))
     return least, np.inf if high is None else high - (tiny if open_end else 0)
+
+
+def _between_dates(labels: Sequence[Text], values: Sequence[Text]) -> npt.NDArray[np.bool_]:
+    """Dates that a range of dates stands for: ends and values in the same format, or ends as 2001-12-31."""
+    ends = [range_ends(label) or ("", "") for label in labels]
+    covers = np.zeros((len(labels), len(values)), bool)
+    if not any(low for low, _ in ends):
+        return covers
+    texts = [value or "" for value in values]
+    for format_ in _DATES:
+        days = _days(texts, (format_,))
+        if np.isfinite(days).any():
+            low, high = (_days([pair[side] for pair in ends], (format_, _DATES[0])) for side in (0, 1))
+            covers |= (days >= low[:, None]) & (days < high[:, None] + 1)
+    return covers
+
+
+def _days(texts: Sequence[str], formats: Sequence[str]) -> Floats:
+    """Dates as ordinals, read in the first format that fits; NaN for other texts."""
+    moments = read_moments(texts, formats[0])
+    for format_ in formats[1:]:
+        moments = moments.or_else(read_moments(texts, format_))
+    return np.where(moments.valid, moments.ordinals, np.nan)
 
 
 def _by_text(label: Text, values: Sequence[Text]) -> npt.NDArray[np.bool_]:

@@ -52,6 +52,8 @@ def _quality_text(dossier: Dossier, gap: float) -> str:
     words, report = dossier.words, dossier.report
     if report.proved_optimal:
         return words["report.proved"]
+    if report.method == "local":
+        return words["report.bounded"].format(gap=words.percent(gap))
     why = words["report.interrupted" if report.details.get("interrupted") else "report.time_over"]
     return words["report.unproved"].format(why=why, gap=words.percent(gap))
 

@@ -110,3 +110,12 @@ def test_own_bounds_are_still_the_values() -> None:
     texts = ["1950-04-12", "1951-03-02", "1952-01-30", "1960-06-06", "1971-07-07", "1980-08-08"]
     assert set(published({"x": texts}, {"type": "date"}, bounds="own")) == {"[1950-04-12–1980-08-08]"}
     assert set(published({"x": texts}, {"type": "date"})) == {"[1950-01-01–1982-12-31]"}
+
+
+def test_ends_are_handed_out_as_numbers() -> None:
+    columns = {"x": {"role": "quasi-identifier", "type": "integer"}}
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    plan |= {"method": {"name": "mondrian"}, "output": {"order": "keep", "intervals": "bounds"}}
+    numbers = random.Random(8).sample(range(100_000), 60)
+    frame = sf.anonymize(pl.DataFrame({"x": [str(number) for number in numbers]}), plan).data
+    assert all(low <= number <= high for number, low, high in zip(numbers, frame["x_min"], frame["x_max"], strict=True))

@@ -1,0 +1,35 @@
+"""Values of the command line that need no work are taken as they stand; Typer loads a large library to find out."""
+
+from pathlib import Path
+from typing import Any
+
+
+class PlainValue:
+    """Hands over what an option has by default, texts and paths; all else goes Typer's way."""
+
+    def __init__(self, described: Any) -> None:
+        self._described = described
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value that a command gets."""
+        kind, asked = self._described.annotation, self._described.parameter_info
+        if value is None or (kind in (str, bool) and type(value) is kind and asked.parser is None):
+            return value
+        if kind is Path and isinstance(value, str | Path):
+            from typer._param_types import coerce_cli_path
+
+            return coerce_cli_path(value, asked, path_type=Path, param=param, ctx=ctx)
+        from typer._coercion import build_runtime_param
+
+        return build_runtime_param(self._described).coerce(value, param=param, ctx=ctx)
+
+
+def take_plainly(command: Any) -> None:
+    """Have plain values of a command, and of those within it, taken as they stand, where Typer has the parts for it."""
+    for parameter in getattr(command, "params", ()):
+        described = getattr(parameter, "type_descriptor", None)
+        single = parameter.nargs == 1 and not getattr(parameter, "multiple", False)
+        if single and described is not None and getattr(parameter, "_runtime_param", parameter) is None:
+            parameter._runtime_param = PlainValue(described)
+    for within in getattr(command, "commands", {}).values():
+        take_plainly(within)
