@@ -121,5 +121,21 @@ def _by_preference(accepted: str) -> list[str]:
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """How each sentence from below is told: its English words, with anything in place of what is filled in."""
     texts = [(key, text) for key, text in words_in().items() if key.startswith(SAID)]
-    escaped = [(key, re.escape(text).replace(r"\{", "{").replace(r"\}", "}")) for key, text in texts]
-    return [(key, re.compile(re.sub(r"{(\w+)}", r"(?P<\1>.+?)", text), re.IGNORECASE)) for key, text in escaped]
+    return [(key, re.compile(_pattern(text), re.IGNORECASE)) for key, text in texts]
+
+
+def _pattern(text: str) -> str:
+    """The pattern of a sentence: what is filled in twice is the same both times.
+
+    >>> bool(re.fullmatch(_pattern("{k} rows, of {k}."), "5 rows, of 5."))
+    True
+    """
+    escaped = re.escape(text).replace(r"\{", "{").replace(r"\}", "}")
+    seen: set[str] = set()
+
+    def group(name: re.Match[str]) -> str:
+        again = name[1] in seen
+        seen.add(name[1])
+        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>.+?)"
+
+    return re.sub(r"{(\w+)}", group, escaped)
