@@ -1,7 +1,8 @@
 """The quick tests on every Python that is here, with the oldest and the newest dependencies: `make matrix`.
 
-The oldest are the lower ends of the ranges in pyproject.toml. Each combination has an environment of its own in
-.matrix/, which is kept; what is not installed on this machine, or cannot be, is said and left out.
+The oldest are the lower ends of the ranges in pyproject.toml, where they are built for that Python. Each combination
+has an environment of its own in .matrix/, which is kept; what is not installed on this machine, or cannot be, is said
+and left out.
 """
 
 import re
@@ -14,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = ("frames", "tables", "graph")
-TESTING = ("pytest", "pytest-timeout", "hypothesis", "pyyaml")
+TESTING = ("pytest", "pytest-timeout", "hypothesis", "jsonschema", "pyyaml")
 TESTS = (
     *("tests/microdata/plan", "tests/microdata/counts", "tests/microdata/losses", "tests/microdata/models"),
     *("tests/hierarchies", "tests/shapes", "tests/tables/plan", "tests/tables/build", "tests/test_delimited.py"),

@@ -10,6 +10,7 @@ from sfumato.tables.cells.cells import make_relations
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.promises.resolution import terms_of
 from sfumato.tables.ranges.grid import Grid, clusters, free_cells, rounded_up
+from sizes import size
 
 pandas = pytest.importorskip("pandas")
 PARTS = {
@@ -63,9 +64,10 @@ PLANS = {
     "percent of a range": {"primary": [{"rule": "range", "min": 1, "max": 4}], "protection": {"percent": 50}},
     "absolute": {"primary": SMALL, "protection": {"lower": 1, "upper": 3}},
 }
+TWO, THREE = size((40, 11), (60, 15))
 TABLES = {
-    "two masked": [(a, 60 - a, 200) for a in range(1, 60)],
-    "three masked": [(a, b, 15 - a - b, 90) for a in range(1, 14) for b in range(1, 15 - a)],
+    "two masked": [(a, TWO - a, 200) for a in range(1, TWO)],
+    "three masked": [(a, b, THREE - a - b, 90) for a in range(1, THREE - 1) for b in range(1, THREE - a)],
 }
 
 
