@@ -586,6 +586,7 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     assert not re.search(r"\d%", page.locator("body").inner_text())
     page = open_page(f"{base}/app/tables", locale="de-DE")
     button(page, "Schützen").click()
+    page.get_by_text("Alle Zellen als Liste").click()
     page.get_by_text("primär", exact=True).first.wait_for()
     page.get_by_text("sekundär", exact=True).first.wait_for()
     send(page, __file__)
