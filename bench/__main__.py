@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 
 QUICK = ("overview", "models", "mondrian")
-ALL = (*QUICK, "search", "k_optimize", "tables", "service", "scale", "newcomer")
+ALL = (*QUICK, "search", "k_optimize", "tables", "service", "scale", "newcomer", "spark")
 
 
 def main() -> None:

@@ -52,6 +52,7 @@ PROOFS = (
     bench("service", 10),
     bench("scale", 40),
     bench("newcomer", 20),
+    bench("spark", 15),
     Proof("fuzz of the service", ("tools/fuzz_service.py", "600"), 20),
     Proof("faults of the service", ("tools/faults.py",), 20),
     Proof("tests at full size", ("tools/full_tests.py",), 40),

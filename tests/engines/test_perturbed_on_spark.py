@@ -1,4 +1,4 @@
-"""Perturbation on Spark: the same rows as on the embedded engine, from files and from frames."""
+"""Perturbation on Spark: every operation gives the same rows as on the other engines, from files and from frames."""
 
 from typing import Any
 
@@ -18,6 +18,11 @@ def plan() -> dict[str, Any]:
         "age": {"swap": 0.2},
         "job": {"pram": 0.5},
         "region": {"swap_households": 0.4},
+        "rent": {"noise": 0.2, "round": 5},
+        "rooms": {"noise": {"share": 0.3, "group": "home"}},
+        "space": {"noise": {"share": 0.3, "group": "home"}},
+        "wealth": {"top": 0.9, "bottom": 0.1, "round": 10},
+        "height": {"bin": 10},
     }
     columns = {name: {"role": "insensitive", "publish": publish} for name, publish in changed.items()}
     columns["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
@@ -29,15 +34,17 @@ def plan() -> dict[str, Any]:
 def rows() -> pl.DataFrame:
     random = np.random.default_rng(2)
     income = np.exp(random.normal(5, 1, ROWS)).round(2)
+    numbers = random.integers(10, 200, (ROWS, 5)).astype(str)
     return pl.DataFrame(
         {
             "sex": random.choice(["m", "f"], ROWS).tolist(),
             "region": random.choice(["n", "s"], ROWS // 2).repeat(2).tolist(),
             "hh": [f"h{row // 2}" for row in range(ROWS)],
             "income": income.astype(str).tolist(),
-            "savings": (income * random.gamma(2, size=ROWS)).round(2).astype(str).tolist(),
+            "savings": [*[None] * 4, *(income * random.gamma(2, size=ROWS)).round(2).astype(str).tolist()[4:]],
             "age": random.permutation(ROWS).astype(str).tolist(),
-            "job": random.choice(["a", "b"], ROWS).tolist(),
+            "job": [None, *random.choice(["a", "b"], ROWS - 1).tolist()],
+            **{name: numbers[:, at].tolist() for at, name in enumerate(("rent", "rooms", "space", "wealth", "height"))},
         }
     )
 
@@ -45,12 +52,14 @@ def rows() -> pl.DataFrame:
 def test_files_give_the_same_rows(spark, rows, tmp_path) -> None:
     rows.write_csv(tmp_path / "rows.csv")
     shown = []
-    for engine in ("duckdb", "spark"):
+    for engine in ("duckdb", "frames", "spark"):
         release = anonymize(tmp_path / "rows.csv", plan(), engine=engine)
         release.save(tmp_path / engine)
         release.close()
         shown.append(pl.read_csv(tmp_path / engine / "data.csv", infer_schema=False).rows())
-    assert shown[0] == shown[1]
+    assert shown[0] == shown[1] == shown[2]
+    changed = {name for at, name in enumerate(rows.columns) if [row[at] for row in shown[0]] != rows[name].to_list()}
+    assert changed == {*rows.columns} - {"sex"}
 
 
 def test_a_frame_keeps_its_marginals_and_groups(spark, rows) -> None:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -174,6 +175,25 @@ def test_partitioned_folders_keep_texts_and_row_numbers(spark, tmp_path) -> None
             ("10115", "z"): 1,
         }
         assert engine.locate("name", ["z"], 5) == (3,)
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_rows_of_several_files_keep_their_order(spark, tmp_path, form) -> None:
+    (tmp_path / "rows").mkdir()
+    for file, size in enumerate((3, 40, 7)):
+        table = pa.table({"q": ["ab"[row % 2] for row in range(size)], "n": [f"{file}-{row}" for row in range(size)]})
+        target = tmp_path / "rows" / f"part {9 - file}.{form}"
+        (arrow_csv.write_csv if form == "csv" else pq.write_table)(table, target)
+    columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "n": {"role": "insensitive"}}
+    for order in ("keep", "shuffle"):
+        plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}], "seed": 1}
+        plan |= {"data": {"format": form}, "output": {"order": order}}
+        shown = []
+        for engine in ("duckdb", "spark"):
+            release = anonymize(tmp_path / "rows", plan, engine=engine)
+            shown.append(release.data.read_text().replace('"', ""))
+            release.close()
+        assert shown[0] == shown[1] and (shown[0].splitlines()[1] == "a,2-0") == (order == "keep")
 
 
 def test_a_parquet_release_is_a_folder_that_reads_back(spark, tmp_path) -> None:

@@ -1,15 +1,20 @@
 """Surveys as people have them: SPSS and Stata files in with their labels, released, and back again."""
 
+import ctypes
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from sfumato.engines.survey_files import read_survey
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.suggest import suggest_for_file
 from sfumato.pipelines.surveys import export_survey, import_survey, read_labels
+from sfumato.pipelines.verify import verify
 
 pyreadstat = pytest.importorskip("pyreadstat")
 LABELS = {"sex": {1.0: "male", 2.0: "female"}, "region": {1.0: "Nord", 2.0: "Süd"}}
@@ -82,6 +87,32 @@ def test_generalized_columns_become_texts(tmp_path) -> None:
     assert meta.variable_value_labels == {}
 
 
+def test_withheld_values_are_missing_among_numbers_and_labels_stay(tmp_path) -> None:
+    (tmp_path / "data.csv").write_text("sex,job\n1,1\n*,[2; 4]\n2,1\n", encoding="utf-8")
+    labels = {"columns": {}, "values": {"sex": {"1": "male", "2": "female"}, "job": {"1": "employed", "2": "retired"}}}
+    (tmp_path / "l.labels.json").write_text(json.dumps(labels), encoding="utf-8")
+    for ending in ("sav", "dta"):
+        export_survey(tmp_path / "data.csv", tmp_path / f"data.{ending}", tmp_path / "l.labels.json")
+    rows, meta = pyreadstat.read_sav(str(tmp_path / "data.sav"))
+    assert rows["sex"].fillna(-1).tolist() == [1, -1, 2]
+    assert meta.variable_value_labels == {"sex": {1: "male", 2: "female"}, "job": {"1": "employed"}}
+    rows, meta = pyreadstat.read_dta(str(tmp_path / "data.dta"))
+    assert meta.variable_value_labels == {"sex": {1: "male", 2: "female"}}
+    assert rows["job"].tolist() == ["1", "[2; 4]", "1"]
+
+
+def test_a_plan_is_suggested_by_labels(tmp_path) -> None:
+    rows = pd.DataFrame({"q1": [1.0, 2.0, 3.0, -9.0] * 30, "pay": [float(900 + 7 * row) for row in range(120)]})
+    labels = {"q1": {1.0: "employed", 2.0: "unemployed", 3.0: "retired", -9.0: "no answer"}}
+    file = tmp_path / "rows.sav"
+    pyreadstat.write_sav(rows, str(file), column_labels={"q1": "Employment status"}, variable_value_labels=labels)
+    plan = suggest_for_file(file).plan
+    assert plan["data"]["missing"] == ["-9"]
+    assert plan["columns"]["q1"] == {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    anonymize(file, plan).save(tmp_path / "out")
+    assert verify(tmp_path / "out").holds
+
+
 def test_what_is_no_survey_is_refused(tmp_path) -> None:
     (tmp_path / "rows.sav").write_bytes(b"no survey at all")
     with pytest.raises(DataError):
@@ -105,7 +136,6 @@ def test_the_command_line_reads_and_writes(survey, tmp_path, sfumato) -> None:
 
 
 def test_a_sas_transport_file_is_read(tmp_path) -> None:
-    """SAS's own files (sas7bdat) are read by the same library, which writes none to test with."""
     rows = pd.DataFrame({"sex": [1.0, 2.0, np.nan], "income": [1200.5, 900.0, -1.0], "name": ["Ada", "Bo", ""]})
     pyreadstat.write_xport(rows, str(tmp_path / "rows.xpt"), column_labels={"income": "Monthly income"})
     assert import_survey(tmp_path / "rows.xpt", tmp_path / "in.csv").rows == 3
@@ -118,3 +148,65 @@ def test_a_sas_transport_file_is_read(tmp_path) -> None:
     (tmp_path / "broken.sas7bdat").write_bytes(b"no such file of SAS")
     with pytest.raises(DataError):
         import_survey(tmp_path / "broken.sas7bdat", tmp_path / "out.csv")
+
+
+def write_sas(path: Path, columns: dict[str, list[float | str | None]]) -> None:
+    """Write a SAS file by the library inside pyreadstat, which has a writer for them that Python does not see."""
+    from pyreadstat import _readstat_writer
+
+    library = ctypes.CDLL(_readstat_writer.__file__)
+    if not hasattr(library, "readstat_begin_writing_sas7bdat"):
+        pytest.skip("this build hides the writer of SAS files")
+    pointer, size = ctypes.c_void_p, ctypes.c_size_t
+    library.readstat_writer_init.restype = library.readstat_add_variable.restype = pointer
+    library.readstat_add_variable.argtypes = [pointer, ctypes.c_char_p, ctypes.c_int, size]
+    library.readstat_insert_double_value.argtypes = [pointer, pointer, ctypes.c_double]
+    library.readstat_insert_string_value.argtypes = [pointer, pointer, ctypes.c_char_p]
+    library.readstat_insert_missing_value.argtypes = [pointer, pointer]
+    library.readstat_begin_writing_sas7bdat.argtypes = [pointer, pointer, ctypes.c_long]
+    parts: list[bytes] = []
+    taker = ctypes.CFUNCTYPE(ctypes.c_ssize_t, pointer, size, pointer)
+    take = taker(lambda data, length, _: parts.append(ctypes.string_at(data, length)) or length)
+    writer = pointer(library.readstat_writer_init())
+    library.readstat_set_data_writer.argtypes = [pointer, taker]
+    library.readstat_set_data_writer(writer, take)
+    texts = {name: isinstance(values[0], str) for name, values in columns.items()}
+    variables = {
+        name: pointer(
+            library.readstat_add_variable(writer, name.encode(), 0 if texts[name] else 5, 12 if texts[name] else 0)
+        )
+        for name in columns
+    }
+    steps = [library.readstat_begin_writing_sas7bdat(writer, None, len(next(iter(columns.values()))))]
+    for row in zip(*columns.values(), strict=True):
+        steps.append(library.readstat_begin_row(writer))
+        for name, value in zip(columns, row, strict=True):
+            variable = variables[name]
+            if value is None:
+                steps.append(library.readstat_insert_missing_value(writer, variable))
+            elif isinstance(value, str):
+                steps.append(library.readstat_insert_string_value(writer, variable, value.encode()))
+            else:
+                steps.append(library.readstat_insert_double_value(writer, variable, value))
+        steps.append(library.readstat_end_row(writer))
+    steps.append(library.readstat_end_writing(writer))
+    library.readstat_writer_free(writer)
+    assert not any(steps)
+    path.write_bytes(b"".join(parts))
+
+
+def test_a_sas_file_is_read_and_released(tmp_path) -> None:
+    rows = {"sex": ["f", "m"] * 10, "age": [float(20 + row % 4) for row in range(20)], "pay": [None, *[1500.25] * 19]}
+    write_sas(tmp_path / "survey.sas7bdat", rows)
+    survey = read_survey(tmp_path / "survey.sas7bdat")
+    assert survey.columns["age"] == [str(20 + row % 4) for row in range(20)]
+    assert survey.columns["pay"][:2] == [None, "1500.25"] and survey.columns["sex"] == rows["sex"]
+    columns = {
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "intervals", "widths": [2]}},
+        "pay": {"role": "insensitive"},
+    }
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    release = anonymize(tmp_path / "survey.sas7bdat", plan)
+    release.save(tmp_path / "out")
+    assert verify(tmp_path / "out").holds

@@ -14,9 +14,11 @@ def make_folder(folder: Path) -> None:
         raise EngineError(what, "Choose another one.", "unwritable") from None
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text to a file."""
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a text to a file, which the owner alone may read where it is private."""
     try:
+        if private:
+            path.touch(mode=0o600)
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         what = f"{path.name} cannot be written: {error.strerror}."

@@ -30,6 +30,9 @@ def command(
     header: Header = None,
     encoding: Encoding = None,
     html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
+    rows: Annotated[
+        Path | None, typer.Option(help="Write the risk of every row to this CSV file: for the house alone.")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -40,8 +43,9 @@ def command(
     if on_missing not in ("category", "any", "drop"):
         hint = did_you_mean(on_missing, ("category", "any", "drop"))
         raise PlanError(f'"{on_missing}" is no way to take missing values.', hint, "on-missing")
-    if html is not None:
-        check_free(html)
+    for target in (html, rows):
+        if target is not None:
+            check_free(target)
     report = risk(
         data,
         names(quasi_identifiers),
@@ -57,7 +61,11 @@ def command(
         decimal=decimal or ".",  # type: ignore[arg-type]
         header=header,
         encoding=encoding,
+        row_numbers=rows is not None,
     )
+    if rows is not None and report.row_risks is not None:
+        lines = (",".join(line) + "\n" for line in report.row_risks.lines())
+        write_text(rows, "".join(lines), private=True)
     _tell(report, html, as_json, quiet)
 
 

@@ -14,6 +14,7 @@ from sfumato.engines.frames.sources import frame_of, installed
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
+from sfumato.microdata.recoding.recoding import STAR
 
 # Endings of files, and what pyreadstat reads them with.
 READERS = {
@@ -24,6 +25,8 @@ READERS = {
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }
+# Packages that keep labels of texts.
+TEXT_LABELS = (".sav", ".zsav")
 WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta"}
 Texts = list[str | None]
 
@@ -85,6 +88,19 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
     return Survey(columns, _labels(meta))
 
 
+def labels_of(path: Path) -> SurveyLabels:
+    """What the package knows of the columns of a file besides their values; nothing where it is no survey."""
+    reader = READERS.get(path.suffix.lower())
+    if reader is None or not path.exists():
+        return SurveyLabels()
+    with extra_part("pyreadstat", "survey"):
+        import pyreadstat
+    try:
+        return _labels(getattr(pyreadstat, reader)(str(path), metadataonly=True)[1])
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError):
+        raise damaged(path) from None
+
+
 def _texts(name: str, values: Sequence[Any]) -> Texts:
     try:
         return [None if value == "" else as_text(_whole(value)) for value in values]
@@ -108,7 +124,8 @@ def _labels(meta: Any) -> SurveyLabels:
 def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path) -> None:
     """Write rows to an SPSS or Stata file: numbers as numbers, with the labels of columns and values that they had.
 
-    A value that no label is known for, as those of generalized columns, makes its column one of texts.
+    What was withheld is missing among numbers. Other texts, as those of generalized columns, make their column one of
+    texts; SPSS keeps the labels of values that are still there.
 
     Raises:
         PlanError: The ending tells neither.
@@ -122,9 +139,9 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
     numbers = {name: _numbers(texts) for name, texts in columns.items()}
     rows = {name: found if (found := numbers[name]) is not None else _present(columns[name]) for name in columns}
     value_labels = {
-        name: {_number(text): label for text, label in texts.items() if _number(text) is not None}
+        name: _labels_of_numbers(texts) if numbers[name] is not None else _labels_of_texts(texts, columns[name])
         for name, texts in labels.values.items()
-        if numbers.get(name) is not None
+        if name in columns and (numbers[name] is not None or path.suffix.lower() in TEXT_LABELS)
     }
     known = {name: label for name, label in labels.columns.items() if name in columns}
     try:
@@ -132,7 +149,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
             frame_of(rows, installed("pandas", "polars")),
             str(path),
             column_labels=known,
-            variable_value_labels=value_labels,
+            variable_value_labels={name: texts for name, texts in value_labels.items() if texts},
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
         raise DataError(
@@ -142,15 +159,24 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
         ) from None
 
 
+def _labels_of_numbers(labels: Mapping[str, str]) -> dict[Any, str]:
+    return {number: label for text, label in labels.items() if (number := _number(text)) is not None}
+
+
+def _labels_of_texts(labels: Mapping[str, str], texts: Texts) -> dict[Any, str]:
+    shown = set(texts)
+    return {text: label for text, label in labels.items() if text in shown}
+
+
 def _present(texts: Texts) -> list[str]:
     """Texts, an empty one where one is missing: these packages know no other for texts."""
     return ["" if text is None else text for text in texts]
 
 
 def _numbers(texts: Texts) -> list[float | None] | None:
-    """A column as numbers; None where some text is none."""
+    """A column as numbers, missing where one is withheld; None where some text is none."""
     numbers = [None if text is None else _number(text) for text in texts]
-    wrong = any(number is None and text is not None for number, text in zip(numbers, texts, strict=True))
+    wrong = any(number is None and text not in (None, STAR) for number, text in zip(numbers, texts, strict=True))
     return None if wrong or all(number is None for number in numbers) else numbers
 
 

@@ -50,6 +50,7 @@ from sfumato.pipelines.stages.remarks import (
     repeating_identifiers,
     risks_of_persons,
     telling_columns,
+    tied_households,
 )
 from sfumato.pipelines.stages.shared_counts import SharedCounts
 from sfumato.version import __version__
@@ -397,6 +398,7 @@ class _Run:
             candidates=result.nodes,
             remarks=(
                 *repeating_identifiers(self.plan, self.source),
+                *tied_households(self.plan, self.source, table.rows),
                 *telling_columns(disclosed, table.rows - withheld_rows),
                 *self.source.notes,
                 *result.remarks,

@@ -2,21 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import check_header
 from sfumato.engines.opening import open_engine
 from sfumato.errors import DataError, Fault, PlanError, did_you_mean
-from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, tabulate
+from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, tabulate, value_of
 from sfumato.microdata.data_plan import DataPlan, OnMissing
-from sfumato.microdata.measures.outliers import Outliers
 from sfumato.microdata.measures.risk import THRESHOLD
+from sfumato.microdata.measures.row_risks import Places, RowRisks, row_risks
+from sfumato.microdata.measures.sample_risk import raw_classes
 from sfumato.microdata.measures.subsets import LIMIT
 from sfumato.microdata.measures.survey import RiskSurvey, survey
+from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import reading_of, with_sample
@@ -25,14 +29,19 @@ from sfumato.report.risk.page import html_part
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RiskReport(RiskSurvey):
-    """Everything that is told about the risk of some rows, as a notebook shows it, in the language of its plan."""
+    """Everything that is told about the risk of some rows, as a notebook shows it, in the language of its plan.
+
+    Attributes:
+        row_risks: The figures of each row, where they are asked for: for the caller alone, as `outlier_rows`.
+    """
 
     language: str = "en"
+    row_risks: RowRisks | None = field(default=None, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The report in plain values; no row numbers."""
         figures = RiskSurvey.to_dict(self)
-        del figures["language"]
+        del figures["language"], figures["row_risks"]
         return figures
 
     def __repr__(self) -> str:
@@ -80,7 +89,7 @@ def risk(
         decimal: The mark before the fraction of its numbers.
         header: Whether a CSV file has one; without it, and without a plan, its columns are c1, c2, ….
         subset_limit: How many sets of columns are measured where there are too many to measure all.
-        row_numbers: Whether the numbers of the outliers' rows are looked up, too.
+        row_numbers: Whether the numbers of the outliers' rows, and the risk of every row, are looked up, too.
 
     >>> import polars as pl
     >>> found = risk(pl.DataFrame({"sex": ["m", "f", "f"], "age": [30, 40, 40]}), ["sex", "age"])
@@ -103,8 +112,8 @@ def risk(
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
         figures = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
-        rows = {"outlier_rows": _numbers(source, table, figures.outliers)} if row_numbers else {}
         own = {part.name: getattr(figures, part.name) for part in fields(figures)}
+        rows = _of_rows(source, resolved, table, figures, size) if row_numbers else {}
         return RiskReport(**own | rows, language=resolved.language)
 
 
@@ -199,11 +208,32 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
     return with_sample(plan, source, table)
 
 
-def _numbers(source: Engine, table: FrequencyTable, outliers: Outliers) -> tuple[int, ...]:
-    """Numbers of the rows that are outliers, counted from 1."""
-    combinations = {tuple(table.codes[place].tolist()) for place in outliers.combinations}
+def _of_rows(
+    source: Engine, plan: Plan, table: FrequencyTable, figures: RiskSurvey, size: int | None
+) -> dict[str, Any]:
+    """Numbers of the rows that are outliers, counted from 1, and the risk of every row."""
+    places = _combinations(source, table)
+    outliers = np.isin(places, np.array(figures.outliers.combinations, np.int64))
+    special = figures.special_uniques or special_uniques(table)
+    classes = raw_classes(table, 1.0 if size is None else table.rows / size)
+    return {
+        "outlier_rows": tuple((np.flatnonzero(outliers) + 1).tolist()),
+        "row_risks": row_risks(classes, special, places, _households(source, plan)),
+    }
+
+
+def _combinations(source: Engine, table: FrequencyTable) -> Places:
+    """The combination of each row, -1 where it was dropped."""
+    numbers = {codes: place for place, codes in enumerate(map(tuple, table.codes.tolist()))}
     columns = [
         [coding.places.get(text, DROPPED) for text in source.texts(name)]  # type: ignore[attr-defined]
         for name, coding in zip(table.columns, table.codings, strict=True)
     ]
-    return tuple(row + 1 for row, codes in enumerate(zip(*columns, strict=True)) if codes in combinations)
+    return np.array([numbers.get(codes, -1) for codes in zip(*columns, strict=True)], np.int64)
+
+
+def _households(source: Engine, plan: Plan) -> list[str | None]:
+    if plan.household is None:
+        return []
+    texts = source.texts(plan.household)  # type: ignore[attr-defined]
+    return [value_of(text, plan.data.missing) for text in texts]

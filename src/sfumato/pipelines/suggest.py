@@ -26,9 +26,9 @@ from sfumato.hierarchies.suggest.reasons import (
     TAILS,
     UNIFORM,
 )
-from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.selection import select, without_tells
 from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
 from sfumato.microdata.counts.frequencies import FrequencyTable, tabulate
 from sfumato.microdata.measures.joint_telling import joint_tells
 from sfumato.microdata.measures.telling import tells as tells_of
@@ -106,20 +106,22 @@ def _yaml(part: dict[str, Any]) -> str:
     return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
 
 
-def suggest_plan(engine: Engine, source: str | None = None, **data: Any) -> SuggestedPlan:
+def suggest_plan(engine: Engine, source: str | None = None, book: CodeBook | None = None, **data: Any) -> SuggestedPlan:
     """A plan for some rows: roles, types and hierarchies with a reason for each, and promises.
 
     Args:
         source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
+        book: The labels of columns and values, where a statistical package keeps some.
         data: More for the plan's `data`.
     """
     texts = dict(count_texts(engine))
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
-    missing = _missing_words(texts)
+    labels = book or CodeBook()
+    missing = [*_missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
-    first = {name: suggest_column(profile) for name, profile in profiles.items()}
+    first = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
     suggestions = _one_of_each(select(one_person(engine, first, profiles), profiles, min(K, rows)))
     suggestions = {name: _publishable(one, profiles[name]) for name, one in suggestions.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
@@ -273,12 +275,14 @@ def _column(suggestion: Suggestion, publication: PublishPlan | None) -> dict[str
     """The column as a plan has it; numbers that are published otherwise are texts."""
     if publication is None:
         return suggestion.plan()
-    asked = {key: _plain(value) for key, value in asdict(publication).items() if value is not None}
-    return {"role": suggestion.role, "publish": asked}
+    return {"role": suggestion.role, "publish": _plain(asdict(publication))}
 
 
-def _plain(number: float) -> float | int:
-    return int(number) if number.is_integer() else number
+def _plain(entry: Any) -> Any:
+    """What a plan says, without what is not said; whole numbers without a decimal point."""
+    if isinstance(entry, dict):
+        return {key: _plain(value) for key, value in entry.items() if value is not None}
+    return int(entry) if isinstance(entry, float) and entry.is_integer() else entry
 
 
 def _promises(
@@ -345,8 +349,16 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
         separator = engine.source.separator
         asks = "decimal" not in options and separator and options.get("separator") != ","
         if not (asks and writes_commas(engine, thousands=separator == ",")):
-            return suggest_plan(engine, str(path), **options)
+            return suggest_plan(engine, str(path), _book(path), **options)
     return _of_file(path, {**options, "decimal": ","})
+
+
+def _book(path: Path) -> CodeBook:
+    """The labels that a survey keeps."""
+    from sfumato.engines.survey_files import labels_of
+
+    labels = labels_of(path)
+    return CodeBook(labels.columns, labels.values)
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:

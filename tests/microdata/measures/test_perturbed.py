@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.microdata.measures.perturbed.figures import NEAR_DEVIATION, figures_of
+from sfumato.microdata.perturbation.draws import uniforms
 from sfumato.microdata.perturbation.microaggregation import groups_of, means_of
 
 NAMES = ("a", "b")
@@ -42,3 +43,36 @@ def test_raw_rows_tell_all_and_equal_rows_are_told_apart_by_nobody():
     shown = figures(raw, raw)
     assert (shown["linked_by_distance_before"], shown["learned_by_linkage"]) == (0.5, 1.0)
     assert shown["learned_of_others"] < 0.5
+
+
+def brute_force_by_weight(raw, published, left_out):
+    """The probability of taking the own row, and the share of values learned, by weights of agreement."""
+    spread, mean = raw.std(axis=0), raw.mean(axis=0)
+    raw, published = (raw - mean) / spread, (published - mean) / spread
+    reach = np.maximum(np.abs(raw - published).mean(axis=0), 1e-12)
+    others = (uniforms("key:others:", len(raw)) * len(raw)).astype(int)
+    own = np.clip((np.abs(raw - published) <= reach).mean(axis=0), 1e-6, 1 - 1e-6)
+    chance = np.clip((np.abs(raw - published[others]) <= reach).mean(axis=0), 1e-6, 1 - 1e-6)
+    linked, near = 0.0, 0
+    for row, person in enumerate(raw):
+        agrees = np.abs(published - person) <= reach
+        weights = np.where(agrees, np.log(own / chance), np.log((1 - own) / (1 - chance))).sum(axis=1)
+        if left_out:
+            weights[(published == published[row]).all(axis=1)] = -np.inf
+        best = np.flatnonzero(weights >= weights.max() - 1e-12)
+        if np.isfinite(weights.max()):
+            linked += (row in best) / len(best)
+            near += int((np.abs(person - published[best[0]]) <= NEAR_DEVIATION).sum())
+    return linked / len(raw), near / raw.size
+
+
+@pytest.mark.parametrize("k", [1, 4, 60])
+def test_linkage_by_probability_equals_brute_force(k):
+    raw = np.random.default_rng(5).normal(size=(60, 2))
+    after = raw.copy() if k == 1 else means_of(raw, groups_of(raw, k))
+    shown = figures(raw, after)
+    linked, learned = brute_force_by_weight(raw, after, left_out=False)
+    assert shown["linked_by_probability"] == pytest.approx(linked)
+    assert shown["learned_by_probability"] == pytest.approx(learned)
+    assert shown["learned_of_others_by_probability"] == pytest.approx(brute_force_by_weight(raw, after, True)[1])
+    assert shown["linked_by_probability_before"] == 1.0

@@ -198,3 +198,13 @@ def test_a_household_survey_has_its_known_risks(shared) -> None:
     assert report.figures.uniques == 157
     assert report.sample.rows.highest == pytest.approx(0.04651687, abs=5e-9)
     assert report.sample.rows.average == pytest.approx(0.0023527347, abs=5e-11)
+
+
+def test_an_office_published_the_same_risks() -> None:
+    """Rows, persons and risks, with three decimals, of Statistics Sierra Leone's published reports on its surveys."""
+    rows = np.array([3, 3, 3, 4, 6, 3, 4, 3, 9, 4])
+    persons = np.array(
+        [194.4658, 390.29, 457.3164, 575.9685, 545.1751, 833.5657, 745.5009, 1022.2921, 946.7352, 444.3309]
+    )
+    published = [0.008, 0.004, 0.003, 0.002, 0.002, 0.002, 0.002, 0.001, 0.001, 0.003]
+    assert np.round(expected_risks(rows, persons), 3).tolist() == published

@@ -184,7 +184,8 @@ PLANS = {
                 "role": "sensitive",
                 "publish": {"swap_households": {"share": 0.1, "k": 2, "similar": ["a"], "group": "g"}},
             },
-            "t": {"role": "sensitive", "publish": {"top": {"share": 0.9}, "bottom": {"share": 0.1}}},
+            "t": {"role": "sensitive", "publish": {"top": {"share": 0.9}, "bottom": 0.1}},
+            "u": {"role": "sensitive", "publish": {"top": {"value": 0.9}, "bottom": -1}},
         }
     ),
     "microaggregation": plan(

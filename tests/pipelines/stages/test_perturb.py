@@ -5,6 +5,8 @@ import polars as pl
 import pytest
 
 from sfumato.errors import DataError, InternalError, PlanError
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.stages import perturb
@@ -71,6 +73,23 @@ def test_frames_and_files_are_perturbed_alike(tmp_path, frame, name) -> None:
     assert verify(tmp_path / "out").holds
     remark = next(text for text in release.report.remarks if text.startswith("Perturbation promises nothing"))
     assert all(column in remark for column in PUBLISH[name])
+
+
+@pytest.mark.parametrize("name", ["microaggregate", "noise", "swap", "pram"])
+def test_missing_values_of_files_stay_missing(tmp_path, frame, name) -> None:
+    blank = [*range(7), 100]
+    rows = frame.with_columns(
+        pl.when(pl.int_range(ROWS).is_in(blank)).then(None).otherwise(pl.col(column)).alias(column)
+        for column in PUBLISH[name]
+    )
+    rows.select(pl.all().cast(str).fill_null("-9")).write_csv(tmp_path / "rows.csv")
+    asked = plan(**PUBLISH[name]) | {"data": {"missing": ["-9"]}}
+    release = anonymize(tmp_path / "rows.csv", asked)
+    release.save(tmp_path / "out")
+    written = pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False)
+    for column in PUBLISH[name]:
+        assert {written[column][row] for row in blank} <= {None, "-9"}
+        assert not {None, "-9"} & {written[column][row] for row in range(ROWS) if row not in blank}
 
 
 def test_microaggregation_keeps_means_and_groups(frame) -> None:
@@ -149,11 +168,23 @@ def test_quasi_identifiers_microaggregated_together_are_k_anonymous(tmp_path, fr
 
 
 def test_limits_may_be_shares_of_the_rows(frame) -> None:
-    release = anonymize(frame, plan(income={"top": {"share": 0.9}, "bottom": {"share": 0.1}}))
+    release = anonymize(frame, plan(income={"top": 0.9, "bottom": {"share": 0.1}}))
     shown = release.data["income"].to_list()
     assert 0 < sum(text.startswith(">") for text in shown) <= 0.1 * ROWS
     assert 0 < sum(text.startswith("<") for text in shown) <= 0.1 * ROWS
     assert isinstance(release.plan.columns["income"].publish.top, float)
+
+
+def test_a_limit_between_0_and_1_is_a_share_unless_it_says_value() -> None:
+    rates = pl.DataFrame({"sex": ["f", "m"] * 50, "rate": [place / 100 for place in range(100)]})
+    column = {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}
+    for top, above in ((0.9, 10), ({"value": 0.5}, 49)):
+        columns = column | {"rate": {"role": "insensitive", "publish": {"top": top}}}
+        asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+        release = anonymize(rates, asked)
+        assert sum(text.startswith(">0.") for text in release.data["rate"]) == above
+        again = anonymize(rates, read_plan(plan_dict(release.plan)))  # what was a share is now its value
+        assert sorted(again.data["rate"]) == sorted(release.data["rate"])
 
 
 @pytest.mark.parametrize(

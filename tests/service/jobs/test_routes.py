@@ -194,6 +194,14 @@ def test_risk_and_compare(client, rows) -> None:
     assert client.get(compared["links"]["report"]).status_code == 200
 
 
+def test_a_release_is_attacked_where_that_is_asked_for(client, rows) -> None:
+    job = ended(client, ask(client, rows, parameters='{"attack": true}'))
+    assert job["state"] == "done", job
+    figures = client.get(f"{job['links']['self']}/files/report.json").json()["attack"]
+    assert figures["control"] == "rerun" and figures["attacks"]
+    assert set(client.get(f"{job['links']['self']}/files/report-external.json").json()["attack"]) >= {"found", "tries"}
+
+
 def test_protecting_a_table(client, tmp_path) -> None:
     cells = tmp_path / "cells.csv"
     cells.write_text("area,n\nTotal,24\na,2\nb,9\nc,13\n")

@@ -242,6 +242,16 @@ def test_codes_that_stand_twice_are_told_apart_or_refused(tmp_path):
     assert caught.value.do == "The hierarchy has it 2 times: write 1/11 or 4/11."
 
 
+def test_negative_values_lie_within_the_bounds_of_their_file(tmp_path):
+    keys = ((("Total",),), (("N",),), (("S",),))
+    tree = Tree("region", ("Total",), {("N",): ("Total",), ("S",): ("Total",)})
+    table = OfficeTable("v", (tree,), keys, np.array([-2.0, 3.0, -5.0]), np.array([1, 3, 11]))
+    (tmp_path / "t.jj").write_text(jj_text(table))
+    again = read_jj(tmp_path / "t.jj")
+    assert again.values.tolist() == [-2, 3, -5] and again.low.tolist() == [-7.5] * 3
+    assert again.statuses.tolist() == [1, 3, 3]
+
+
 @pytest.mark.shared
 def test_the_hierarchies_of_offices(shared):
     for path in sorted((shared / "tables" / "hrc").glob("*.hrc")):

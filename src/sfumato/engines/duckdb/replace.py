@@ -40,8 +40,7 @@ class ReplacesColumns:
         table = self._person_rows if column == PERSON else self.source.table
         with self.faults(reads=True):
             arrays = self._connection.execute(f"SELECT {as_text(column)} AS t FROM {table} AS s").fetchnumpy()
-        texts = arrays["t"]
-        values: list[str | None] = np.ma.filled(texts, None).tolist()
+        values: list[str | None] = arrays["t"].tolist()  # None where a text is masked
         return values
 
     def replaced(self: Any, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> Any:

@@ -49,7 +49,7 @@ class Application(Lookups):
         return self._ordered(rows).select(*self._published()).toDF(*self.columns, *hidden)
 
     def _rows(self) -> Any:
-        if self.division is not None or (self.source.number is not None and self._shuffles):
+        if self.division is not None or self.source.number is not None:
             return self.source.numbered()
         if self._shuffles:
             return self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW))
@@ -175,7 +175,10 @@ class Application(Lookups):
         return rows if self.handling.suppressed == "star" else rows.where("NOT hidden")
 
     def _ordered(self, rows: Any) -> Any:
-        return rows if self.handling.order_key is None else rows.orderBy(_hash(self.handling.order_key))
+        """Rows shuffled, or in the order of their files; rows of a frame that are not shuffled have none."""
+        if self.handling.order_key is not None:
+            return rows.orderBy(_hash(self.handling.order_key))
+        return rows if self.source.number is None else rows.orderBy(ROW)
 
     def _published(self) -> list[Any]:
         columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]

@@ -30,7 +30,8 @@ NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
 class SparkEngine(CountsPersons):
     """Rows that Spark reads: of a frame that the caller holds, or of files.
 
-    The order of rows means nothing on Spark: a release is the same collection of rows as on the other engines.
+    The order of a frame's rows means nothing on Spark: its release is the same collection of rows as on the other
+    engines. Rows of files have the order of their files.
     """
 
     name = "spark"

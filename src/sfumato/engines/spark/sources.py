@@ -7,6 +7,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
@@ -18,6 +19,7 @@ from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
 
 ROW = "sfumato_row"
+FILE, INDEX = "sfumato_file", "sfumato_index"
 # Types without a text that is the same on every engine.
 TEXTLESS = ("binary", "array", "map", "struct", "variant")
 INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
@@ -114,18 +116,30 @@ def _partitions_are_texts(spark: Any) -> Iterator[None]:
 
 def _by_file(frame: Any, columns: Sequence[str]) -> Any:
     """The rows of Parquet files numbered through the files in the order of their names."""
+    located = frame.select("*", F.col("_metadata.file_path"), F.col("_metadata.row_index"))
+    return _through_files(located.toDF(*_places(columns), FILE, INDEX), columns)
+
+
+def _by_text_file(read: Any, columns: Sequence[str]) -> Any:
+    """The rows of CSV files numbered alike: one task reads a file from its beginning to its end."""
+    located = read.select("*", F.col("_metadata.file_path"), F.monotonically_increasing_id())
+    within = Window.partitionBy(FILE).orderBy(INDEX)
+    rows = located.toDF(*_places(columns), FILE, INDEX)
+    return _through_files(rows.withColumn(INDEX, F.row_number().over(within) - 1), columns)
+
+
+def _through_files(rows: Any, columns: Sequence[str]) -> Any:
+    """Rows that know their file and their place in it, numbered from 1 through the files in the order of names."""
     from urllib.parse import unquote
 
-    located = frame.select("*", F.col("_metadata.file_path"), F.col("_metadata.row_index"))
-    rows = located.toDF(*_places(columns), "sfumato_file", "sfumato_index")
-    lengths = rows.groupBy("sfumato_file").agg((F.max("sfumato_index") + 1).alias("n")).collect()
+    lengths = rows.groupBy(FILE).agg((F.max(INDEX) + 1).alias("n")).collect()
     begins, begin = [], 1
     for file, length in sorted(lengths, key=lambda entry: unquote(entry[0])):
         begins.append((file, begin))
         begin += length
-    known = frame.sparkSession.createDataFrame(begins or [("", 1)], "sfumato_file string, sfumato_begin bigint")
-    found = rows.join(F.broadcast(known), "sfumato_file")
-    number = (F.col("sfumato_begin") + F.col("sfumato_index")).alias(ROW)
+    known = rows.sparkSession.createDataFrame(begins or [("", 1)], f"{FILE} string, sfumato_begin bigint")
+    found = rows.join(F.broadcast(known), FILE)
+    number = (F.col("sfumato_begin") + F.col(INDEX)).alias(ROW)
     return found.select(*_places(columns), number)
 
 
@@ -137,11 +151,14 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
     # In the source an empty field means missing, whether or not it stands in quotes.
     empty = [F.when(F.col(place) != "", _with_point(F.col(place), plan.decimal)).alias(place) for place in places]
     frame = read.toDF(*places).select(*empty)
-    number = (F.monotonically_increasing_id() + 1).alias(ROW)
-    # A file whose values may hold line breaks is read by one task: its rows come in the file's order.
-    one = len(files) == 1
-    numbers = (lambda: frame.select("*", number)) if one else None
-    return SparkSource(frame, head.columns, head.separator, numbers, head.notes)
+
+    def numbered() -> Any:
+        # A file whose values may hold line breaks is read by one task: its rows come in the file's order.
+        if len(files) == 1:
+            return frame.select("*", (F.monotonically_increasing_id() + 1).alias(ROW))
+        return _by_text_file(read, head.columns).select(*empty, ROW)
+
+    return SparkSource(frame, head.columns, head.separator, numbered, head.notes)
 
 
 def _with_point(column: Any, decimal: DecimalMark) -> Any:

@@ -37,7 +37,7 @@ _LONG_TEXT, _WORDS_OF_TEXT = 40, 4
 # Marks are short, whatever they are written in.
 _LONGEST_MARK = 3
 _PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
-_SOME_NAMES = 5
+_SOME_NAMES = 3
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
 _NUMERIC = ("ages", "years", "whole", "decimal")
 

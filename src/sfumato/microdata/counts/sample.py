@@ -34,7 +34,8 @@ def with_weights(table: FrequencyTable, counted: Counted, missing: Sequence[str]
     if (weights < table.counts * MILLIONTHS).any():
         raise DataError(
             f'the weights of some rows in "{counted.columns[-1]}" add up to less than the rows.',
-            "A weight says how many persons of the population a row stands for: at least one.",
+            "A weight says how many persons of the population a row stands for: at least one. Weights with a mean of 1 "
+            "must be multiplied by persons of the population per row.",
             "weight",
             column=counted.columns[-1],
         )
@@ -54,9 +55,13 @@ def _millionths(counted: Counted, missing: Sequence[str]) -> Counts:
     forms, wrong = canonical(present, "decimal")
     numbers = [float(form or 0) for form in forms]
     if wrong or len(present) < len(texts) or any(not 0 < number < MOST_PERSONS for number in numbers):
+        good = {text for text, number in zip(present, numbers, strict=True) if 0 < number < MOST_PERSONS}
+        refused = np.array([text not in good for text in texts], bool)
+        wrong_rows = int(counted.counts[refused[counted.codes[:, -1]]].sum())
         raise DataError(
-            f'column "{counted.columns[-1]}": some weights are missing, or no numbers above 0.',
-            "Give every row its weight, or take the role weight off that column.",
+            f'column "{counted.columns[-1]}": {wrong_rows:,} rows have no weight above 0.',
+            "Give every row its weight; leave rows that stand for nobody (weight 0) out of the file, or take the role "
+            "weight off that column.",
             "weight",
             column=counted.columns[-1],
         )

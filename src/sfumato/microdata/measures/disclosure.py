@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.hierarchies.spellings import meanings
-from sfumato.microdata.counts.frequencies import Counted, value_of
+from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
@@ -140,8 +140,9 @@ def unique_rows(
         besides: Further columns in which no other row equals, whatever they tell.
     """
     places = [counted.columns.index(name) for name in (*columns, *besides)]
+    silent = {None, "", STAR, *missing}
     masks = [
-        np.array([value_of(text, missing) not in (None, STAR) for text in counted.values[place]] or [False], bool)
+        np.array([text not in silent for text in counted.values[place]] or [False], bool)
         for place in places[: len(columns)]
     ]
     owners, first = numbers_of(counted.codes[:, places], [len(counted.values[place]) for place in places])

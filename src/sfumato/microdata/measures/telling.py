@@ -42,6 +42,18 @@ class Tell:
     with_column: float
 
 
+def may_tell(rows: int, distinct: int, kept: int) -> bool:
+    """Whether a column may give anything away: of rows that have its value alone, nothing is guessed by it.
+
+    Args:
+        rows: All rows; distinct: values of the column among them; kept: rows that are published.
+
+    >>> may_tell(100, 40, 100), may_tell(100, 90, 100)
+    (True, False)
+    """
+    return 2 * (rows - distinct) >= RIGHT * kept
+
+
 def tells(table: FrequencyTable, column: str, labels: Integers | None = None, kept: Counts | None = None) -> list[Tell]:
     """The quasi-identifiers that a sensitive column of a table gives away.
 

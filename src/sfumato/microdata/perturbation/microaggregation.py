@@ -13,7 +13,7 @@ linear.
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.perturbation import mdav_kernels
 
 Places = npt.NDArray[np.int64]
@@ -70,14 +70,23 @@ def blocks_of(points: Floats, most: int) -> list[Places]:
     while waiting:
         records = waiting.pop()
         if len(records) <= most:
-            blocks.append(np.sort(records))
+            blocks.append(records)
             continue
         own = points[records] - points[records].mean(axis=0)
         _, directions = np.linalg.eigh(own.T @ own)
-        order = np.argsort(own @ directions[:, -1], kind="stable")
-        middle = len(records) // 2
-        waiting += [records[order[:middle]], records[order[middle:]]]
+        below = _lower_half(own @ directions[:, -1])
+        waiting += [records[below], records[~below]]
     return blocks
+
+
+def _lower_half(values: Floats) -> Mask:
+    """Which half of some values are the lower ones; of equals at the middle the first."""
+    middle = len(values) // 2
+    limit = np.partition(values, middle)[middle]
+    below: Mask = values < limit
+    equals = np.flatnonzero(values == limit)
+    below[equals[: middle - int(below.sum())]] = True
+    return below
 
 
 def _univariate(points: Floats, k: int) -> Places:

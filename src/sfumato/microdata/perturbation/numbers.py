@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
-from math import isnan
 
 import numpy as np
 
@@ -68,13 +67,17 @@ def texts_of(numbers: Floats, step: float | None = None) -> list[str | None]:
     """
     distinct, places = np.unique(numbers, return_inverse=True)
     operation = None if step is None else Round(Decimal(str(step)))
-    texts = np.array([_text(number, operation) for number in distinct.tolist()], object)
+    plain = [f"{number:.{DIGITS}g}" for number in distinct.tolist()]
+    texts = np.array([_text(text, operation) for text in plain], object)
     shown: list[str | None] = texts[places.reshape(-1)].tolist()
     return shown
 
 
-def _text(number: float, operation: Round | None) -> str | None:
-    if isnan(number):
+def _text(text: str, operation: Round | None) -> str | None:
+    """What the shortest text of a number is published as."""
+    if text == "nan":
         return None
-    short = Decimal(f"{number:.{DIGITS}g}")
+    if operation is None and "e" not in text and text != "-0":
+        return text
+    short = Decimal(text)
     return written(short) if operation is None else operation.publish(short)

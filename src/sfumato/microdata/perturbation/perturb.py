@@ -148,7 +148,11 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
 
 def _present(values: Floats) -> Iterator[tuple[Any, list[int]]]:
     """Rows with the same columns present, and these columns; rows in which nothing is are left out."""
-    patterns, owners = np.unique(~np.isnan(values), axis=0, return_inverse=True)
+    there = ~np.isnan(values)
+    if there.all():
+        yield np.arange(len(values)), list(range(values.shape[1]))
+        return
+    patterns, owners = np.unique(there, axis=0, return_inverse=True)
     for place, pattern in enumerate(patterns):
         if pattern.any():
             yield np.flatnonzero(owners.reshape(-1) == place), np.flatnonzero(pattern).tolist()

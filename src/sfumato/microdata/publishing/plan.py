@@ -37,30 +37,49 @@ PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A limit as a share of the rows: 0.99 is the value that 99 % of the numbers do not exceed."""
+class Limit:
+    """A limit as a share of the rows (0.99 is the value that 99 % of the numbers do not exceed), or as a number.
 
-    share: Annotated[float, Note("of the numbers, from the least on", minimum=0, maximum=1)]
+    A plain number between 0 and 1 is a share; so such a number is written with its name.
+    """
+
+    share: Annotated[float | None, Note("of the numbers, from the least on", minimum=0, maximum=1)] = None
+    value: Annotated[float | None, Note("the number itself, where a plain one would be a share")] = None
+
+    def __post_init__(self) -> None:
+        if (self.share is None) == (self.value is None):
+            raise ValueError("a limit is a share of the rows, or else a value.")
+
+
+def limit_at(value: float) -> float | Limit:
+    """A number as a limit: plain where nobody takes it for a share.
+
+    >>> limit_at(100.0), limit_at(0.5)
+    (100.0, Limit(share=None, value=0.5))
+    """
+    return Limit(value=value) if 0 < value < 1 else value
 
 
 def _limit(about: str) -> Either:
-    return Either((((int, float), Number()), ((dict,), record_of(Share))), about)
+    return Either((((int, float), Number()), ((dict,), record_of(Limit))), about)
 
 
-BOTTOM = _limit("numbers below it are published as <bottom; or a share of the rows")
-TOP = _limit("numbers above it are published as >top; or a share of the rows")
+BOTTOM = _limit("numbers below it are published as <bottom; between 0 and 1 it is a share of the rows")
+TOP = _limit("numbers above it are published as >top; between 0 and 1 it is a share of the rows")
 
 
 @dataclass(frozen=True, slots=True)
 class PublishPlan:
     """How the values of a column are published.
 
+    A limit between 0 and 1 is a share of the rows.
+
     Of bottom, top, round and bin, the first that says something of a number decides. Or one perturbation, after which
     numbers may be rounded.
     """
 
-    bottom: Annotated[float | Share | None, BOTTOM] = None
-    top: Annotated[float | Share | None, TOP] = None
+    bottom: Annotated[float | Limit | None, BOTTOM] = None
+    top: Annotated[float | Limit | None, TOP] = None
     round: Annotated[float | None, Note("numbers are rounded to a multiple of it")] = None
     bin: Annotated[float | None, Note("numbers are published as intervals of this width")] = None
     microaggregate: Annotated[Microaggregate | None, MICROAGGREGATE] = None
@@ -72,6 +91,10 @@ class PublishPlan:
     shift_days: Annotated[ShiftDays | None, SHIFT_DAYS] = None
 
     def __post_init__(self) -> None:
+        for name in ("bottom", "top"):
+            limit = getattr(self, name)
+            if isinstance(limit, int | float) and 0 < limit < 1:
+                object.__setattr__(self, name, Limit(share=limit))
         asked = [name for name in PERTURBATIONS if getattr(self, name) is not None]
         if not asked and not any(getattr(self, name) is not None for name in OPERATIONS):
             raise ValueError(f"publish must name an operation: {', '.join((*OPERATIONS, *PERTURBATIONS))}.")
@@ -85,7 +108,8 @@ class PublishPlan:
             raise ValueError("round and bin do not go together.")
         if any(step is not None and step <= 0 for step in (self.round, self.bin)):
             raise ValueError("round and bin must be greater than 0.")
-        if isinstance(self.bottom, int | float) and isinstance(self.top, int | float) and self.bottom > self.top:
+        bottom, top = (number_of(limit) for limit in (self.bottom, self.top))
+        if bottom is not None and top is not None and bottom > top:
             raise ValueError("bottom is above top.")
 
     @property
@@ -93,10 +117,15 @@ class PublishPlan:
         """What changes the column by chance or by its neighbors, where something does."""
         return next((part for name in PERTURBATIONS if (part := getattr(self, name)) is not None), None)
 
+    @property
+    def shares(self) -> bool:
+        """Whether a limit is a share of the rows, whose value the rows tell."""
+        return any(isinstance(limit, Limit) and limit.share is not None for limit in (self.bottom, self.top))
+
     def operations(self) -> Iterator[Operation]:
         """The operations on single numbers asked for."""
         for name, operation in OPERATIONS.items():
-            asked = getattr(self, name)
+            asked = number_of(getattr(self, name))
             if asked is not None:
                 yield operation(Decimal(str(asked)))
 
@@ -114,6 +143,11 @@ class PublishPlan:
         """Whether a published text may stand there: it is no number, or one that is published as itself."""
         published = self.publish([text])[0]
         return published is None or published == text
+
+
+def number_of(limit: float | Limit | None) -> float | None:
+    """The number that a limit is; None where it is a share, or there is none."""
+    return limit.value if isinstance(limit, Limit) else limit
 
 
 def _published(operations: Sequence[Operation], text: str) -> str:

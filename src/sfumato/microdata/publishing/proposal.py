@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.publishing.operation import written
-from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.publishing.plan import PublishPlan, limit_at
 from sfumato.microdata.recoding.grids import number_grid
 
 # So many rows must share their number with others; of so many the numbers may be the largest, and the smallest.
@@ -117,8 +117,8 @@ def _plan(step: Decimal, low: float, high: float, least: float, most: float) -> 
     """Numbers rounded, and those beyond two multiples of the step told as such."""
     bottom, top = (round(Decimal(str(end)) / step) * step for end in (low, high))
     return PublishPlan(
-        bottom=_number(bottom) if least < bottom < top else None,
-        top=_number(top) if most > top > bottom else None,
+        bottom=limit_at(_number(bottom)) if least < bottom < top else None,
+        top=limit_at(_number(top)) if most > top > bottom else None,
         round=_number(step),
     )
 

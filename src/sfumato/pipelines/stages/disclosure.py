@@ -16,7 +16,7 @@ from sfumato.microdata.measures.disclosure import (
     unique_rows,
 )
 from sfumato.microdata.measures.joint_telling import joint_tells
-from sfumato.microdata.measures.telling import Tell, tells
+from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.counting import published_reading
@@ -24,20 +24,29 @@ from sfumato.pipelines.stages.shared_counts import SharedCounts, other_columns
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
+# A combination costs as much as so many rows: its texts are handed over.
+PER_COMBINATION = 2
 PAIRS_SHOWN = 10
+# Of more combinations a column whose values hardly repeat is not looked at for what it tells.
+MOST_OWN = 100_000
 
 
 class _Budget:
-    """How many more times the rows may be counted."""
+    """How many more rows may be counted."""
 
     def __init__(self, rows: int, shared: SharedCounts) -> None:
-        self.counts = MOST_WORK // max(rows, 1)
+        self.work = MOST_WORK
+        self._rows = rows
         self._shared = shared
 
     def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> Counted | None:
         """The rows counted by some columns; None where that would be too much work."""
-        self.counts -= 1
-        return None if self.counts < 0 else self._shared.count(rows, columns, reading)
+        self.work -= self._rows
+        if self.work < 0:
+            return None
+        counted = self._shared.count(rows, columns, reading)
+        self.work -= PER_COMBINATION * len(counted.counts)
+        return counted
 
 
 @dataclass(slots=True)
@@ -81,34 +90,44 @@ def disclosure(
     figures: dict[str, AttributeFigures] = {}
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
+    by_column: dict[str, Counted] = {}
     for name in other_columns(plan):
         columns = (*plan.quasi_identifiers, name)
         counted = recounted if name in recounted.columns else budget.count(published, columns, Reading())
         if counted is None:
             unmeasured.classes.append(name)
             continue
+        by_column[name] = counted
         canonical, _ = typed(counted, plan)
         in_classes[name] = unique_rows(canonical, (name,), plan.data.missing, plan.quasi_identifiers).rows
         if name in plan.shown_sensitive:
             figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
-    unique, complete = _unique_rows(budget, published, recounted, plan)
+    unique, complete = _unique_rows(budget, published, recounted, by_column, plan)
     unmeasured.pairs = not complete
-    holdings = dict(_holdings(budget, plan, source, table, unmeasured))
+    kept = int(recoding.sizes[~recoding.suppressed].sum())
+    holdings = dict(_holdings(budget, plan, source, table, kept, unmeasured))
     telling = tuple(_tells(holdings, recoding))
     joint = tuple(tell for name, holding in holdings.items() for tell in joint_tells(holding, name)[:1])
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint)
 
 
 def _holdings(
-    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, unmeasured: _Unmeasured
+    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, kept: int, unmeasured: _Unmeasured
 ) -> Iterator[tuple[str, FrequencyTable]]:
-    """For each published column that is no quasi-identifier, a table that holds it."""
+    """For each published column that is no quasi-identifier and may tell of some, a table that holds it.
+
+    Args:
+        kept: How many rows are published.
+    """
     for name in other_columns(plan):
-        holding = table if name in table.sensitive else _holding(budget, plan, source, table, name)
-        if holding is None or len(holding.sensitive[name].values) > MOST_WORK // 10:
+        if name in table.sensitive and len(table.sensitive[name].values) <= MOST_WORK // 10:
+            yield name, table
+            continue
+        counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
+        if counted is None or len(counted.counts) > MOST_WORK // 10:
             unmeasured.tells.append(name)
-        else:
-            yield name, holding
+        elif len(counted.counts) <= MOST_OWN or may_tell(int(counted.counts.sum()), len(counted.values[-1]), kept):
+            yield name, _holding(counted, plan, table, name)
 
 
 def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:
@@ -119,24 +138,27 @@ def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterat
         yield from tells(holding, name, labels, kept)
 
 
-def _holding(budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, name: str) -> FrequencyTable | None:
-    """The table with what its combinations hold of a further column; None where counting is too much work."""
-    counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
-    if counted is None:
-        return None
+def _holding(counted: Counted, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
+    """The table with what its combinations hold of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
     return with_codings(counted, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
 
 
 def _unique_rows(
-    budget: _Budget, published: Engine, recounted: Counted, plan: Plan
+    budget: _Budget, published: Engine, recounted: Counted, by_column: Mapping[str, Counted], plan: Plan
 ) -> tuple[tuple[UniqueRows, ...], bool]:
-    """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried."""
+    """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried.
+
+    Args:
+        by_column: The rows counted by each of these columns, and by others.
+    """
     by_width: dict[int, list[UniqueRows]] = {1: [], 2: []}
     for width, entries in by_width.items():
         for chosen in combinations(other_columns(plan), width):
-            held = set(chosen) <= set(recounted.columns)
-            counted = recounted if held else budget.count(published, chosen, Reading())
+            at_hand = recounted if set(chosen) <= set(recounted.columns) else None
+            if width == 1:
+                at_hand = at_hand or by_column.get(chosen[0])
+            counted = at_hand or budget.count(published, chosen, Reading())
             if counted is None:
                 return (*by_width[1], *_worst(by_width[2])), False
             entries.append(unique_rows(counted, chosen, plan.data.missing))

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.engines.engine import Engine, Reading
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.publishing.plan import PublishPlan, Share
+from sfumato.microdata.publishing.plan import Limit, PublishPlan, limit_at
 
 
 def with_limits(plan: Plan, source: Engine) -> Plan:
@@ -16,7 +16,7 @@ def with_limits(plan: Plan, source: Engine) -> Plan:
     columns = dict(plan.columns)
     for name, column in plan.columns.items():
         publish = column.published
-        if publish is None or not (isinstance(publish.top, Share) or isinstance(publish.bottom, Share)):
+        if publish is None or not publish.shares:
             continue
         columns[name] = replace(column, publish=_limited(publish, *_values(plan, source, name)))
     return replace(plan, columns=columns)
@@ -39,11 +39,11 @@ def _values(plan: Plan, source: Engine, name: str) -> tuple[Any, Any]:
 
 
 def _limited(publish: PublishPlan, values: Any, rows: Any) -> PublishPlan:
-    def at(limit: float | Share | None) -> float | None:
-        if not isinstance(limit, Share):
+    def at(limit: float | Limit | None) -> float | Limit | None:
+        if not isinstance(limit, Limit) or limit.share is None:
             return limit
         ends = np.cumsum(rows)
         place = int(np.searchsorted(ends, limit.share * ends[-1] - 1e-9)) if len(ends) else 0
-        return float(values[min(place, len(values) - 1)]) if len(values) else 0.0
+        return limit_at(float(values[min(place, len(values) - 1)]) if len(values) else 0.0)
 
     return replace(publish, top=at(publish.top), bottom=at(publish.bottom))

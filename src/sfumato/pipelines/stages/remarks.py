@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from sfumato.engines.engine import Engine
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable, value_of
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
+from sfumato.pipelines.stages.counting import reading_of
 from sfumato.pipelines.stages.handling import changed_texts
+from sfumato.pipelines.stages.shared_counts import other_columns
 
 RISKS_OF_PERSONS = (
     "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
@@ -16,6 +20,9 @@ RISKS_OF_PERSONS = (
 )
 # A greater share of rows that columns besides the quasi-identifiers make unique is warned about.
 _MOST_UNIQUE = 0.5
+# A greater share of households that a column ties together is; of more rows it is not looked at.
+_MOST_TIED = 0.1
+_MOST_ROWS = 1_000_000
 
 
 def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
@@ -64,6 +71,36 @@ def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
         for name, count in merged.items()
         if count
     )
+
+
+def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+    """A warning on published columns that tie the members of households together, though households are withheld.
+
+    A column ties a household where all its rows have one value of it, and no row of another has: exact weights do, and
+    what a household earns together.
+    """
+    if plan.household is None or rows > _MOST_ROWS:
+        return ()
+    plain = [name for name in other_columns(plan) if plan.columns[name].published is None]
+    shares = {name: _tied_share(source, plan, name) for name in plain}
+    names = " and ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
+    if not names:
+        return ()
+    return (
+        f"Households are withheld, but {names} tie members of {max(shares.values()):.0%} of them together: all have "
+        "one value, which no other household has. Publish it rounded, or withhold it.",
+    )
+
+
+def _tied_share(source: Engine, plan: Plan, name: str) -> float:
+    """The share of households of several rows that a column ties."""
+    counted = source.count((plan.household or "", name), reading_of(plan))
+    households, values = counted.codes.T
+    sizes = np.bincount(households, weights=counted.counts)
+    alone = (np.bincount(households) == 1)[households] & (np.bincount(values) == 1)[values]
+    told = np.array([value_of(text, plan.data.missing) is not None for text in counted.values[1]] or [False], bool)
+    several = int((sizes > 1).sum())
+    return int((alone & told[values] & (counted.counts > 1)).sum()) / several if several else 0.0
 
 
 def risks_of_persons(plan: Plan) -> tuple[str, ...]:

@@ -37,5 +37,6 @@ class SharedCounts:
 
 
 def other_columns(plan: Plan) -> tuple[str, ...]:
-    """Published columns that are no quasi-identifiers."""
-    return (*plan.shown_sensitive, *plan.named("insensitive"))
+    """Published columns that are no quasi-identifiers, weights included."""
+    weights = (name for name in plan.named("weight") if name not in plan.withheld_columns)
+    return (*plan.shown_sensitive, *plan.named("insensitive"), *weights)

@@ -8,7 +8,7 @@ from sfumato.hierarchies.suggest.vocabulary import words_of
 
 WORDS = {head[0]: words for head, words in read_sections("words.txt", __package__)}
 # Sections that are no identifiers by themselves.
-_OTHERS = ("things", "persons", "zip", "places", "states", "times", "birth", "age", "no_age")
+_OTHERS = ("things", "persons", "zip", "places", "states", "times", "birth", "age", "no_age", "relatives")
 _KINDS = {kind: words for kind, words in WORDS.items() if kind not in _OTHERS}
 
 
@@ -19,6 +19,9 @@ def kinds_of_name(name: str) -> Iterator[str]:
     (['names'], [], ['telephone-numbers'])
     """
     words = words_of(name)
+    if len(words) == 1 and words[0] in WORDS["relatives"]:  # names of employers and relatives are identifiers, too
+        yield "names"
+        return
     together = {*words, *("".join(words[at : at + size]) for size in (2, 3) for at in range(len(words)))}
     named_thing = bool(WORDS["things"] & {*words}) and not WORDS["persons"] & {*words}
     kinds = [kind for kind, known in _KINDS.items() if known & together]

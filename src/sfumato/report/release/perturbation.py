@@ -10,6 +10,11 @@ from sfumato.report.release.dossier import Dossier
 from sfumato.texts.words import Words
 
 MOST_PLOTS = 6
+# What is told of persons in the file and of others: the text, and the names of both figures.
+HOLDOUTS = (
+    ("perturbed.holdout", "learned_by_linkage", "learned_of_others"),
+    ("perturbed.holdout_weighed", "learned_by_probability", "learned_of_others_by_probability"),
+)
 LOSSES = ("il1s", "covariance_distance", "eigenvalue_distance", "correlation_drift")
 
 
@@ -50,16 +55,21 @@ def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
             chance=words.percent(measures["by_chance"]),
         )
     )
-    if "learned_by_linkage" in measures:  # which folders of earlier versions lack
-        learned, others = (words.percent(measures[name]) for name in ("learned_by_linkage", "learned_of_others"))
-        yield paragraph(words["perturbed.holdout"].format(learned=learned, others=others))
+    for text, *names in HOLDOUTS:
+        if set(names) <= set(measures):  # folders of earlier versions lack some
+            learned, others = (words.percent(measures[name]) for name in names)
+            yield paragraph(words[text].format(learned=learned, others=others))
     pairs = [
         Pair(
             words["perturbed.by_distance"],
             measures.get("linked_by_distance_before", 1.0),
             measures["linked_by_distance"],
         ),
-        Pair(words["perturbed.by_probability"], 1.0, measures["linked_by_probability"]),
+        Pair(
+            words["perturbed.by_probability"],
+            measures.get("linked_by_probability_before", 1.0),
+            measures["linked_by_probability"],
+        ),
     ]
     yield legend(words) + meters(words, pairs)
     rows = [

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Relations, make_relations
+from sfumato.tables.cells.cells import Relations, Status, make_relations
 from sfumato.tables.formats.faults import fields_in, lines_of, number_in, truncated, wrong
 from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import MARKS, CellStatus, choices_of
+from sfumato.tables.formats.statuses import MARKS, CellStatus, choices_of, secondary_of
 
 WIDTH = 9
 _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")
@@ -109,15 +109,20 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
 
 
 def jj_text(table: OfficeTable) -> str:
-    """A table as the text of a `.jj` file."""
+    """A table as the text of a `.jj` file.
+
+    It knows safe, unsafe and protected cells alone: cells that are masked to protect others stand as unsafe ones with
+    no protection of their own, so that the pattern is kept.
+    """
     none = np.zeros(len(table))
     relations = table.relations()
-    low = none if table.low is None else table.low
+    least = min(float(table.values.min(initial=0.0)), 0.0) * 1.5
+    low = np.full(len(table), least) if table.low is None else table.low
     most = np.abs(table.values).max(initial=0.0) * 1.5
     high = np.full(len(table), most) if table.high is None else table.high
     costs = np.abs(table.values) if table.costs is None else table.costs
     levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
-    choices = choices_of(table.statuses)
+    choices = np.where(secondary_of(table.statuses), Status.UNSAFE, choices_of(table.statuses))
     lines = ["0", str(len(table))]
     for cell in range(len(table)):
         numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], 0.0)

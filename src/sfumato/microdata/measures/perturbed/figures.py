@@ -2,12 +2,10 @@
 
 Risk: interval disclosure, the share of values that lie near their published ones, in ranks or in standard deviations
 (Mateo-Sanz, J., Domingo-Ferrer, J., Sebé, F. 2005. Probabilistic information loss measures,
-https://doi.org/10.1007/s10618-005-0011-9); record linkage by distance and by probability (Fellegi, I., Sunter, A. 1969.
-A theory for record linkage, https://doi.org/10.1080/01621459.1969.10501049), the share of rows that an attacker who
-knows all raw numbers of a person links rightly. Loss: IL1s, the mean distance from the raw value in units of sqrt(2)
-standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and what becomes of covariances, eigenvalues and
-quantiles. Before and on holdout: the same attack on the raw rows, and what it tells of persons who are not in the file,
-for whom rows are taken whose own published record, and those equal to it, are left out.
+https://doi.org/10.1007/s10618-005-0011-9); record linkage by distance and by probability (`linkage.py`), the share of
+rows that an attacker who knows all raw numbers of a person links rightly. Loss: IL1s, the mean distance from the raw
+value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and what becomes of
+covariances, eigenvalues and quantiles.
 
 Where there are many rows, some are drawn and linked with all others. Rows with a missing value are left out.
 """
@@ -17,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.microdata.measures.perturbed import linkage_kernels
+from sfumato.microdata.measures.perturbed.linkage import before as before_of
+from sfumato.microdata.measures.perturbed.linkage import by_distance, by_probability
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.perturbation.draws import uniforms
 
@@ -42,15 +41,21 @@ def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) ->
     spread = np.where(before.std(axis=0) > 0, before.std(axis=0), 1.0)
     raw, published = (np.ascontiguousarray((part - before.mean(axis=0)) / spread) for part in (before, after))
     chosen = _drawn(len(raw), raw.shape[1], key)
+    nearest = by_distance(raw, published, chosen, NEAR_DEVIATION)
+    alone = before_of(raw, chosen)
+    heaviest = by_probability(raw, published, chosen, NEAR_DEVIATION, key)
     return {
         "rows": len(raw),
         "linked_rows": len(chosen),
-        "linked_by_distance": _by_distance(raw, published, chosen),
-        "linked_by_probability": _by_probability(raw, published, chosen, key),
+        "linked_by_distance": nearest.linked,
+        "linked_by_probability": heaviest.linked,
         "by_chance": 1 / len(raw),
-        "linked_by_distance_before": _by_distance(raw, raw, chosen),
-        "learned_by_linkage": _learned(raw, published, chosen, left_out=False),
-        "learned_of_others": _learned(raw, published, chosen, left_out=True),
+        "linked_by_distance_before": alone,
+        "linked_by_probability_before": alone,
+        "learned_by_linkage": nearest.learned,
+        "learned_of_others": nearest.learned_of_others,
+        "learned_by_probability": heaviest.learned,
+        "learned_of_others_by_probability": heaviest.learned_of_others,
         "near_in_rank": dict(zip(names, _near_ranks(before, after).tolist(), strict=True)),
         "near_in_deviation": dict(
             zip(names, (np.abs(raw - published) <= NEAR_DEVIATION).mean(axis=0).tolist(), strict=True)
@@ -69,40 +74,6 @@ def _drawn(rows: int, width: int, key: str) -> Any:
     if rows <= most:
         return np.arange(rows)
     return np.sort(np.argsort(uniforms(key, rows))[:most])
-
-
-def _by_distance(raw: Floats, published: Floats, chosen: Any) -> float:
-    own = np.empty(len(chosen))
-    linkage_kernels.nearest_own(raw, published, chosen, own)
-    return float(own.mean())
-
-
-def _learned(raw: Floats, published: Floats, chosen: Any, left_out: bool) -> float:
-    """The share of values that lie near those of the nearest published row, of persons in the file or left out of it.
-
-    What is learned of persons who are not in the file is learned about everybody; what exceeds it is disclosure.
-    """
-    places = np.empty(len(chosen), np.int64)
-    linkage_kernels.nearest_published(raw, published, chosen, np.full(len(chosen), left_out), places)
-    linked = places >= 0
-    near = np.abs(raw[chosen[linked]] - published[places[linked]]) <= NEAR_DEVIATION
-    return float(near.sum() / (len(chosen) * raw.shape[1]))
-
-
-def _by_probability(raw: Floats, published: Floats, chosen: Any, key: str) -> float:
-    """Agreement in a column is lying within a share of the ranks' spread; weights are logarithms of odds."""
-    near = np.maximum(np.abs(raw - published).mean(axis=0), 1e-12)
-    width = raw.shape[1]
-    agree = np.zeros(width)
-    linkage_kernels.agreement(raw, published, near, chosen, chosen, agree)
-    own = np.clip(agree / len(chosen), 1e-6, 1 - 1e-6)
-    others = (uniforms(f"{key}others:", len(chosen)) * len(raw)).astype(np.int64)
-    linkage_kernels.agreement(raw, published, near, chosen, others, agree)
-    chance = np.clip(agree / len(chosen), 1e-6, 1 - 1e-6)
-    hits, misses = np.log(own / chance), np.log((1 - own) / (1 - chance))
-    linked = np.empty(len(chosen))
-    linkage_kernels.heaviest_own(raw, published, near, hits, misses, chosen, linked)
-    return float(linked.mean())
 
 
 def _near_ranks(before: Floats, after: Floats) -> Floats:

@@ -1,32 +1,62 @@
-"""Compiled loops of record linkage: which published record is nearest to a raw one.
+"""Compiled loops of record linkage: which published record is nearest to a raw one, or agrees with it most.
 
-raw, published: (records, columns), standardized alike; a record's own published one has its place.
+raw, published: (records, columns), standardized alike; a record's own published one has its place. own: (chosen,) the
+probability that who takes the best published record takes the own one; places: (chosen,) the best one, the first of
+equals; others: the best one that is neither the own nor equals it, -1 where there is none: what is found of a person
+who is not in the file, and none of whose group is.
 """
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Ints, Reals, Reals2
+from sfumato.loops.arrays import Ints, Reals, Reals2
 from sfumato.loops.compiled import compiled
+
+# Distances and weights that differ by less are equal.
+CLOSE = 1e-12
 
 
 @compiled
-def nearest_own(raw: Reals2, published: Reals2, chosen: Ints, out: Reals):
-    """For each chosen record, the probability that who takes the nearest published record takes its own."""
+def same(records, one, other):
+    """Whether two records are equal."""
+    column = 0
+    while column < records.shape[1] and records[one, column] == records[other, column]:
+        column += 1
+    return column == records.shape[1]
+
+
+@compiled
+def equal_records(records: Reals2, chosen: Ints, equals: Ints):
+    """How many records equal each chosen one, itself included."""
+    for place in range(len(chosen)):
+        count = 0
+        for other in range(len(records)):
+            count += same(records, chosen[place], other)
+        equals[place] = count
+
+
+@compiled
+def link_nearest(raw: Reals2, published: Reals2, chosen: Ints, own: Reals, places: Ints, others: Ints):
+    """Link each chosen record with the nearest published one."""
     for place in range(len(chosen)):
         one = chosen[place]
-        least, ties, own = np.inf, 0, np.inf
+        least, ties, mine, best, second, without = np.inf, 0, np.inf, -1, np.inf, -1
         for other in range(len(published)):
             total = 0.0
             for column in range(raw.shape[1]):
                 gap = raw[one, column] - published[other, column]
                 total += gap * gap
+                if total > second + CLOSE:  # whatever the other columns hold
+                    break
             if other == one:
-                own = total
-            if total < least - 1e-12:
-                least, ties = total, 1
-            elif total <= least + 1e-12:
+                mine = total
+            if total < least - CLOSE:
+                least, ties, best = total, 1, other
+            elif total <= least + CLOSE:
                 ties += 1
-        out[place] = 1.0 / ties if own <= least + 1e-12 else 0.0
+            if total < second - CLOSE and not same(published, one, other):
+                second, without = total, other
+        own[place] = 1.0 / ties if mine <= least + CLOSE else 0.0
+        places[place], others[place] = best, without
 
 
 @compiled
@@ -40,51 +70,31 @@ def agreement(raw: Reals2, published: Reals2, near: Reals, chosen: Ints, others:
 
 
 @compiled
-def heaviest_own(raw: Reals2, published: Reals2, near: Reals, hits: Reals, misses: Reals, chosen: Ints, out: Reals):
-    """For each chosen record, the probability that who takes the record of greatest weight takes its own.
+def link_heaviest(
+    raw: Reals2, published: Reals2, near: Reals, weights: Reals2, chosen: Ints, own: Reals, places: Ints, others: Ints
+):
+    """Link each chosen record with the published one of the greatest weight.
 
-    hits, misses: (columns,) the weights of agreement and disagreement.
+    weights: (columns, 3) of disagreement, of agreement, and the greatest that all columns behind can add.
     """
     for place in range(len(chosen)):
         one = chosen[place]
-        most, ties, own = -np.inf, 0, -np.inf
+        most, ties, mine, best, second, without = -np.inf, 0, -np.inf, -1, -np.inf, -1
         for other in range(len(published)):
             weight = 0.0
             for column in range(raw.shape[1]):
                 agrees = abs(raw[one, column] - published[other, column]) <= near[column]
-                weight += misses[column] + agrees * (hits[column] - misses[column])
+                weight += weights[column, 1] if agrees else weights[column, 0]
+                if weight + weights[column, 2] < second - CLOSE:  # whatever the other columns hold
+                    weight += weights[column, 2]
+                    break
             if other == one:
-                own = weight
-            if weight > most + 1e-12:
-                most, ties = weight, 1
-            elif weight >= most - 1e-12:
+                mine = weight
+            if weight > most + CLOSE:
+                most, ties, best = weight, 1, other
+            elif weight >= most - CLOSE:
                 ties += 1
-        out[place] = 1.0 / ties if own >= most - 1e-12 else 0.0
-
-
-@compiled
-def same(published, one, other):
-    """Whether two published records are equal."""
-    equal = 0
-    for column in range(published.shape[1]):
-        equal += published[one, column] == published[other, column]
-    return equal == published.shape[1]
-
-
-@compiled
-def nearest_published(raw: Reals2, published: Reals2, chosen: Ints, left_out: Flags, out: Ints):
-    """For each chosen record the place of the nearest published one, the first of equals; -1 where there is none.
-
-    left_out: (chosen,) whether the record is taken as one that is not in the file: then neither its own published
-    record nor one that equals it counts, as those of its group do.
-    """
-    for place in range(len(chosen)):
-        one, least, best = chosen[place], np.inf, -1
-        for other in range(len(published)):
-            total = 0.0
-            for column in range(raw.shape[1]):
-                gap = raw[one, column] - published[other, column]
-                total += gap * gap
-            if total < least and not (left_out[place] and same(published, one, other)):
-                least, best = total, other
-        out[place] = best
+            if weight > second + CLOSE and not same(published, one, other):
+                second, without = weight, other
+        own[place] = 1.0 / ties if mine >= most - CLOSE else 0.0
+        places[place], others[place] = best, without

@@ -58,22 +58,30 @@ class CodingFields:
 
 
 def kind_of(limit: Any) -> str:
-    """How a plan says a limit."""
-    return "" if limit is None else SHARE if isinstance(limit, dict) else NUMBER
+    """How a plan says a limit: a plain number between 0 and 1 is a share.
+
+    >>> kind_of({"share": 0.9}), kind_of(0.9), kind_of({"value": 0.9}), kind_of(90)
+    ('share', 'share', 'number', 'number')
+    """
+    if isinstance(limit, dict):
+        return SHARE if SHARE in limit else NUMBER
+    return "" if limit is None else SHARE if 0 < limit < 1 else NUMBER
 
 
 def amount_of(limit: Any) -> float | None:
     """The number of a limit."""
-    amount: float | None = limit.get(SHARE) if isinstance(limit, dict) else limit
+    amount: float | None = next(iter(limit.values()), None) if isinstance(limit, dict) else limit
     return amount
 
 
 def limit_of(kind: str, amount: float | None) -> Any:
     """A limit as a plan says it; None where there is none.
 
-    >>> limit_of("share", 0.99), limit_of("number", 90.0), limit_of("", 5.0), limit_of("number", None)
-    ({'share': 0.99}, 90, None, None)
+    >>> limit_of("share", 0.99), limit_of("number", 90.0), limit_of("number", 0.5), limit_of("", 5.0)
+    ({'share': 0.99}, 90, {'value': 0.5}, None)
     """
     if not kind or amount is None:
         return None
-    return {SHARE: amount} if kind == SHARE else int(amount) if amount == int(amount) else amount
+    if kind == SHARE:
+        return {SHARE: amount}
+    return {"value": amount} if 0 < amount < 1 else int(amount) if amount == int(amount) else amount

@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines
 from sfumato.engines.duckdb.engine import Row
-from sfumato.microdata.publishing.plan import PublishPlan, Share
+from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.page.plots import Pair
@@ -114,7 +114,7 @@ def _published(text: str | None, column: Mapping[str, Any]) -> str | None:
     plan = read(record_of(PublishPlan), publish)
     if plan.perturbation is not None:
         return CHANGED
-    return text if isinstance(plan.top, Share) or isinstance(plan.bottom, Share) else plan.publish([text])[0] or text
+    return text if plan.shares else plan.publish([text])[0] or text
 
 
 def divided(folder: Path) -> bool:

@@ -1,0 +1,102 @@
+"""Codes of surveys: which mean that nothing was answered, and what columns are by the labels of their values.
+
+Statistical packages keep a label for each column and each code ("Employment status", 1 = employed, -9 = no answer).
+Who suggests roles reads these instead of names and numbers: 1 to 6 are regions then, and no numbers to be put into
+intervals. Files without labels write the same codes: numbers below 0 in a column that has none else.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import suggest as suggest_column
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+
+Counts = Mapping[str | None, int]
+# Labels of codes that stand for no answer.
+_NO_ANSWER = re.compile(
+    r"(?i)\W*(no (answer|response|reply)|not (answered|stated|applicable|asked|available|reported|ascertained)|"
+    r"n/?a|d/?k|missing( value)?|refus(ed|al)|declined|don.?t know|do(es)? not know|unknown|inapplicable|inap|"
+    r"non.?response|keine? (angaben?|antwort)|k\. ?a|wei(ss|ß) nicht|trifft nicht zu|verweigert|fehlend|fehlt|"
+    r"nicht (gefragt|erhoben)|unbekannt|sans r.ponse|ne sait pas|non concern.|no (sabe|contesta)|ns/?nc)\b.*"
+)
+# Numbers that files without labels write for no answer.
+_USUAL_CODES = frozenset(f"-{digit * length}" for digit in "789" for length in (1, 2, 3, 4))
+_LEAST_VALUES = 4
+# So many of the present values have a label where these are categories.
+_LABELED = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBook:
+    """What a statistical package knows of columns: the label of each, and of its values."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
+    """The codes that mean "missing" wherever they stand.
+
+    A code that is a value of some other column is none: what a plan says of missing values holds for all columns.
+
+    >>> missing_codes({"job": {"1": 9, "2": 7, "-9": 2}}, CodeBook(values={"job": {"-9": "no answer", "1": "yes"}}))
+    ['-9']
+    >>> missing_codes({"job": {"1": 9, "9": 2}, "age": {"8": 1, "9": 1}}, CodeBook(values={"job": {"9": "refused"}}))
+    []
+    """
+    doubtful = {code for name, counts in texts.items() for code in _codes(counts, book.values.get(name, {}))}
+    return sorted(
+        code
+        for code in doubtful
+        if all(code in _codes(counts, book.values.get(name, {})) for name, counts in texts.items() if code in counts)
+    )
+
+
+def _codes(counts: Counts, labels: Mapping[str, str]) -> Iterator[str]:
+    """The codes of a column that may mean "missing": labeled so, or the only numbers below 0."""
+    yield from (code for code, label in labels.items() if code in counts and _NO_ANSWER.fullmatch(label))
+    below = {text for text in counts if text is not None and text.startswith("-")}
+    if below and below <= _USUAL_CODES and len(counts) - len(below) >= _LEAST_VALUES and _are_numbers(counts):
+        yield from (code for code in below if code not in labels)
+
+
+def _are_numbers(counts: Counts) -> bool:
+    try:
+        return all(text is None or not text or float(text) > float("-inf") for text in counts)
+    except ValueError:
+        return False
+
+
+def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
+    """What a plan could say of a column, by its labels where it has some.
+
+    >>> jobs = Profile("q17", {"1": 40, "2": 25, "3": 35}, rows=100)
+    >>> labels = {"1": "employed", "2": "unemployed", "3": "retired"}
+    >>> suggest_labeled(jobs, CodeBook({"q17": "Employment status"}, {"q17": labels})).plan()
+    {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
+    """
+    if profile.name not in book.columns and profile.name not in book.values:
+        return suggest_column(profile)
+    labels = book.values.get(profile.name, {})
+    present = sum(rows for value, rows in profile.counts.items() if value in labels)
+    coded = bool(labels) and present >= _LABELED * profile.present
+    counts = {labels.get(value, value): rows for value, rows in profile.counts.items()} if coded else profile.counts
+    if len(counts) < len(profile.counts):  # two codes with one label
+        counts = profile.counts
+    names = [label for label in (book.columns.get(profile.name), profile.name) if label]
+    nameless, *suggestions = (
+        suggest_column(Profile(name, counts, profile.rows, profile.missing)) for name in ("", *names)
+    )
+    # The name that tells how rows were drawn, else the first that tells more than the values do.
+    told = next((one for one in suggestions if one.role in ("household", "weight")), None)
+    told = told or next((one for one in suggestions if one.reason != nameless.reason), suggestions[-1])
+    return _of_codes(told) if coded else told
+
+
+def _of_codes(suggestion: Suggestion) -> Suggestion:
+    """A suggestion for labels as one for their codes: there is no order among these."""
+    if suggestion.role != "quasi-identifier":
+        return replace(suggestion, type="text", rejected=())
+    return replace(suggestion, type="text", hierarchy={"type": "any"}, rejected=())

@@ -1,0 +1,93 @@
+"""Record linkage: what an attacker who knows all raw numbers of a person finds in published ones.
+
+By distance: the nearest published row is taken. By probability (Fellegi, I., Sunter, A. 1969. A theory for record
+linkage, https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighed by how much likelier it is
+for a row and its own published one than for others, and the heaviest row is taken. Each also before, on the raw rows,
+and on holdout: what is told of persons who are not in the file, for whom rows are taken whose own published record, and
+those equal to it, are left out. What is learned of those is learned about everybody; what exceeds it is disclosure.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato.microdata.measures.perturbed import linkage_kernels
+from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.perturbation.draws import uniforms
+
+
+@dataclass(frozen=True, slots=True)
+class Linkage:
+    """What one way of linking comes to.
+
+    Attributes:
+        linked: The share of rows linked with their own.
+        learned: The share of values that lie near those of the linked row; learned_of_others: of persons not in the
+            file.
+    """
+
+    linked: float
+    learned: float
+    learned_of_others: float
+
+
+def by_distance(raw: Floats, published: Floats, chosen: Any, near: float) -> Linkage:
+    """Linkage with the nearest published row; near: how far a value may lie from the linked one to be learned."""
+    links = _Links.empty(len(chosen))
+    linkage_kernels.link_nearest(raw, published, chosen, links.own, links.places, links.others)
+    return links.linkage(raw, published, chosen, near)
+
+
+def by_probability(raw: Floats, published: Floats, chosen: Any, near: float, key: str) -> Linkage:
+    """Linkage with the published row of the greatest weight; key: what the rows for comparison are drawn by."""
+    reach = np.maximum(np.abs(raw - published).mean(axis=0), 1e-12)
+    weights = _weights(raw, published, reach, chosen, key)
+    links = _Links.empty(len(chosen))
+    linkage_kernels.link_heaviest(raw, published, reach, weights, chosen, links.own, links.places, links.others)
+    return links.linkage(raw, published, chosen, near)
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """For each chosen row the probability of taking its own, the row that is taken, and the one taken without it."""
+
+    own: Floats
+    places: Any
+    others: Any
+
+    @classmethod
+    def empty(cls, rows: int) -> "_Links":
+        return cls(np.empty(rows), np.empty(rows, np.int64), np.empty(rows, np.int64))
+
+    def linkage(self, raw: Floats, published: Floats, chosen: Any, near: float) -> Linkage:
+        learned, of_others = (_learned(raw, published, chosen, places, near) for places in (self.places, self.others))
+        return Linkage(float(self.own.mean()), learned, of_others)
+
+
+def before(raw: Floats, chosen: Any) -> float:
+    """The share of rows linked with their own before perturbation: either way, only equal rows are not told apart."""
+    equals = np.empty(len(chosen), np.int64)
+    linkage_kernels.equal_records(raw, chosen, equals)
+    return float((1 / equals).mean())
+
+
+def _learned(raw: Floats, published: Floats, chosen: Any, places: Any, near: float) -> float:
+    """The share of values that lie near those of the linked row; who is linked with none tells nothing."""
+    linked = places >= 0
+    close = np.abs(raw[chosen[linked]] - published[places[linked]]) <= near
+    return float(close.sum() / (len(chosen) * raw.shape[1]))
+
+
+def _weights(raw: Floats, published: Floats, reach: Floats, chosen: Any, key: str) -> Floats:
+    """(columns, 3): logarithms of odds of disagreement and of agreement, and the most that columns behind can add."""
+    agree = np.zeros(raw.shape[1])
+    linkage_kernels.agreement(raw, published, reach, chosen, chosen, agree)
+    own = np.clip(agree / len(chosen), 1e-6, 1 - 1e-6)
+    others = (uniforms(f"{key}others:", len(chosen)) * len(raw)).astype(np.int64)
+    linkage_kernels.agreement(raw, published, reach, chosen, others, agree)
+    chance = np.clip(agree / len(chosen), 1e-6, 1 - 1e-6)
+    misses, hits = np.log((1 - own) / (1 - chance)), np.log(own / chance)
+    most = np.maximum(misses, hits)
+    weights: Floats = np.column_stack([misses, hits, most[::-1].cumsum()[::-1] - most])
+    return np.ascontiguousarray(weights)

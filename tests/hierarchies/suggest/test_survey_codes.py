@@ -1,0 +1,42 @@
+"""Codes of surveys: those that mean missing, and columns by the labels of their values."""
+
+import pytest
+
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "codes"),
+    [
+        ({"q": {"1": 5, "2": 5, "-9": 1}}, {"q": {"-9": "No answer"}}, ["-9"]),
+        ({"q": {"1": 5, "8": 1, "9": 1}}, {"q": {"8": "weiß nicht", "9": "k.A."}}, ["8", "9"]),
+        # 9 is an age elsewhere, and a region there.
+        ({"q": {"1": 5, "9": 1}, "age": {"9": 2, "30": 1}}, {"q": {"9": "refused"}}, []),
+        ({"q": {"1": 5, "9": 1}, "r": {"9": 2}}, {"q": {"9": "refused"}, "r": {"9": "Region 9"}}, []),
+        # Files without labels: the only numbers below 0.
+        ({"pay": {"1200": 1, "900.5": 1, "10": 1, "0": 1, "-9": 3, "-99": 1}}, {}, ["-9", "-99"]),
+        ({"pay": {"1200": 1, "900": 1, "10": 1, "0": 1, "-9": 3, "-12": 1}}, {}, []),
+        ({"degrees": {"-9": 2, "-3": 1, "4": 1, "5": 1, "6": 1, "7": 1}}, {}, []),
+        ({"name": {"-9": 1, "Ada": 1, "Bo": 1, "Eve": 1, "Mia": 1}}, {}, []),
+    ],
+)
+def test_codes_that_mean_missing(texts, labels, codes) -> None:
+    assert missing_codes(texts, CodeBook(values=labels)) == codes
+
+
+def test_labels_make_categories_and_tell_what_they_are() -> None:
+    codes = Profile("q3", {str(code): 20 for code in range(1, 7)}, rows=120)
+    plain = suggest_labeled(codes, CodeBook())
+    assert plain.hierarchy["type"] == "intervals"
+    labels = {str(code): f"Region {code}" for code in range(1, 7)}
+    told = suggest_labeled(codes, CodeBook({"q3": "Region of residence"}, {"q3": labels}))
+    assert (told.role, told.hierarchy, told.type) == ("quasi-identifier", {"type": "any"}, "text")
+    assert told.reason != plain.reason
+
+
+def test_the_label_or_the_name_says_how_rows_were_drawn() -> None:
+    weights = Profile("WEIGHT", {f"{300 + row / 7:.4f}": 1 for row in range(200)}, rows=200)
+    assert suggest_labeled(weights, CodeBook({"WEIGHT": "Final sampling weight"})).role == "weight"
+    households = Profile("HHID", {str(10_001 + row): 2 for row in range(100)}, rows=200)
+    assert suggest_labeled(households, CodeBook({"HHID": "Household number"})).role == "household"
