@@ -16,7 +16,8 @@ from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
-from sfumato.pipelines.suggest import suggest_plan, writes_commas
+from sfumato.pipelines.stages.first_look import writes_commas
+from sfumato.pipelines.suggest import suggest_plan
 from sfumato.shapes.shapes import read as read_shape
 
 PREVIEW_ROWS = 8
@@ -102,7 +103,9 @@ def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
 def _has_commas(path: Path, reading: Mapping[str, Any]) -> bool:
     """Whether the numbers of a file have decimal commas, as the command line finds out, too."""
     with closing(DuckDBEngine(path, read_shape(DATA, dict(reading), "data"))) as engine:
-        return engine.source.separator not in ("", ",") and writes_commas(engine)
+        separator = engine.source.separator
+        asks = bool(separator) and reading.get("separator") != ","
+        return asks and writes_commas(engine, thousands=separator == ",")
 
 
 def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:
