@@ -47,7 +47,7 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     name, rows = size(("patients", "300"), ("census", "30,000"))
     load_example(page, name, rows)
     button(page, "Next").click()
-    page.locator(".why", has_text="others may know it of a person").first.wait_for(state="attached")
+    page.locator(".why", has_text="which relatives, colleagues and registers know").first.wait_for(state="attached")
     button(page, "Next").click()
     page.get_by_text("are in groups smaller than 5 now").wait_for()
     k_field(page).fill("4")
