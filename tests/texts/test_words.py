@@ -167,7 +167,7 @@ def test_every_remark_of_a_method_is_known_in_german() -> None:
     assert [sentence for sentence in said if german.sentence(sentence) == sentence] == []
     sources = [
         path
-        for name in ("microdata", "pipelines", "engines", "delimited")
+        for name in ("microdata", "pipelines", "engines", "hierarchies", "delimited")
         for path in (PAGES.parent / name).rglob("*.py")
     ]
     text = re.sub(r"""['"]\s*\n\s*f?['"]""", "", "".join(path.read_text(encoding="utf-8") for path in sources))
