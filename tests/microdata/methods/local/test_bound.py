@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
-from tests.microdata.methods.local.test_search import COLUMNS, plan_of, table_of
 
+from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.local import bound as module
@@ -17,6 +17,24 @@ from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.stages.counting import frequency_table
+
+TREE = {"type": "tree", "parents": {"a": "vowel", "e": "vowel", "i": "vowel", "b": "consonant", "c": "consonant"}}
+AGES = {"type": "intervals", "start": 0, "end": 15, "widths": [2, 4, 8]}
+COLUMNS = {
+    "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": AGES},
+    "letter": {"role": "quasi-identifier", "hierarchy": TREE},
+    "town": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+}
+
+
+def plan_of(columns=COLUMNS, k=2, **options):
+    promise = {"model": "k-anonymity", "k": k}
+    return {"version": 1, "columns": columns, "privacy": [promise], "method": {"name": "local", **options}}
+
+
+def table_of(frame, plan):
+    return frequency_table(plan, open_engine(frame, plan))
 
 
 def frame_of(seed: int, rows: int) -> pl.DataFrame:

@@ -55,7 +55,8 @@ def next_node(
     """The next node at which some cell of the rows left has k rows and costs no more than the limit.
 
     Args:
-        nodes: (nodes, m) levels, in the order in which they are tried; floors: (nodes,) the least cost of their cells.
+        nodes: (nodes, m) levels, in the order in which they are tried; floors: (nodes,) the least cost of their cells,
+            which is raised to that of cells with k rows: as rows go, no further cell gets so many.
         start: The node to begin with.
         stop: (1,) a flag; once it is up, only the last node is tried.
         cells: Receives the cell of each combination left, its rows, first combination, and whether it is good.
@@ -66,15 +67,19 @@ def next_node(
     for at in range(start, len(nodes)):
         if stop[0] and at + 1 < len(nodes):
             return len(nodes), 0
-        if floors[at] > limit:
+        if floors[at] > limit or floors[at] == np.inf:
             continue
         count = group_cells(codes, counts, left, nodes[at], prices, cells)
-        some = False
+        some, least = False, np.inf
         for cell in range(count):
             cells.good[cell] = cells.rows[cell] >= k
             if cells.good[cell] and limit < np.inf:
-                cells.good[cell] = cost_of(codes, cells.first[cell], nodes[at], prices) <= limit
+                cost = cost_of(codes, cells.first[cell], nodes[at], prices)
+                cells.good[cell] = cost <= limit
+                least = min(least, cost)
             some |= cells.good[cell]
+        if limit < np.inf:
+            floors[at] = least
         if some:
             return at, count
     return len(nodes), 0
