@@ -41,7 +41,7 @@ def frame_of(file: MessyFile, rows: int):
 def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
     """Columns with a wrong role; a quasi-identifier for which there was no room any more is withheld rightly."""
     roles = {name: LETTERS[entry["role"]] for name, entry in suggestion.plan["columns"].items()}
-    crowded = ("would cost the other columns", "are quasi-identifiers already")
+    crowded = ("of their detail without such columns", "are quasi-identifiers already")
     assert crowded[0] in reasons.COSTLY and crowded[1] in reasons.LESS
 
     def right(name: str) -> bool:
@@ -383,7 +383,7 @@ def test_columns_that_cost_as_much_as_they_keep_are_withheld_with_what_is_gained
     suggestion = suggest_for_frame(pl.DataFrame(cells))
     withheld = [name for name, entry in suggestion.plan["columns"].items() if entry["role"] == "identifier"]
     assert withheld and all(name.startswith("zz") for name in withheld)
-    assert all("would cost the other columns" in suggestion.reasons[name] for name in withheld)
+    assert all("of their detail without such columns" in suggestion.reasons[name] for name in withheld)
     frame = pl.DataFrame(cells)
     everything = {name: entry if name not in withheld else {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
                   for name, entry in suggestion.plan["columns"].items()}  # fmt: skip

@@ -76,7 +76,8 @@ class Dates(Placeless):
 
     def __post_init__(self) -> None:
         for format_ in (self.format, *self.formats):
-            if not readable(format_) or not directives(format_) & set("YyGcx"):
+            # The year first: Python 3.13 warns where a day is read without one.
+            if not directives(format_) & set("YyGcx") or not readable(format_):
                 raise ValueError(f'the format "{format_}" is no format of strptime that has a year.')
         places = [LEVELS.index(level) for level in self.levels]
         if any(high <= low for low, high in pairwise(places)):

@@ -89,9 +89,9 @@ class Program:
         self._highs.run()
         return bool(self._highs.getModelStatus() == HighsModelStatus.kOptimal)
 
-    def least(self, costs: Numbers, seconds: float) -> Numbers | None:
-        """The values of all cells where costs · y is least; None when that was not found in time, or has no end."""
-        from highspy import HighsModelStatus
+    def least(self, costs: Numbers, seconds: float) -> tuple[Numbers | None, bool]:
+        """Values of all cells where costs · y is least, and whether it is, or the time was over; None without any."""
+        from highspy import HighsModelStatus, SolutionStatus
 
         highs = self._highs
         highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
@@ -100,7 +100,8 @@ class Program:
         highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
         highs.run()
         solved = highs.getModelStatus() == HighsModelStatus.kOptimal
-        return np.array(highs.getSolution().col_value) if solved else None
+        possible = highs.getInfo().primal_solution_status == SolutionStatus.kSolutionStatusFeasible
+        return np.array(highs.getSolution().col_value) if solved or possible else None, solved
 
     def extreme(self, place: int, direction: float) -> Extreme:
         """The least (direction 1) or greatest (-1) value of a cell, and why.

@@ -64,8 +64,8 @@ class Words(Mapping[str, str]):
     def sentence(self, english: str) -> str:
         """A sentence from below in this language; as it is where it is not known.
 
-        >>> words_in("de").sentence("It numbers the rows.")
-        'Nummeriert die Zeilen.'
+        >>> words_in("de").sentence("It numbers the rows: who knows the raw file finds a row by it.")
+        'Nummeriert die Zeilen: Wer die Rohdatei kennt, findet eine Zeile daran.'
         """
         if self.language == DEFAULT:
             return english

@@ -254,7 +254,7 @@ def test_every_key_a_plan_knows_is_written_in_some_case() -> None:
 
 
 def test_every_attribute_of_a_plan_has_a_key() -> None:
-    derived = {"folder", "text", "secret", "reasons", "person_secret"}
+    derived = {"folder", "text", "secret", "reasons", "notes", "person_secret"}
     assert {field.name for field in fields(Plan)} - derived == set(PLAN.keys)
     assert isinstance(PLAN, Record)
 

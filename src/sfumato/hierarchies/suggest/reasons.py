@@ -44,10 +44,7 @@ PHRASES = {
 }
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
-DOUBT = (
-    "{what}, the commonest value in {share} % of the rows. Neither name nor values tell what it is, so it is taken for "
-    "something that others may know."
-)
+DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
 REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
 SAME = "It is the same for everybody, so it tells nobody apart."
 EMPTY = "It is empty."
@@ -65,14 +62,11 @@ NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so prom
 COARSER = "{why} Each of {finer} belongs to one of these, so these are what promises count as persons."
 NAMES_REPEAT = (
     "Rows of one person cannot be told apart from those of others: {names} repeat, {count} rows each on average, and "
-    "no column numbers the persons. So k counts rows, and {k} rows may be fewer than {k} persons. Better: number the "
-    "persons in a column of its own, and give it role: person."
+    "no column numbers the persons. So k counts rows, and a class of {k} rows may be of fewer persons. Better: number "
+    "the persons in a column of its own, and give it role: person."
 )
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
-LESS = (
-    "{known} Withheld, since {count} columns are quasi-identifiers already, which more people know or which tell rows "
-    "apart better."
-)
+LESS = "{known} Withheld, since {count} columns are quasi-identifiers already that more people know or that tell more."
 TELLING = "{known} Most rows have a value of their own, by which they would be found, and it is no number to round."
 TELLS = "{known} But it {tells}, so who knows that knows it, too: it is a quasi-identifier."
 UNDOES = "{known} It {tells}, so it would undo what is done there."
@@ -83,10 +77,7 @@ UNIFORM = (
     "{known} Nearly all rows have one value, and nothing tells that to have it is harmless: no class could hide "
     "who has it."
 )
-COSTLY = (
-    "{known} Withheld, since it would cost the other columns as much detail as it keeps: without the columns that are "
-    "withheld for this they lose {after} % on average, with them {before} %."
-)
+COSTLY = "{known} Withheld, since the others lose {after} % of their detail without such columns, {before} % with them."
 ENCODING = (
     "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
     "are not, say what it is written in (--encoding)."

@@ -41,7 +41,8 @@ def reader_ranges(
     """
     matrix = relations.matrix(len(values))
     ends = _Ends(matrix, on_grid(_narrowed(matrix, on_grid(start, step)), step), values, step)
-    ends.push_all(deadline)
+    # Half of the time is kept for unsafe cells, one by one.
+    ends.push_all(deadline.share(0.5))
     ends.push_each(np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)]), deadline)
     return ReaderRanges(on_grid(Bounds(ends.low, ends.high), step), ends.at_low & ends.at_high)
 
@@ -58,8 +59,8 @@ class _Ends:
 
     def push_all(self, deadline: Deadline) -> None:
         """Push all cells whose end is open, down and then up, as long as many ends are shown by that."""
-        for direction in (1.0, -1.0):
-            while (left := self._open(direction)).any() and self._pushed(np.where(left, direction, 0.0), deadline):
+        for direction, end in ((1.0, deadline.share(0.5)), (-1.0, deadline)):
+            while (left := self._open(direction)).any() and self._pushed(np.where(left, direction, 0.0), end):
                 if self._open(direction).sum() > (1 - WORTH) * left.sum():
                     break
 
@@ -70,9 +71,9 @@ class _Ends:
             for cell in order[~shown[order]]:
                 costs[cell] = direction
                 # Another push may have shown it in the meantime; without time it stays open.
-                point = None if shown[cell] else self._push(costs, deadline)
+                point, least = (None, False) if shown[cell] else self._push(costs, deadline)
                 costs[cell] = 0.0
-                if point is not None:
+                if point is not None and least:
                     furthest = max if direction > 0 else min
                     ends[cell], shown[cell] = furthest(ends[cell], self._values[cell] + point[cell]), True
 
@@ -80,15 +81,15 @@ class _Ends:
         return ~(self.at_low if direction > 0 else self.at_high)
 
     def _pushed(self, costs: Numbers, deadline: Deadline) -> bool:
-        return self._push(costs, deadline) is not None
+        return self._push(costs, deadline)[1]
 
-    def _push(self, costs: Numbers, deadline: Deadline) -> Numbers | None:
-        """The deviations of least cost, with a note of all ends that they attain; None when the time is over."""
-        point = None if deadline.over else self._program.least(costs, deadline.left)
+    def _push(self, costs: Numbers, deadline: Deadline) -> tuple[Numbers | None, bool]:
+        """Deviations of least cost, or those so far when the time is over, with a note of all ends that they attain."""
+        point, least = (None, False) if deadline.over else self._program.least(costs, deadline.left)
         if point is not None:
             self.at_low |= self._values + point <= self.low + self._slack
             self.at_high |= self._values + point >= self.high - self._slack
-        return point
+        return point, least
 
 
 def _narrowed(matrix: Any, start: Bounds) -> Bounds:
