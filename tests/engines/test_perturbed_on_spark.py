@@ -27,7 +27,8 @@ def plan() -> dict[str, Any]:
     columns = {name: {"role": "insensitive", "publish": publish} for name, publish in changed.items()}
     columns["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     columns["hh"] = {"role": "household"}
-    return {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}], "seed": 4}
+    promise = {"model": "k-anonymity", "k": 2}
+    return {"version": 1, "columns": columns, "privacy": [promise], "seed": 4, "output": {"order": "keep"}}
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,8 @@ from sfumato.pipelines.risk import risk
 from sfumato.pipelines.tables.protect import protect
 from sfumato.report import compare
 from sfumato.report.risk.page import page_of
+from sfumato.report.tables import comparison as table_comparison
+from sfumato.tables.comparison import TableRun, TableRuns
 
 ENGLISH = re.compile(r"\b(the|rows|with|which|of|is|are|and)\b")
 ROWS = {"sex": ["m", "f", "f", "f"], "age": ["30", "40", "40", "50"]}
@@ -20,7 +22,7 @@ def shown(page: str) -> str:
     return re.sub(r"<style.*?</style>|<svg.*?</svg>|<[^>]+>", " ", page, flags=re.S)
 
 
-def comparison(language: str) -> str:
+def compared(language: str) -> str:
     cells = (Cell("local", 5, 0.0, 0.2, 0, 4, 5, 9, 0.2, 0.1, False, 0.1), Cell("optimal", 5, 0.0, error="x", code="y"))
     return compare.html(Runs(20, ("age",), ("local", "optimal"), (5,), (0.0,), cells, language))
 
@@ -37,6 +39,25 @@ def table(language: str) -> str:
     )
 
 
+def changed(language: str) -> str:
+    dimensions = {"area": {"column": "area", "total": "Total"}}
+    method = {"name": "rounding", "base": 3}
+    return str(protect(_frame(TABLE), value="n", dimensions=dimensions, method=method, language=language)._repr_html_())
+
+
+def ways(language: str) -> str:
+    runs = (
+        TableRun("optimal", masked=4, value_lost=0.2),
+        TableRun("controlled rounding to 3", changed=7, mean_change=0.8),
+        TableRun("cell-key", error="x"),
+    )
+    proposals = (
+        "merge size 3 and 4: 1,200 instead of 2,000 masked cells",
+        "show area b without its parts: 1 instead of 2 masked cells",
+    )
+    return table_comparison.html(TableRuns(20, 3, runs, proposals, language))
+
+
 def _frame(columns=ROWS):
     polars = pytest.importorskip("polars")
     return polars.DataFrame(columns)
@@ -45,9 +66,11 @@ def _frame(columns=ROWS):
 @pytest.mark.parametrize(
     ("made", "english", "german"),
     [
-        (comparison, "Which method to choose", "Welches Verfahren wählen"),
+        (compared, "Which method to choose", "Welches Verfahren wählen"),
         (surveyed, "Risk of re-identification", "Risiko der Wiedererkennung"),
         (table, "Protected table", "Geschützte Tabelle"),
+        (changed, "Table with changed numbers", "Tabelle mit veränderten Zahlen"),
+        (ways, "Ways to protect a table", "Wege, eine Tabelle zu schützen"),
     ],
 )
 def test_pages_speak_the_language_of_the_plan(made, english, german) -> None:

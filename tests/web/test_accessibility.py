@@ -6,7 +6,7 @@ RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).vi
   .filter((found) => ['critical', 'serious'].includes(found.impact))
   .map((found) => `${found.id}: ${found.nodes[0].html.slice(0, 200)}`)"""
 SCREENS = [("en-US", "light", 1100), ("de-DE", "dark", 390)]
-VIEWS = {1: ".sf-attacker", 2: ".sf-lattice", 3: "td.changed", 4: ".sf-table"}
+VIEWS = {1: ".sf-attacker", 2: ".sf-card > .q-btn", 3: ".sf-lattice", 4: "td.changed", 5: ".sf-table"}
 
 
 def enter(page, place):
@@ -42,7 +42,10 @@ def test_no_screen_has_a_serious_fault(base, open_page, axe, locale, scheme, wid
     look("result")
     for place, sign in VIEWS.items():
         page.get_by_role("tab").nth(place).click()
-        if place == 2:
+        if place == 2 and scheme == "light":  # one attack is enough: it takes its time
+            page.locator(".sf-card > .q-btn").last.click()
+            page.locator(".sf-card .sf-table").wait_for()
+        if place == 3:
             page.locator(".sf-card .q-btn").first.click()
             page.locator(".sf-small-toggle .q-btn").last.click()
         page.locator(sign).first.wait_for()
@@ -50,8 +53,13 @@ def test_no_screen_has_a_serious_fault(base, open_page, axe, locale, scheme, wid
     enter(page, 4)
     page.locator(".sf-box-in").wait_for()
     look("release")
-    for area in ("tables", "attributes", "help"):
+    for area, sign in (("tables", ".sf-ways"), ("attributes", "td.changed"), ("help", ".sf-document")):
         page.goto(f"{base}/app/{area}")
         page.locator(".sf-head h2").wait_for()
+        if area == "tables":
+            page.locator(".sf-run .q-btn").last.click()
+        if area == "help":
+            page.locator(".sf-index button").first.click()
+        page.locator(sign).first.wait_for()
         look(area)
     assert {name: found for name, found in faults.items() if found} == {}

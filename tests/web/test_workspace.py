@@ -4,7 +4,20 @@ import time
 
 import pytest
 import yaml
-from walking import anonymize, ask_for, button, give_role, k_field, load_example, plan_of, send, step, view
+from walking import (
+    anonymize,
+    ask_for,
+    button,
+    choose,
+    give_role,
+    k_field,
+    load_example,
+    plan_now,
+    plan_of,
+    send,
+    step,
+    view,
+)
 
 
 def test_every_step_survives_a_reload(base, open_page) -> None:
@@ -175,3 +188,28 @@ def test_what_is_no_project_is_refused(base, open_page, tmp_path, name) -> None:
     page = open_page(f"{base}/app")
     send(page, path, -1)
     page.get_by_role("alert").filter(has_text="This is no project of Sfumato.").wait_for()
+
+
+def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> None:
+    """Decimal commas are found out and switched on the page, and stay when the project is opened again."""
+    lines = "".join(f"Köln;{20 + n % 9};{1000 + n},50\n" for n in range(30))
+    (tmp_path / "lohn.csv").write_text("ort;alter;lohn\n" + lines, encoding="cp1252")
+    page = open_page(f"{base}/app")
+    send(page, tmp_path / "lohn.csv")
+    page.get_by_label("Encoding of the file").click()
+    page.get_by_role("option", name="Western Europe (Windows-1252)").click()
+    page.get_by_text("30 rows, 3 columns").wait_for()
+    page.get_by_role("cell", name="1000.50").first.wait_for()  # the comma was found out
+    choose(page, "Decimal mark", "point")
+    page.get_by_role("cell", name="1000,50").first.wait_for()
+    choose(page, "Decimal mark", "comma")
+    page.get_by_role("cell", name="1000.50").first.wait_for()
+    plan = plan_now(page, tmp_path)
+    assert plan["data"]["decimal"] == "," and plan["data"]["encoding"] == "cp1252"
+    button(page, "Erase everything here").click()
+    page.get_by_role("dialog").get_by_role("button", name="Erase everything here").click()
+    page.get_by_text("30 rows,").wait_for(state="hidden")
+    send(page, tmp_path / "project.zip", -1)
+    page.locator("tr[data-column=ort]").wait_for()
+    assert plan_now(page, tmp_path) == plan
+    page.get_by_role("cell", name="1000.50").first.wait_for()

@@ -2,11 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sfumato.report.page.html_parts import page, paragraph
+from sfumato.report.page.html_parts import listing, page, paragraph, table
 from sfumato.report.page.html_parts import section as headed
 from sfumato.texts.words import Words, words_in
 
@@ -51,21 +50,28 @@ def _line(attack: Mapping[str, Any]) -> str:
     )
 
 
+def verdict(figures: Mapping[str, Any], words: Words) -> str:
+    """Whether an attack succeeded, in a sentence."""
+    once = words.count(round(1 / figures["familywise_error"]))
+    if not figures["found"]:
+        return words["attack.none"].format(once=once)
+    risk = words.percent(figures["highest_risk"])
+    return words["attack.some"].format(count=words.count(figures["found"]), risk=risk, once=once)
+
+
 def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
     """What an attacker reached, as a section of a report."""
     words = words or words_in()
     keys = ("attack", "reached", "control", "baseline", "risk", "verdict")
-    head = "".join(f"<th>{escape(words[f'attack.{key}'])}</th>" for key in keys)
-    rows = "".join(_row(attack, words) for attack in figures["attacks"])
-    others = "".join(
-        f"<li>{escape(absence['attack'])}: {escape(words.sentence(absence['why']))}</li>"
-        for absence in figures["not_run"]
-    )
-    notes = "".join(f"<p>{escape(words.sentence(remark))}</p>" for remark in figures["remarks"])
-    return (
-        f"<h2>{escape(words['attack.title'])}</h2><p>{escape(words['attack.evidence'])}</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        f"<p>{escape(words['attack.not_run'])}</p><ul>{others}</ul>{notes}"
+    rows = [attack_words(attack, words) for attack in figures["attacks"]]
+    return headed(
+        words["attack.title"],
+        paragraph(verdict(figures, words)),
+        paragraph(words["attack.evidence"], soft=True),
+        table([words[f"attack.{key}"] for key in keys], rows, words),
+        *([paragraph(words["attack.not_run"])] if figures["not_run"] else []),
+        listing(why_words(absence, words) for absence in figures["not_run"]),
+        *(paragraph(words.sentence(remark), soft=True) for remark in figures["remarks"]),
     )
 
 
@@ -95,29 +101,43 @@ def outside(figures: Mapping[str, Any], words: Words) -> str:
     """The same as a section of the report to hand out."""
     told = summary(figures)
     shown = {
-        "attacks": ", ".join(told["attacks"]),
+        "attacks": _names(told["attacks"], words),
         "tries": words.count(told["tries"]),
         "found": words.count(told["found"]),
     }
     key = "attack.outside_found" if told["found"] else "attack.outside_none"
     sentence = words[key].format(**shown, risk=words.percent(told["risk_at_most"]))
-    others = [words["attack.outside_not_run"].format(attacks=", ".join(told["not_run"]))] if told["not_run"] else []
+    others = [words["attack.outside_not_run"].format(attacks=_names(told["not_run"], words))] if told["not_run"] else []
     parts = [sentence, words["attack.evidence"], *others]
     return headed(words["attack.title"], *map(paragraph, parts))
 
 
-def _row(attack: Mapping[str, Any], words: Words) -> str:
+def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
+    """The cells of an attack's row: what it is, how often it succeeded, against what, and the verdict."""
     low, high = attack["risk_interval"]
-    control = "" if attack["control"] is None else words.percent(attack["control"]["rate"])
-    cells = (
-        f"{attack['attack']}: {attack['variant']}",
-        words.percent(attack["rate"]),
-        control,
+    certain = words["attack.certain"].format(count=words.count(attack["certain"])) if attack["certain"] else ""
+    said = "succeeded" if attack["evidence"] and attack["counted"] else "beside" if attack["evidence"] else "failed"
+    return (
+        f"{_name(attack['attack'], words)}: {words.sentence(attack['variant'])}",
+        words["attack.of"].format(share=words.percent(attack["rate"]), attempts=words.count(attack["attempts"])),
+        "" if attack["control"] is None else words.percent(attack["control"]["rate"]),
         words.percent(attack["baseline"]["rate"]),
         f"{words.percent(attack['risk'])} ({words.percent(low)} – {words.percent(high)})",
-        words["attack.succeeded" if attack["evidence"] else "attack.failed"],
+        words[f"attack.{said}"] + certain,
     )
-    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def why_words(absence: Mapping[str, Any], words: Words) -> str:
+    """An attack that was not run, and why."""
+    return f"{_name(absence['attack'], words)}: {words.sentence(absence['why'])}"
+
+
+def _names(names: Iterable[str], words: Words) -> str:
+    return ", ".join(_name(name, words) for name in names)
+
+
+def _name(name: str, words: Words) -> str:
+    return words.get(f"attack.name.{name.replace(' ', '-')}", name)
 
 
 def page_of(figures: Mapping[str, Any], language: str = "en") -> str:

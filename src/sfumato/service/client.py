@@ -17,7 +17,7 @@ from sfumato.errors import DataError, EngineError, InternalError, PlanError, Sfu
 if TYPE_CHECKING:
     import httpx
 
-Kind = Literal["anonymize", "protect", "risk", "compare"]
+Kind = Literal["anonymize", "protect", "risk", "compare", "compare-tables"]
 LOOKING_SECONDS = 0.2
 # Kind of an error, the first part of its code -> the error; what is not here is told by the status.
 ERRORS: dict[str, type[SfumatoError]] = {"plan": PlanError, "data": DataError, "engine": EngineError}

@@ -56,12 +56,14 @@ class TableRuns:
         unsafe: How many are unsafe by themselves.
         runs: The ways that were tried.
         redesign: Proposals of coarser tables, in words.
+        language: The language of its page.
     """
 
     cells: int
     unsafe: int
     runs: tuple[TableRun, ...]
     redesign: tuple[str, ...] = ()
+    language: str = "en"
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values, as compare.json has them."""

@@ -83,7 +83,12 @@ def code(text: str, words: Words) -> None:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> None:
     """A plain table; a cell is its text and the class that marks it."""
-    first = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    helped_table([(name, None) for name in head], rows)
+
+
+def helped_table(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequence[tuple[str, str]]]) -> None:
+    """A table whose headings are explained, where there is something to say."""
+    first = "".join(f'<th scope="col"{help_of(says)}>{escape(name)}</th>' for name, says in head)
     lines = "".join(
         "<tr>" + "".join(f'<td class="{mark}">{escape(text)}</td>' for text, mark in row) + "</tr>" for row in rows
     )

@@ -1,5 +1,6 @@
 """A list of entries of a plan on a page: a card for each with its fields, and a choice from which more are added."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +12,8 @@ from sfumato.web import components
 from sfumato.web.components import EntryCard
 from sfumato.web.forms import Values
 
-# Up to so many entries all are open; of a list of values so many are named.
-MOST_OPEN, MOST_NAMED = 2, 3
+# Up to so many entries all are open; of a list of values so many are named; more entries of a kind are folded.
+MOST_OPEN, MOST_NAMED, MOST_ALIKE = 2, 3, 4
 SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
 
 
@@ -48,9 +49,29 @@ class EntryList:
         """Build all cards anew; of many, the first one is open."""
         self._room.clear()
         self._cards.clear()
+        counts = Counter(entry[self.kind] for entry in self.entries())
+        folded: set[str] = set()
         for place, entry in enumerate(self.entries()):
-            self._card(entry, place == 0 or len(self.entries()) <= MOST_OPEN)
+            name, opened = entry[self.kind], place == 0 or len(self.entries()) <= MOST_OPEN
+            if counts[name] <= MOST_ALIKE:
+                self._card(entry, opened, self._room)
+            elif name not in folded:
+                folded.add(name)
+                self._fold(name, [other for other in self.entries() if other[self.kind] == name])
         self._tell()
+
+    def _fold(self, name: str, alike: list[Values]) -> None:
+        """A folded room for many entries of a kind, so that the others stay in sight; filled when it is opened."""
+        with self._room, ui.element("details").classes("sf-promise sf-alike") as room, ui.element("summary"):
+            ui.label(self.words[f"{self.kind}.{name}"]).classes("font-bold")
+            ui.label(self.words["entries_alike"].format(count=len(alike))).classes("sf-soft sf-small")
+
+        def fill() -> None:
+            for entry in alike:
+                self._card(entry, False, room)
+            self._tell()
+
+        _once(room, fill)
 
     def told(self) -> None:
         """Say anew what is chosen in each entry."""
@@ -60,7 +81,7 @@ class EntryList:
     def _tell(self) -> None:
         """The last entry cannot be taken away."""
         for _, card in self._cards:
-            card.remove.set_visibility(len(self._cards) > 1)
+            card.remove.set_visibility(len(self.entries()) > 1)
 
     def _add(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value is None:
@@ -68,14 +89,14 @@ class EntryList:
         entry = {self.kind: event.value, **self.offered[event.value]()}
         self.entries().append(entry)
         event.sender.set_value(None)  # type: ignore[attr-defined]
-        self._card(entry, opened=True)
+        self._card(entry, True, self._room)
         self._tell()
         self.changed()
 
     def _remove(self, entry: Values) -> None:
         """Take one card away; the others stay where they are, so that no click on them is lost."""
         gone = next((card for other, card in self._cards if other is entry), None)
-        if gone is None or len(self._cards) == 1:
+        if gone is None or len(self.entries()) == 1:
             return
         self.entries()[:] = [other for other in self.entries() if other is not entry]
         self._cards = [(other, card) for other, card in self._cards if other is not entry]
@@ -83,15 +104,25 @@ class EntryList:
         self._tell()
         self.changed()
 
-    def _card(self, entry: Values, opened: bool) -> None:
+    def _card(self, entry: Values, opened: bool, room: Any) -> None:
         key = f"{self.kind}.{entry[self.kind]}"
         title, about = self.words[key], self.words[f"{key}.says"]
-        with self._room:
+        with room:
             card = components.entry(title, about, lambda: self._remove(entry), self.words, opened)
         card.chosen.text = summary(self.kind, entry)
         self._cards.append((entry, card))
-        with card.room:
-            self.fields(entry)
+
+        def fill() -> None:
+            with card.room:
+                self.fields(entry)
+
+        fill() if opened else _once(card.room, fill)
+
+
+def _once(details: Any, fill: Callable[[], None]) -> None:
+    """Fill something that is folded when it is first opened: what nobody looks at costs no time."""
+    waiting = [fill]
+    details.on("toggle", lambda: waiting.pop()() if waiting else None)
 
 
 def summary(kind: str, entry: Values) -> str:

@@ -92,7 +92,8 @@ def compare_tables(
             progress(name)
         runs.append(_run(made, keyed, name, base, time_limit))
     unsafe = sum(int(part.table.unsafe.sum()) for part in parts)
-    return TableComparison(len(columns), unsafe, tuple(runs), _proposals(made, columns, redesign_seconds))
+    proposals = _proposals(made, columns, redesign_seconds)
+    return TableComparison(len(columns), unsafe, tuple(runs), proposals, made.output.language)
 
 
 def _base(plan: TablePlan, parts: Sequence[Any]) -> float:

@@ -30,7 +30,7 @@ def parts(dossier: Dossier) -> list[Part]:
     """The chapters of the annex."""
     words, report = dossier.words, dossier.report
     models = tuple(promise.model for promise in report.models)
-    promises = [sentences.promised(words, one, dossier.plan, dossier.star_rows) for one in report.models]
+    promises = sentences.promises(words, report.models, dossier.plan, dossier.star_rows)
     decisions = [[words[f"sign.{key}"] for key in ("decision", "choice", "reason")], *decision_rows(dossier)]
     blanks = [["", *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]]
     signers = blanks + [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]

@@ -1,6 +1,6 @@
 """What reports say in sentences: about promises, their limits, and what is done to a column."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -15,9 +15,36 @@ from sfumato.microdata.publishing.perturbation import Perturbation
 from sfumato.microdata.verdict import Promise
 from sfumato.texts.words import Words
 
+# Promises alike for so many columns, and columns that single rows out, are told in one sentence.
+MOST_SINGLE = 2
+_PLACE = "\0"
+
+
+def promises(
+    words: Words, models: Iterable[Promise], plan: Plan | None, star_rows: bool = False, outside: bool = False
+) -> list[str]:
+    """All promises, a sentence each; the same one for several columns in one sentence."""
+    columns: dict[str, list[str]] = {}
+    for one in models:
+        text = promised(words, one, plan, star_rows, outside, _PLACE if one.column else None)
+        columns.setdefault(text, []).append(one.column or "")
+    return [told for text, names in columns.items() for told in _of_columns(words, text, names)]
+
+
+def _of_columns(words: Words, text: str, names: Sequence[str]) -> list[str]:
+    if _PLACE not in text:
+        return [text] * len(names)
+    shown = [words["promise.each"].format(columns=", ".join(names))] if len(names) > MOST_SINGLE else names
+    return [text.replace(_PLACE, name) for name in shown]
+
 
 def promised(
-    words: Words, promise: Promise, plan: Plan | None = None, star_rows: bool = False, outside: bool = False
+    words: Words,
+    promise: Promise,
+    plan: Plan | None = None,
+    star_rows: bool = False,
+    outside: bool = False,
+    shown: str | None = None,
 ) -> str:
     """A promise in a sentence, and that it does not hold where it does not.
 
@@ -25,7 +52,9 @@ def promised(
         plan: What was asked, where it is known.
         star_rows: Whether suppressed rows are published, too.
         outside: Whether the sentence is handed out: then it does not tell what was reached.
+        shown: What stands for the column, instead of its name.
     """
+    name = shown or promise.column or words["promise.that_column"]
     kind = promise.model if f"promise.{promise.model}.says" in words else "other"
     says = words[f"promise.{kind}.says"]
     if star_rows:
@@ -35,8 +64,8 @@ def promised(
         model=promise.model,
         asked=words.figure(f"{promise.asked:g}"),
         reached=words.figure(_figure(promise.reached)),
-        column=promise.column or words["promise.that_column"],
-        limited=_limited(words, promise, plan),
+        column=name,
+        limited=_limited(words, promise, plan, name),
         **{name: promise.parameters.get(name, f"{promise.asked:g}") for name in ("k", "lower")},
     )
     if "against" in promise.parameters and not outside:
@@ -84,13 +113,11 @@ def disclosure(words: Words, report: Report) -> list[str]:
         if one.spellings:
             more = {"more": words.count(one.spellings), "l": one.meant_l}
             lines.append(words["disclosure.spellings"].format(column=name, **more))
-    lines += [
-        _in_classes(words, report, name, rows) for name, rows in report.disclosure.unique_in_classes.items() if rows
-    ]
+    lines += _in_classes(words, report)
     worst = report.disclosure.most_telling
     if worst is not None:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
-    return [*lines, *report.disclosure.unmeasured]
+    return [*lines, *(words.sentence(left_out) for left_out in report.disclosure.unmeasured)]
 
 
 def _given_away(words: Words, name: str, figures: AttributeFigures) -> str:
@@ -105,9 +132,16 @@ def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int)
     return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
 
 
-def _in_classes(words: Words, report: Report, name: str, rows: int) -> str:
-    share = words.percent(rows / max(report.published_rows, 1))
-    return words["disclosure.in_classes"].format(column=name, rows=words.count(rows), share=share)
+def _in_classes(words: Words, report: Report) -> list[str]:
+    """The columns that single rows out together with the quasi-identifiers; of many, the least and the most telling."""
+    rows = {name: count for name, count in report.disclosure.unique_in_classes.items() if count}
+    shares = {name: words.percent(count / max(report.published_rows, 1)) for name, count in rows.items()}
+    if len(rows) <= MOST_SINGLE:
+        told = words["disclosure.in_classes"]
+        return [told.format(column=name, rows=words.count(rows[name]), share=shares[name]) for name in rows]
+    least, most = min(rows, key=lambda name: rows[name]), max(rows, key=lambda name: rows[name])
+    ends = {"least": least, "least_share": shares[least], "most": most, "most_share": shares[most]}
+    return [words["disclosure.in_classes_many"].format(count=words.count(len(rows)), **ends)]
 
 
 def tells(words: Words, report: Report) -> list[str]:
@@ -141,12 +175,12 @@ def _single_tells(words: Words, report: Report) -> list[str]:
     ]
 
 
-def _limited(words: Words, promise: Promise, plan: Plan | None) -> str:
+def _limited(words: Words, promise: Promise, plan: Plan | None, name: str) -> str:
     """Which values of its column a promise limits: all of them, unless the plan names some."""
     asked = (promise.model, promise.column, promise.asked)
     alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.asked) == asked]
     kind = "by_plan" if plan is None else "named" if any(named(model) for model in alike) else "all"
-    return words[f"promise.limited_{kind}"].format(column=promise.column)
+    return words[f"promise.limited_{kind}"].format(column=name)
 
 
 def _figure(value: float) -> str:

@@ -1,87 +1,127 @@
 """The report of a comparison of ways to protect a table: text and page."""
 
+from collections.abc import Sequence
+from html import escape
+
 from sfumato.report.page.html_parts import listing, page, paragraph, section, table
 from sfumato.tables.comparison import TableRun, TableRuns
+from sfumato.texts.words import Words, words_in
 
 HEAD = (
     "method",
     "masked",
-    "value lost",
+    "lost",
     "changed",
-    "mean change",
+    "mean",
     "largest",
-    "broken totals",
+    "broken",
     "exact",
-    "too narrow",
+    "narrow",
     "seconds",
 )
-WORDS = (
-    "Masked cells are not published; changed ones are published with another number. Broken totals are not the sum of "
-    "their published parts. Exact and too narrow count unsafe cells that an attacker computes, or knows more closely "
-    "than the rules allow. For the house: the figures tell about hidden values."
-)
+# How a way that rounds is called: its kind and its base.
+ROUNDING = " rounding to "
 
 
-def verdict(runs: TableRuns) -> str:
+def head(words: Words) -> list[str]:
+    """The headings of the table of ways."""
+    return [words[f"ways.{name}"] for name in HEAD]
+
+
+def way(words: Words, method: str) -> str:
+    """A way in words.
+
+    >>> way(words_in(), "controlled rounding to 3"), way(words_in("de"), "fast")
+    ('controlled rounding to 3', 'schnelle Sperrung (fast)')
+    """
+    name, _, base = method.partition(ROUNDING)
+    if base:
+        kind = words[f"noised.kind.{name}"]
+        return words["ways.rounding"].format(kind=kind, base=words.figure(base))
+    return words[f"ways.way.{name}"]
+
+
+def verdict(runs: TableRuns, words: Words) -> str:
     """Which ways keep what the rules ask for, and which of them loses least."""
     safe = [run for run in runs.runs if run.holds]
     if not safe:
-        return "No way keeps what the rules ask for: ask for less, or make the table coarser."
+        return words["ways.none"]
     masks = min((run for run in safe if run.masked), key=lambda run: run.masked, default=None)
     noise = min((run for run in safe if not run.masked), key=lambda run: run.mean_change, default=None)
-    said = [] if masks is None else [f"Of those that mask, {masks.method} masks fewest cells ({masks.masked:,})."]
+    said = [words["ways.kept"].format(count=len(safe), all=len(runs.runs))]
+    if masks is not None:
+        said.append(words["ways.masks_least"].format(way=way(words, masks.method), cells=words.count(masks.masked)))
     if noise is not None:
-        said.append(
-            f"Of those that change numbers, {noise.method} changes least ({noise.mean_change:,.4g} on average)."
-        )
-    return " ".join([f"{len(safe)} of {len(runs.runs)} ways keep what the rules ask for.", *said])
+        amount = words.figure(f"{noise.mean_change:,.4g}")
+        said.append(words["ways.changes_least"].format(way=way(words, noise.method), amount=amount))
+    return " ".join(said)
+
+
+def size(runs: TableRuns, words: Words) -> str:
+    """How large the table is, and how much of it is unsafe."""
+    return words["ways.size"].format(cells=words.count(runs.cells), unsafe=words.count(runs.unsafe))
+
+
+def failures(runs: TableRuns, words: Words) -> list[str]:
+    """The ways that have no answer, with the reason."""
+    return [f"{way(words, run.method)}: {run.error}" for run in runs.runs if run.error]
 
 
 def text(runs: TableRuns) -> str:
     """The comparison in plain text."""
-    rows = [HEAD, *(_texts(run) for run in runs.runs)]
+    words = words_in()
+    rows = [head(words), *(cells(run, words) for run in runs.runs)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
-    lines = [f"{runs.cells:,} cells, {runs.unsafe:,} of them unsafe.", verdict(runs), ""]
-    for row in rows:
-        first, *rest = (
-            cell.ljust(width) if not place else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  " + "  ".join([first, *rest]))
-    lines += [f"  {run.method}: no answer: {run.error}" for run in runs.runs if run.error]
+    lines = [size(runs, words), verdict(runs, words), "", *("  " + _line(row, widths) for row in rows)]
+    lines += [f"  {words['ways.failed']}: {failure}" for failure in failures(runs, words)]
     if runs.redesign:
-        lines += ["", "A coarser table would cost less:", *(f"  {one}" for one in runs.redesign)]
+        lines += ["", f"{words['ways.coarser']}:", *(f"  {one}" for one in runs.redesign)]
     return "\n".join(lines) + "\n"
 
 
-def _texts(run: TableRun) -> tuple[str, ...]:
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    """The cells of a row, numbers to the right."""
+    name, *figures = row
+    return "  ".join([name.ljust(widths[0]), *(f.rjust(width) for f, width in zip(figures, widths[1:], strict=True))])
+
+
+def cells(run: TableRun, words: Words) -> tuple[str, ...]:
+    """The figures of a way, as its row shows them."""
+    seconds = words.figure(f"{run.seconds:.2f}")
     if run.error:
-        return (run.method, *["–"] * (len(HEAD) - 2), f"{run.seconds:.2f}")
+        return (way(words, run.method), *["–"] * (len(HEAD) - 2), seconds)
     return (
-        run.method,
-        f"{run.masked:,}",
-        f"{100 * run.value_lost:.1f} %",
-        f"{run.changed:,}",
-        f"{run.mean_change:,.4g}",
-        f"{run.largest_change:,.6g}",
-        f"{run.broken:,}",
-        f"{run.unsafe_exact:,}",
-        f"{run.unsafe_too_narrow:,}",
-        f"{run.seconds:.2f}",
+        way(words, run.method),
+        words.count(run.masked),
+        words.figure(f"{100 * run.value_lost:.1f} %"),
+        words.count(run.changed),
+        words.figure(f"{run.mean_change:,.4g}"),
+        words.figure(f"{run.largest_change:,.6g}"),
+        words.count(run.broken),
+        words.count(run.unsafe_exact),
+        words.count(run.unsafe_too_narrow),
+        seconds,
     )
 
 
 def html(runs: TableRuns) -> str:
-    """The comparison as a page."""
-    failed = [f"{run.method}: {run.error}" for run in runs.runs if run.error]
+    """The comparison as a page, in the language of its plan."""
+    words = words_in(runs.language)
+    failed, title = failures(runs, words), words["ways.title"]
+    proposals = [words.sentence(one) for one in runs.redesign]
     return page(
-        "Ways to protect a table",
+        title,
         [
-            "<h1>Ways to protect a table</h1>",
-            f'<div class="verdict">{paragraph(verdict(runs))}</div>',
-            paragraph(f"{runs.cells:,} cells, {runs.unsafe:,} of them unsafe by themselves."),
-            section("Comparison", table(HEAD, [_texts(run) for run in runs.runs]), paragraph(WORDS, soft=True)),
-            *([section("No answer", listing(failed))] if failed else []),
-            *([section("A coarser table would cost less", listing(runs.redesign))] if runs.redesign else []),
+            f"<h1>{escape(title)}</h1>",
+            f'<div class="verdict">{paragraph(verdict(runs, words))}</div>',
+            paragraph(size(runs, words)),
+            section(
+                words["ways.comparison"],
+                table(head(words), [cells(run, words) for run in runs.runs], words),
+                paragraph(words["ways.says"], soft=True),
+            ),
+            *([section(words["ways.failed"], listing(failed))] if failed else []),
+            *([section(words["ways.coarser"], listing(proposals))] if proposals else []),
         ],
+        words.language,
     )

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.tables.cells.columns import Columns
 from sfumato.tables.protected import MaskedTable
 from sfumato.texts.words import Words, words_in
 
@@ -23,7 +24,7 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
         _verdict(words, protected.holds, report),
         section(words["tabled.figures"], table(["", words["measure.value"]], _figure_rows(words, report), words)),
         *_leaks(words, protected),
-        *_published(words, protected),
+        *published(words, protected.external),
         *([paragraph(words["tabled.hand_out"], soft=True)] if protected.holds else []),
     ]
     return page(title, body, words.language)
@@ -75,8 +76,8 @@ def _leaks(words: Words, protected: MaskedTable) -> list[str]:
     return [section(words["tabled.leaking"], table(head, rows, words))] if rows else []
 
 
-def _published(words: Words, protected: MaskedTable) -> list[str]:
-    public = protected.external
+def published(words: Words, public: Columns) -> list[str]:
+    """What is published, the first rows of it."""
     rows = list(zip(*public.texts.values(), strict=True))
     more = words["tabled.more"].format(count=words.count(len(rows) - MOST_ROWS))
     shown = section(words["tabled.published"], table(list(public.texts), rows[:MOST_ROWS], words))

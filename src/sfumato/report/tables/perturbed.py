@@ -1,20 +1,15 @@
-"""Reports on tables whose numbers were changed: figures, a text summary, the page."""
+"""Reports on tables whose numbers were changed: figures, and a text summary."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
+from sfumato.texts.words import Words, words_in
 from sfumato.version import __version__
 
-MOST_ROWS = 500
 NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised; below stands what a reader computes."
-HANDOUT = (
-    "Hand out table-external.csv and this page. table.csv holds the true values, and report.json tells how far they "
-    "are off: both are for the house, and so is the secret."
-)
 
 
 def figures(changed: ChangedTable) -> dict[str, Any]:
@@ -63,7 +58,7 @@ def additivity(parts: Sequence[Perturbed]) -> dict[str, Any]:
 
 
 def reader(parts: Sequence[Perturbed]) -> dict[str, Any]:
-    """What a reader computes: cells known exactly, the narrowest range, and unsafe cells below what rules ask for."""
+    """What a reader computes: cells reader exactly, the narrowest range, and unsafe cells below what rules ask for."""
     widths = [part.ranges.high - part.ranges.low for part in parts]
     moving = np.concatenate([width[~part.exact] for width, part in zip(widths, parts, strict=True)] or [np.zeros(0)])
     moving = moving[np.isfinite(moving)]
@@ -86,110 +81,71 @@ def _tidy(value: float) -> float | int:
 
 def summary(report: Mapping[str, Any]) -> str:
     """The figures in a few lines of text."""
-    off, sums, reader = report["noise"], report["additivity"], report["reader"]
-    lines = [
-        f"{off['changed']:,} of {report['cells']:,} cells changed by {method_words(report)}: "
-        f"by {off['mean_absolute']:,} on average, {off['largest']:,} at most; "
-        f"bias {off['bias']:,}, variance {off['variance']:,}.",
-        additivity_line(sums),
-        reader_line(reader),
-        *_proof(report),
-        *_differences(report),
-        *_informed_reader(report),
-        *report.get("remarks", []),
-        *report["warnings"],
+    return "\n".join(sentences(report, words_in()))
+
+
+def sentences(report: Mapping[str, Any], words: Words) -> list[str]:
+    """What was changed, whether totals add up, what a reader computes, and what is to be said of it."""
+    off = {name: words.figure(f"{figure:,}") for name, figure in report["noise"].items()}
+    counts = {"cells": words.count(report["cells"]), "method": method_words(report, words)}
+    return [
+        words["noised.changed"].format(**counts, **off),
+        additivity_line(report["additivity"], words),
+        reader_line(report["reader"], words),
+        *_proof(report, words),
+        *_differences(report, words),
+        *_informed_reader(report, words),
+        *(words.sentence(remark) for remark in report.get("remarks", [])),
+        *(words.sentence(warning) for warning in report["warnings"]),
     ]
-    return "\n".join(lines)
 
 
-def method_words(report: Mapping[str, Any]) -> str:
+def method_words(report: Mapping[str, Any], words: Words) -> str:
     """The method with what tells its variants apart."""
     if report["method"] != "rounding" or "kind" not in report:
-        return str(report["method"])
-    further = f", {report['further_steps']} further steps" if report.get("further_steps") else ""
-    return f"{report['kind']} rounding to base {report['base']:g}{further}"
+        return words[f"noised.method.{report['method']}"]
+    rounded = words["noised.rounding"].format(
+        kind=words[f"noised.kind.{report['kind']}"], base=words.figure(f"{report['base']:g}")
+    )
+    steps = report.get("further_steps")
+    return rounded + (words["noised.further_steps"].format(steps=words.count(steps)) if steps else "")
 
 
-def additivity_line(sums: Mapping[str, Any]) -> str:
+def additivity_line(sums: Mapping[str, Any], words: Words) -> str:
     """Whether published totals add up, in one sentence."""
-    if not sums["broken"]:
-        return f"All {sums['relations']:,} relations hold."
-    broken = f"{sums['broken']:,} of {sums['relations']:,} totals"
-    return f"{broken} are not the sum of their parts, by {sums['largest']:,} at most."
+    said = {"broken": words.count(sums["broken"]), "relations": words.count(sums["relations"])}
+    most = words.figure(f"{sums['largest']:,}")
+    return words["noised.broken" if sums["broken"] else "noised.additive"].format(**said, most=most)
 
 
-def reader_line(reader: Mapping[str, Any]) -> str:
-    """What a reader computes, in one sentence."""
-    narrow_cells = f"{reader['unsafe_too_narrow']:,} too narrow."
-    unsafe = (
-        f" Of {reader['unsafe']:,} unsafe cells {reader['unsafe_exact']:,} are exact, {narrow_cells}"
-        if reader["unsafe"]
-        else ""
-    )
-    narrow = (
-        "" if reader["narrowest"] is None else f", the narrowest range of the others is {reader['narrowest']:,} wide"
-    )
-    left = reader.get("not_computed", 0)
-    open_ends = (
-        f" The time was over before the ranges of {left:,} cells were exact: a reader may know these more closely."
-        if left
-        else ""
-    )
-    return f"A reader knows {reader['exact']:,} true values exactly{narrow}.{unsafe}{open_ends}"
+def reader_line(reader: Mapping[str, Any], words: Words) -> str:
+    """What a reader computes, in one or two sentences."""
+    said = {name: words.figure(f"{figure:,}") for name, figure in reader.items() if figure is not None}
+    narrow = "" if reader["narrowest"] is None else words["noised.narrowest"].format(**said)
+    unsafe = words["noised.unsafe"].format(**said) if reader["unsafe"] else ""
+    left = words["noised.not_computed"].format(**said) if reader.get("not_computed") else ""
+    return words["noised.reader"].format(exact=said["exact"], narrow=narrow) + unsafe + left
 
 
-def _proof(report: Mapping[str, Any]) -> list[str]:
+def _proof(report: Mapping[str, Any], words: Words) -> list[str]:
     if "proved_optimal" not in report:
         return []
-    bound = f"; none changes less than {report['bound']:,}" if not report["proved_optimal"] else ""
-    return [
-        "Proved to be the least change." if report["proved_optimal"] else f"Not proved to be the least change{bound}."
-    ]
+    if report["proved_optimal"]:
+        return [words["noised.proved"]]
+    return [words["noised.unproved"].format(bound=words.figure(f"{report['bound']:,}"))]
 
 
-def _differences(report: Mapping[str, Any]) -> list[str]:
-    found = report.get("differences")
-    if not found or not found["attacks"]:
+def _differences(report: Mapping[str, Any], words: Words) -> list[str]:
+    attacks = report.get("differences")
+    if not attacks or not attacks["attacks"]:
         return []
-    return [
-        f"Differences: {found['attacks']:,} attempts to compute a small count from its total and the other parts; "
-        f"{found['right']:,} are right, and {found['right_without']:,} of the published counts themselves."
-    ]
+    return [words["noised.differences"].format(**{name: words.figure(f"{n:,}") for name, n in attacks.items()})]
 
 
-def _informed_reader(report: Mapping[str, Any]) -> list[str]:
+def _informed_reader(report: Mapping[str, Any], words: Words) -> list[str]:
     """What the largest move of an adjusted table would give away."""
     reader = report.get("informed_reader")
     if not reader:
         return []
-    return [
-        "Do not hand out how far cells moved: a reader who is told that none moved by more than "
-        f"{reader['largest_move']:,g} knows {reader['unsafe_too_narrow']:,} unsafe cells more closely than the rules "
-        f"allow ({reader['unsafe_exact']:,} exactly), and {reader['exact']:,} values of all."
-    ]
-
-
-def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
-    """The whole report as one page; it shows what is published and what any reader computes, no true value."""
-    public = changed.external
-    rows = list(zip(*public.texts.values(), strict=True))
-    # How far cells are off, and how many are unsafe, would tell about hidden values: that stays in report.json.
-    shown = [
-        ("cells", report["cells"]),
-        ("method", method_words(report)),
-        ("totals", additivity_line(report["additivity"])),
-    ]
-    verdict = "No reader knows an unsafe cell more closely than the rules allow." if changed.promised else NO_PROMISE
-    more = f"{len(rows) - MOST_ROWS:,} more rows are in table-external.csv."
-    return page(
-        "Table with changed numbers",
-        [
-            "<h1>Table with changed numbers</h1>",
-            paragraph(f"Sfumato {report['version']}", soft=True),
-            f'<div class="verdict">{paragraph(verdict)}</div>',
-            section("Figures", table(["figure", "value"], shown)),
-            section("Published table", table(list(public.texts), rows[:MOST_ROWS])),
-            *([paragraph(more, soft=True)] if len(rows) > MOST_ROWS else []),
-            paragraph(HANDOUT, soft=True),
-        ],
-    )
+    figures = {name: words.figure(f"{figure:,g}") for name, figure in reader.items()}
+    return [words["noised.informed"].format(**figures)]

@@ -10,6 +10,7 @@ from sfumato.engines.files import SUFFIXES
 from sfumato.errors import PlanError
 from sfumato.service.http.bodies import deeper_than
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.store.jobs import OF_TABLES
 from sfumato.shapes.files import Written, parsed
 
 # Keys of plans whose values name files.
@@ -95,7 +96,7 @@ def check_plan(plan: dict[str, Any], kind: str, files: Container[str]) -> None:
         PlanError: It does; all faults are listed.
     """
     check_paths(plan, files)
-    if kind == "protect":
+    if kind in OF_TABLES:
         from sfumato.tables.plan.plan import read_table_plan
 
         read_in = read_table_plan(plan)

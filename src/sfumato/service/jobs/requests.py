@@ -27,7 +27,7 @@ from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read
 from sfumato.service.jobs.uploads import UploadParser, give_name
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
-from sfumato.service.store.jobs import KINDS, Kind
+from sfumato.service.store.jobs import KINDS, OF_TABLES, Kind
 from sfumato.shapes.files import written
 from sfumato.shapes.shapes import Choice, Flag, Integer, Key, ListOf, Number, Record, Text, read
 
@@ -59,6 +59,15 @@ PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
         },
         dict,
         "Of compare.",
+    ),
+    "compare-tables": Record(
+        {
+            "methods": Key(ListOf(Text(), 1, "Names of ways to protect a table.")),
+            "time_limit": Key(Number(0, about="Seconds for each.")),
+            "redesign_seconds": Key(Number(0, about="Seconds for proposals of coarser tables.")),
+        },
+        dict,
+        "Of compare-tables.",
     ),
 }
 MOST_FILES = 50
@@ -234,7 +243,7 @@ def _server_source(source: Any, settings: JobSettings) -> Path:
 
 def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO | Path], source: Any) -> dict[str, Any]:
     """The plan with its source filled in, where exactly one file came along or a source of the server is named."""
-    part = "table" if kind == "protect" else "data"
+    part = "table" if kind in OF_TABLES else "data"
     inner = plan.get(part) or {}
     if not isinstance(inner, dict):
         return plan

@@ -57,7 +57,7 @@ FORM: dict[str, Any] = {
             "description": "The data; hierarchies and ZIP files of releases of before come as further files.",
         },
         "source": {"type": "string", "description": "Instead of data: a file of the server's folder of sources."},
-        "parameters": {"type": "string", "description": "JSON text, for the kinds risk and compare."},
+        "parameters": {"type": "string", "description": "JSON text, for the kinds that take some."},
         **WEBHOOK,
     },
 }
@@ -71,7 +71,7 @@ DOCUMENT: dict[str, Any] = {
         "source": {"type": "string", "description": "A file of the server's folder of sources."},
         "parameters": {
             "anyOf": [shape.schema() for shape in PARAMETERS.values()],
-            "description": "More, for the kinds risk and compare.",
+            "description": "More, for the kinds that take some.",
         },
         **WEBHOOK,
     },

@@ -47,11 +47,12 @@ def run_job(folder: Path, attempt: int, spark: str | None, tell: Tell) -> None:
     draft.mkdir(mode=0o700)
     WORK[request["kind"]](folder / "input" / "plan.yaml", draft / "result", request["parameters"], tell)
     tell("pack", 0, 1)
-    _pack(draft / "result", draft / "result.zip")
+    pack(draft / "result", draft / "result.zip")
     draft.rename(folder / f"output-{attempt}")
 
 
-def _pack(folder: Path, target: Path) -> None:
+def pack(folder: Path, target: Path) -> None:
+    """The files of a result as one archive."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             archive.write(path, path.relative_to(folder).as_posix())
@@ -99,9 +100,17 @@ def _compare(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -
     compare(None, plan, **parameters, progress=tell).save(result)
 
 
+def _compare_tables(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
+    from sfumato.pipelines.tables.compare_tables import METHODS, compare_tables
+
+    ways = iter(range(len(METHODS)))
+    compare_tables(plan, progress=lambda _: tell("search", next(ways), len(METHODS)), **parameters).save(result)
+
+
 WORK: dict[str, Callable[[Path, Path, dict[str, Any], Tell], None]] = {
     "anonymize": _anonymize,
     "protect": _protect,
     "risk": _risk,
     "compare": _compare,
+    "compare-tables": _compare_tables,
 }

@@ -12,8 +12,10 @@ from typing import Any, Literal
 from sfumato.service.store.database import Database, Transaction
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
-Kind = Literal["anonymize", "protect", "risk", "compare"]
-KINDS: tuple[Kind, ...] = ("anonymize", "protect", "risk", "compare")
+Kind = Literal["anonymize", "protect", "risk", "compare", "compare-tables"]
+KINDS: tuple[Kind, ...] = ("anonymize", "protect", "risk", "compare", "compare-tables")
+# Those whose plans are of tables.
+OF_TABLES: tuple[Kind, ...] = ("protect", "compare-tables")
 FINAL: tuple[State, ...] = ("done", "failed", "cancelled")
 STATES: tuple[State, ...] = ("queued", "running", *FINAL)
 # The row of a job that its server still runs, by its name, server and attempt.

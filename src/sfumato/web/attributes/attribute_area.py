@@ -42,7 +42,7 @@ class AttributeArea:
     def build(self) -> None:
         words = self.words
         with components.head(words["attributes_area"], words["attributes_intro"]):
-            components.button(words["anonymize"], self._run)
+            components.helped(components.button(words["anonymize"], self._run), words["tip.attributes.run"])
         with components.card(words["records_file"]):
             kinds = (".csv", ".json", ".jsonl")
             components.upload(words["records_upload"], self._uploaded, MOST_BYTES, words, kinds)
@@ -55,6 +55,8 @@ class AttributeArea:
             with components.card(words["attribute_preview"]):
                 self._preview = ui.column().classes("w-full").props('role="region"')
                 self._preview.props["aria-label"] = words["attribute_preview"]
+                with self._preview:
+                    ui.label(words["working"]).classes("sf-soft sf-small")
         self._room = ui.column().classes("w-full")
         self._read()
 
@@ -101,6 +103,7 @@ class AttributeArea:
 
         def change(key: str, value: str) -> None:
             entry[key] = value
+            says.text = self._says(entry)
             self._filling = True
             self._configuration.value = _listed(configuration)
             self._filling = False
@@ -108,17 +111,23 @@ class AttributeArea:
 
         with ui.element("div").classes("sf-promise"):
             ui.label(name).classes("font-bold")
+            says = ui.label(self._says(entry)).classes("sf-soft sf-small")
             with ui.element("div").classes("sf-fields"):
                 for key, label, options in (
                     ("anonymisationType", "operation", OPERATIONS),
                     ("dataType", "data_type", TYPES),
                 ):
-                    ui.select(
+                    choice = ui.select(
                         {option: words[f"{label}.{option}"] for option in options},
                         label=f"{words[label]}: {name}",
                         value=entry.get(key) if entry.get(key) in options else None,
                         on_change=lambda event, key=key: change(key, event.value),
-                    ).props("dense")
+                    )
+                    components.helped(choice, words[f"tip.{label}"]).props("dense")
+
+    def _says(self, entry: dict[str, Any]) -> str:
+        """What an operation does, in a sentence."""
+        return self.words.get(f"operation.{entry.get('anonymisationType')}.says", "")
 
     async def _show(self) -> None:
         """What the first records become."""

@@ -1,10 +1,13 @@
 """Help inside the server: how the pages are used, the words of the field, the documentation; no network is needed."""
 
 import re
+from collections.abc import Iterable
+from html import escape
+from typing import Any
 
 from nicegui import ui
 
-from sfumato.manual import pages, title
+from sfumato.manual import FIRST, pages, title
 from sfumato.reference.pages import written
 from sfumato.report.page.html_parts import definitions
 from sfumato.report.release.sign_off import glossary_entries
@@ -13,6 +16,7 @@ from sfumato.web.shell import Shell
 
 # Pictures are not served: they show what the reader has open anyway.
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
+FOLDERS = ("methods", "models")
 STEPS = ("data", "columns", "goal", "result", "release")
 
 
@@ -27,18 +31,51 @@ def build(shell: Shell) -> None:
     with components.card(words["sign.glossary"]):
         ui.html(definitions(glossary_entries(words)), sanitize=False).classes("sf-glossary")
     if pages():
-        with components.card(words["help_documents"]):
-            for name, path in pages().items():
-                _page(name, title(path))
+        Documentation(shell).build()
 
 
-def _page(name: str, called: str) -> None:
-    """A page of the documentation, which is set out when it is first opened."""
-    shown = ui.expansion(called).classes("w-full")
+class Documentation:
+    """The pages of the documentation: an index by groups, and the page that is read."""
 
-    def open_it() -> None:
-        if shown.value and not shown.default_slot.children:
-            with shown:
-                ui.markdown(_PICTURE.sub("", written(name)), extras=["tables", "fenced-code-blocks"])
+    def __init__(self, shell: Shell) -> None:
+        self.words = shell.workspace.words
+        self._buttons: dict[str, Any] = {}
 
-    shown.on_value_change(open_it)
+    def build(self) -> None:
+        """The index, and below it room for a page."""
+        words = self.words
+        with components.card(words["help_documents"]), ui.element("div").classes("sf-index"):
+            for group, names in grouped(pages()).items():
+                ui.html(f"<h4>{escape(words[f'help_group.{group}'])}</h4>", sanitize=False)
+                for name in names:
+                    self._entry(name, title(pages()[name]))
+        self._room = ui.column().classes("w-full gap-4")
+
+    def _entry(self, name: str, called: str) -> None:
+        self._buttons[name] = ui.element("button").on("click", lambda: self._open(name))
+        with self._buttons[name]:
+            ui.html(escape(called), sanitize=False, tag="span")
+
+    def _open(self, name: str) -> None:
+        """Set a page out and bring it into sight."""
+        for other, button in self._buttons.items():
+            button.props('aria-current="true"') if other == name else button.props(remove="aria-current")
+        self._room.clear()
+        with self._room, components.card(classes="sf-document"):
+            text = _PICTURE.sub("", written(name))
+            ui.markdown(text, extras=["tables", "fenced-code-blocks"]).classes("sf-table").props('tabindex="0"')
+        ui.run_javascript("document.querySelector('.sf-document')?.scrollIntoView({behavior: 'smooth'})")
+
+
+def grouped(names: Iterable[str]) -> dict[str, list[str]]:
+    """The pages by groups: what is read first, what each folder holds, and the rest.
+
+    >>> grouped(["index", "how-to/arx", "risk", "models/k-map"])
+    {'start': ['index', 'how-to/arx'], 'guides': ['risk'], 'models': ['models/k-map']}
+    """
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        folder = name.partition("/")[0]
+        group = "start" if folder in FIRST else folder if "/" in name and folder in FOLDERS else "guides"
+        groups.setdefault(group, []).append(name)
+    return groups

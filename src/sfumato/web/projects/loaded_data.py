@@ -16,6 +16,7 @@ from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
+from sfumato.pipelines.stages.first_look import writes_commas
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.shapes.shapes import read as read_shape
 
@@ -88,6 +89,8 @@ def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
     reading = reading_of(said or {})
     if "encoding" not in reading and (encoding := marked(path)) is not None:
         reading["encoding"] = encoding
+    if "decimal" not in reading and _has_commas(path, reading):
+        reading["decimal"] = ","
     read = read_shape(DATA, dict(reading), "data")
     with closing(DuckDBEngine(path, read)) as engine:
         suggested = suggest_plan(engine, path.name, **reading)
@@ -95,6 +98,14 @@ def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
     return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read)
+
+
+def _has_commas(path: Path, reading: Mapping[str, Any]) -> bool:
+    """Whether the numbers of a file have decimal commas, as the command line finds out, too."""
+    with closing(DuckDBEngine(path, read_shape(DATA, dict(reading), "data"))) as engine:
+        separator = engine.source.separator
+        asks = bool(separator) and reading.get("separator") != ","
+        return asks and writes_commas(engine, thousands=separator == ",")
 
 
 def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from sfumato.pipelines.stages.counting import frequency_table
 from sfumato.web.projects.workspace import Workspace
 
 # Tables of more combinations than this are not searched while somebody waits.
-MOST_COMBINATIONS = 200_000
+MOST_COMBINATIONS = 1_000_000
 # What the estimate asks of the quickest method: one level a column, found step by step.
 METHOD = "greedy"
 
@@ -74,6 +74,10 @@ class Estimates:
         method = quick["method"]
         suppression = method.get("suppression", 0.0) if method["name"] != "k-optimize" else 0.0
         quick["method"] = {"name": METHOD, "loss": "loss-metric", "suppression": suppression}
+        for column in quick["columns"].values():
+            column.pop("importance", None)  # other methods know neither what cells cost
+            if column["role"] == "quasi-identifier":
+                column.pop("publish", None)  # nor means of groups
         return read_plan(quick, self.workspace.place("x").parent)
 
     def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable | None:

@@ -142,6 +142,7 @@ class GoalStep:
             at_risk = await self._at_risk(plan)
             if question == self._question:
                 self._risk.text = at_risk
+                self._wait()
             estimate = await asyncio.to_thread(self._estimates.of, plan)
         except (SfumatoError, RefusedError) as error:
             if question == self._question:
@@ -149,6 +150,12 @@ class GoalStep:
             return
         if question == self._question:  # no other goal was asked for since
             self._show_cost(estimate, "" if estimate else self.words["cost_unknown"])
+
+    def _wait(self) -> None:
+        """Say that an estimate is being made, where none stands there yet."""
+        if not self._cost.default_slot.children:
+            with self._cost:
+                ui.label(self.words["working"]).classes("sf-soft sf-small")
 
     async def _at_risk(self, plan: dict[str, Any]) -> str:
         words, loaded = self.words, self.workspace.loaded

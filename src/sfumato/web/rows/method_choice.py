@@ -11,6 +11,7 @@ from sfumato.shapes.shapes import Key, read
 from sfumato.web import components
 from sfumato.web.forms import Form, Values
 from sfumato.web.projects.workspace import Workspace
+from sfumato.web.rows.cell_costs import CellCosts
 
 # In the order in which they are offered: what suits most people first.
 METHODS = (
@@ -66,12 +67,8 @@ class MethodChoice:
         own = self.method | ({"suppression": self._said.get("suppression", 0.0)} if self._priced() else {})
         self._said |= own
         self.workspace.plan["method"] = shared_options(self._said, name)
-        for column in self.workspace.plan["columns"].values():
-            if name in ("mondrian", "k-optimize", "cells") and "max_level" in column:
-                column.pop("max_level", None)
-                column.pop("min_level", None)
-            if name in ("mondrian", "cells"):
-                column.pop("min_level", None)
+        for column in quasi_identifiers(self.workspace.plan).values():
+            fit_column(column, name, least_group(self.workspace.plan))
         self._show()
         self._changed()
 
@@ -85,6 +82,8 @@ class MethodChoice:
             ui.label(self.words[f"method.{self.method['name']}.says"]).classes("sf-soft")
             if self.method["name"] in SUPPRESSING:
                 self._slider()
+            if self.method["name"] == "cells":
+                CellCosts(self.words, quasi_identifiers(self.workspace.plan), self._touched).build()
             with ui.expansion(self.words["more"]).classes("w-full"):
                 self._form().build()
 
@@ -127,6 +126,36 @@ class MethodChoice:
     def _touched(self) -> None:
         self.workspace.touch()
         self._changed()
+
+
+def quasi_identifiers(plan: Values) -> dict[str, Values]:
+    """The quasi-identifiers of a plan."""
+    return {name: column for name, column in plan["columns"].items() if column["role"] == "quasi-identifier"}
+
+
+def least_group(plan: Values) -> int:
+    """The k that is promised, or the least that there can be."""
+    return max((int(entry["k"]) for entry in plan["privacy"] if entry.get("k")), default=2)
+
+
+def fit_column(column: Values, method: str, k: int) -> None:
+    """Take from a quasi-identifier what a method does not know, and give it what the method needs.
+
+    >>> column = {"role": "quasi-identifier", "importance": 3, "max_level": 2}
+    >>> fit_column(column, "microaggregation", 5)
+    >>> column
+    {'role': 'quasi-identifier', 'max_level': 2, 'publish': {'microaggregate': 5}}
+    """
+    if method in ("mondrian", "k-optimize", "cells") and "max_level" in column:
+        column.pop("max_level", None)
+        column.pop("min_level", None)
+    if method in ("mondrian", "cells"):
+        column.pop("min_level", None)
+    if method != "cells":
+        column.pop("importance", None)
+    column.pop("publish", None)
+    if method == "microaggregation":
+        column["publish"] = {"microaggregate": k}
 
 
 def option_keys(name: str) -> dict[str, Key]:

@@ -1,13 +1,14 @@
 """What a table's plan says, on the page: rules for unsafe cells, columns they need, method, protection, attacker."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from nicegui import ui
 
-from sfumato.shapes.shapes import Key
+from sfumato.shapes.shapes import read
+from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED
 from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice
 from sfumato.texts.words import Words
 from sfumato.web import components
@@ -33,7 +34,11 @@ NEEDS = {"frequency": "frequency", "holdings": "holdings"} | dict.fromkeys(
     ("dominance", "p-percent", "pq"), "contributions"
 )
 FACTS = ("frequency", "contributions", "respondents", "shadow", "holdings")
-METHODS = ("optimal", "fast", "ranges", "intervals")
+METHODS = ("optimal", "fast", "ranges", "intervals", *PERTURBATIONS)
+# What a method that changes numbers starts with, and keys of it that name files or secrets, which a page does not take.
+BASES: dict[str, Values] = {"rounding": {"base": 3}}
+LEFT_OUT = ("ptable", "secret", "record")
+UNRULED_METHODS = tuple(kind.name for kind in UNRULED)
 COSTS = ("value", "unit", "frequency", "log")
 METHOD_KEYS = ("cost", "level_factor", "time_limit", "prefer", "repair", "insiders", "zeros")
 
@@ -44,6 +49,7 @@ class MaskingRules:
 
     Attributes:
         columns: The columns of the table at hand, which fields offer.
+        promised: Whether the rules hold for a method that changes numbers, which can do without.
     """
 
     words: Words
@@ -54,6 +60,7 @@ class MaskingRules:
     method: Values = field(default_factory=lambda: {"name": "optimal"})
     protection: Values = field(default_factory=dict)
     attacker: Values = field(default_factory=dict)
+    promised: bool = True
 
     def __post_init__(self) -> None:
         offered: dict[str, Callable[[], Values]] = {name: partial(dict, STARTS[name]) for name in RULES}
@@ -63,13 +70,19 @@ class MaskingRules:
 
     def plan(self) -> Values:
         """The part of a plan that says what is unsafe and what is done about it."""
-        plan_part: Values = {"primary": self.rules, "method": self.method}
+        plan_part: Values = {"method": self.method} | ({} if self.unruled else {"primary": self.rules})
         plan_part |= {"protection": self.protection} if self.protection else {}
         return plan_part | ({"attacker": self.attacker} if self.attacker else {})
+
+    @property
+    def unruled(self) -> bool:
+        """Whether numbers are changed and nothing is promised of any cell."""
+        return not self.promised and self.method["name"] in UNRULED_METHODS
 
     def used(self) -> set[str]:
         """The columns that rules look at: they are no categories."""
         named = [self.facts.get(name) or [] for name in FACTS] + [rule.get("column") or [] for rule in self.rules]
+        named += [self.method.get(key) or [] for key in ("key", "structural")]
         return {column for entry in named for column in ([entry] if isinstance(entry, str) else entry)}
 
     def build(self) -> None:
@@ -92,6 +105,8 @@ class MaskingRules:
 
     def missing(self) -> list[str]:
         """What has no value yet, in words."""
+        if self.unruled:
+            return self._method_form().missing()
         missing = [word for rule in self.rules for word in self._rule_form(rule).missing()]
         needed = {NEEDS[rule["rule"]] for rule in self.rules if rule["rule"] in NEEDS} - {"frequency"}  # counts tell it
         return missing + [self.words[f"key.{name}"] for name in FACTS if name in needed and not self.facts.get(name)]
@@ -131,33 +146,66 @@ class MaskingRules:
 
     def _show_method(self) -> None:
         self._method_room.clear()
+        name = str(self.method["name"])
         with self._method_room:
-            ui.select(
-                {name: self.words[f"masking.{name}"] for name in METHODS},
-                label=self.words["method"],
-                value=self.method["name"],
-                on_change=lambda event: self._choose(event.value),
-            ).classes("w-full")
-            ui.label(self.words[f"masking.{self.method['name']}.says"]).classes("sf-soft")
-            with ui.expansion(self.words["more"]).classes("w-full"):
-                self._method_form().build()
-                ui.label(self.words["protection"]).classes("font-bold mt-2")
-                self._part("protection", PROTECTION.keys, self.protection)
-                ui.label(self.words["attacker"]).classes("font-bold mt-2")
-                self._part("attacker", ATTACKER.keys, self.attacker)
+            choice = ui.select({name: self.words[f"masking.{name}"] for name in METHODS}, label=self.words["method"])
+            choice.set_value(name)
+            choice.on_value_change(lambda event: self._choose(str(event.value)))
+            choice.classes("w-full")
+            ui.label(self.words[f"masking.{name}.says"]).classes("sf-soft")
+            if name in PERTURBATIONS:
+                self._show_changing(name)
+            else:
+                with ui.expansion(self.words["more"]).classes("w-full"):
+                    self._show_masking()
+
+    def _show_masking(self) -> None:
+        """What else is said of a method that masks."""
+        self._method_form().build()
+        for name, keys, values in (
+            ("protection", PROTECTION.keys, self.protection),
+            ("attacker", ATTACKER.keys, self.attacker),
+        ):
+            ui.label(self.words[name]).classes("font-bold mt-2")
+            Form(self.words, name, keys, values, self.touched).build()
+
+    def _show_changing(self, name: str) -> None:
+        """What else is said of a method that changes numbers."""
+        self._method_form().build()
+        if name in UNRULED_METHODS:
+            switch = ui.switch(self.words["masking.promised"], value=self.promised)
+            switch.on_value_change(lambda event: self._promise(bool(event.value)))
+            components.helped(switch, self.words["tip.masking.promised"])
+
+    def _promise(self, promised: bool) -> None:
+        self.promised = promised
+        self.touched()
 
     def _choose(self, name: str) -> None:
-        kept = {key: value for key, value in self.method.items() if key not in ("name", "prefer", "repair")}
-        self.method = {"name": name, **kept}
+        known = PERTURBATIONS[name].keys if name in PERTURBATIONS else METHOD.keys
+        kept = {
+            key: value for key, value in self.method.items() if key in known and key not in ("name", "prefer", "repair")
+        }
+        self.method = {"name": name, **BASES.get(name, {}), **kept}
         self._show_method()
         self.touched()
 
     def _method_form(self) -> Form:
+        name = str(self.method["name"])
+        if name in PERTURBATIONS:
+            keys = {key: spec for key, spec in PERTURBATIONS[name].keys.items() if key not in LEFT_OUT}
+            offers = dict.fromkeys(("key", "structural"), self.columns) | self._costs()
+            return Form(self.words, f"masking.{name}", keys, self.method, self.touched, offers, starts_of(name))
         known = MethodChoice()
         keys = {key: METHOD.keys[key] for key in METHOD_KEYS}
         defaults = {key: getattr(known, key) for key in METHOD_KEYS}
-        offers = {"cost": [*COSTS, *(name for name in self.columns if name not in COSTS)]}
-        return Form(self.words, "masking", keys, self.method, self.touched, offers, defaults)
+        return Form(self.words, "masking", keys, self.method, self.touched, self._costs(), defaults)
 
-    def _part(self, name: str, keys: Mapping[str, Key], values: Values) -> None:
-        Form(self.words, name, keys, values, self.touched).build()
+    def _costs(self) -> dict[str, list[str]]:
+        return {"cost": [*COSTS, *(name for name in self.columns if name not in COSTS)]}
+
+
+def starts_of(name: str) -> Values:
+    """What holds for the keys of a method that changes numbers where nothing is said of them."""
+    made = read(PERTURBATIONS[name], BASES.get(name, {}), "method")
+    return {key: getattr(made, spec.attribute) for key, spec in PERTURBATIONS[name].keys.items()}

@@ -1,4 +1,4 @@
-"""What came of tables, on the page: whether it holds, what is masked and why, and what may be handed out."""
+"""What came of tables, on the page: whether it holds, what is masked or changed and why, and what may be handed out."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,8 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.delimited.lines import read_lines
+from sfumato.report.tables import perturbed
+from sfumato.service.jobs.plans import read_plan_text
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.tables.crosstab import crosswise
@@ -23,29 +25,43 @@ def show_outcome(folder: Path, words: Words) -> None:
     for own in table_folders(folder):
         if own != folder:
             ui.label(own.name).classes("font-bold mt-2")
-        show_cells(own / "published.csv", words)
+        show_cells(own, words)
         _show_files(own, words)
-    ui.label(words["hand_out"]).classes("sf-soft")
 
 
 def table_folders(folder: Path) -> list[Path]:
     """The folders of the tables of a release: itself, or one for each."""
-    if (folder / "published.csv").exists():
+    if (folder / "table.csv").exists():
         return [folder]
-    return sorted(path.parent for path in folder.glob("*/published.csv"))
+    return sorted(path.parent for path in folder.glob("*/table.csv"))
 
 
 def _show_files(folder: Path, words: Words) -> None:
+    """What may be handed out, and what stays in the house, in two boxes that cannot be mistaken."""
     external = folder / "table-external.csv"  # there only where the audit passed
-    with ui.row():
-        if external.exists():
-            components.button(words["download_data"], lambda: ui.download.file(external))
-        components.button(words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
-        components.button(words["download_plan"], lambda: ui.download.file(folder / "plan.yaml"))
+    with ui.element("div").classes("sf-halves"):
+        with components.card(words["box_out"], "sf-box-out"):
+            ui.label(words["hand_out"]).classes("sf-soft sf-small")
+            with ui.row():
+                if external.exists():
+                    components.button(words["download_data"], lambda: ui.download.file(external))
+                components.button(words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
+        with components.card(words["box_in"], "sf-box-in"):
+            ui.label(words["table_stays"]).classes("sf-small")
+            with ui.row():
+                for key, name in (("download_table", "table.csv"), ("download_plan", "plan.yaml")):
+                    path = folder / name
+                    components.button(words[key], lambda path=path: ui.download.file(path)).props("outline")
 
 
 def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
     """What came of a table, in sentences, each good, bad or neither."""
+    if "noise" in report:
+        promised = not report["warnings"]
+        return [
+            (words["noised.holds"], True) if promised else (words.sentence(report["warnings"][0]), None),
+            *((text, None) for text in perturbed.sentences({**report, "warnings": []}, words)),
+        ]
     audit = {key: words.count(count) for key, count in report["audit"].items()}
     counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
     proved = (
@@ -60,17 +76,33 @@ def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, b
     ]
 
 
-def show_cells(path: Path, words: Words) -> None:
-    """The published table, masked cells marked with why."""
-    lines = [line.fields for line in read_lines(path)]
+def show_cells(folder: Path, words: Words) -> None:
+    """The published table; masked or changed cells are marked with why."""
+    masked = folder / "published.csv"
+    lines = [line.fields for line in read_lines(masked)] if masked.exists() else changed_lines(folder, words)
     first = len(lines[0]) - len(ENDINGS)
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
     case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
-    cells = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
     crossed = crosswise(head, shown, case, case + 1)
     if crossed is not None:
         ui.label(words["crosstab_view"]).classes("sf-soft sf-small")
         ui.html(crossed, sanitize=False).classes("sf-table sf-crosstab").props('tabindex="0"')
-    components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in cells))
-    if len(lines) - 1 > SHOWN_ROWS:
-        ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))
+    cells = [[*line[:case], words.get(f"case.{line[case]}", line[case]), *line[case + 1 :]] for line in shown]
+    room = ui.column().classes("w-full") if crossed is None else ui.expansion(words["cells_list"]).classes("w-full")
+    with room:
+        components.table(head, ([(text, "masked" if line[case] else "") for text in line] for line in cells))
+        if len(lines) - 1 > SHOWN_ROWS:
+            ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))
+
+
+def changed_lines(folder: Path, words: Words) -> list[list[str]]:
+    """A table whose numbers were changed, laid out as one with masks: changed cells have a case and a reason."""
+    head, *rows = (line.fields for line in read_lines(folder / "table.csv"))
+    codes = next(line.fields for line in read_lines(folder / "table-external.csv"))[:-1]
+    value = str(read_plan_text((folder / "plan.yaml").read_text(encoding="utf-8"))["table"]["value"])
+    lines = [[*codes, *ENDINGS]]
+    for row in rows:
+        true, (published, low, high) = row[head.index(value)], row[-3:]
+        why = ["changed", words["cell.changed_from"].format(value=true)] if published != true else ["", ""]
+        lines.append([*(row[head.index(code)] for code in codes), published, low, high, *why])
+    return lines

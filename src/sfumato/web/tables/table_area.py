@@ -10,13 +10,14 @@ from nicegui import events, ui
 from sfumato.delimited.dialect import likely_separator
 from sfumato.delimited.lines import delimited_text, parse_lines
 from sfumato.errors import DataError
-from sfumato.service.store.jobs import Job
+from sfumato.service.store.jobs import Job, Kind
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
 from sfumato.web.forms import is_number
-from sfumato.web.job_progress import follow, start_job
+from sfumato.web.job_progress import Then, follow, start_job
 from sfumato.web.projects.loaded_data import MARKS
 from sfumato.web.shell import Shell
+from sfumato.web.tables import ways_view
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
@@ -72,7 +73,10 @@ class TableArea:
         self._rules.build()
         self._releases.build()
         self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
-        components.button(words["protect"], self._run).classes("self-start")
+        with ui.row().classes("sf-run"):
+            components.button(words["protect"], self._run)
+            ways = components.button(words["ways.compare"], self._compare).props("outline")
+            components.helped(ways, words["tip.ways.compare"])
         self._room = ui.column().classes("w-full")
         self._read()
 
@@ -149,32 +153,48 @@ class TableArea:
             for fault in faults:
                 components.notice(fault, good=False)
 
-    async def _run(self) -> None:
-        if self._linked.tables:
-            await self._run_plan(self._linked.plan(), self._linked.files())
-            return
+    def _cells(self) -> dict[str, Path]:
+        """The cells that were pasted, as a file."""
         path = self.workspace.place(CELLS)
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
-        await self._run_plan(self._plan(), {CELLS: path})
+        return {CELLS: path}
 
-    async def _run_plan(self, plan: dict[str, Any], files: dict[str, Path]) -> None:
+    async def _run(self) -> None:
+        if self._linked.tables:
+            await self._start("protect", self._linked.plan(), self._linked.files(), self._done)
+        else:
+            await self._start("protect", self._plan(), self._cells(), self._done)
+
+    async def _compare(self) -> None:
+        """Protect the table in every way, and say what each costs."""
+        if self._linked.tables:
+            components.alarm(self.words["ways.one_table"])
+            return
+        plan = {key: value for key, value in self._plan().items() if key != "previous"}
+        await self._start("compare-tables", plan | {"primary": self._rules.rules}, self._cells(), self._compared)
+
+    async def _start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path], then: Then) -> None:
         self.workspace.touch()
         self._room.clear()
         if self._job is not None:
             await asyncio.to_thread(self.workspace.drop_job, self._job)
-        job = await start_job(self.workspace, "protect", plan, files | self._releases.files())
+        releases = self._releases.files() if "previous" in plan else {}
+        job = await start_job(self.workspace, kind, plan, files | releases)
         if job is not None:
             self._job = job.id
             with self._room:
-                follow(self.workspace, job, self._done)
+                follow(self.workspace, job, then)
 
     async def _done(self, job: Job) -> None:
         folder = self.workspace.output(job)
         with components.card():
             show_outcome(folder / "result", self.words)
-            components.button(self.words["release_keep"], lambda: self._releases.keep(folder / "result.zip")).props(
-                "outline"
-            )
+            if (folder / "result" / "published.csv").exists() or not (folder / "result" / "table.csv").exists():
+                keep = components.button(self.words["release_keep"], lambda: self._releases.keep(folder / "result.zip"))
+                keep.props("outline").classes("self-start")
+
+    async def _compared(self, job: Job) -> None:
+        ways_view.show(self.workspace.output(job) / "result", self.words)
 
 
 def decoded(content: bytes) -> str:

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
-from sfumato.report.tables.perturbed import figures, html
+from sfumato.report.tables.perturbed import figures
+from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
 

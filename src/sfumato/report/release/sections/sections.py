@@ -35,7 +35,7 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     words, report = dossier.words, dossier.report
     broken = "report.broken_outside" if outside else "report.broken"
     tone, word = ("verdict", "report.holds") if report.holds else ("verdict bad", broken)
-    lines = [sentences.promised(words, one, dossier.plan, dossier.star_rows, outside) for one in report.models]
+    lines = sentences.promises(words, report.models, dossier.plan, dossier.star_rows, outside)
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
     return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
 

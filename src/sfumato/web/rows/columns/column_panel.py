@@ -9,19 +9,24 @@ from nicegui import events, ui
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.hierarchies.types import canonical
+from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
+from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.shapes.files import written
+from sfumato.shapes.records import record_of
 from sfumato.web import components
+from sfumato.web.forms import Form
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns import ladder_preview
 from sfumato.web.rows.columns.columns_table import short_role
 from sfumato.web.rows.columns.hierarchy_editor import HierarchyEditor
 from sfumato.web.rows.columns.hierarchy_start import KINDS, start
-from sfumato.web.rows.columns.publish_choice import PublishChoice
+from sfumato.web.rows.columns.publish_choice import PublishChoice, Surroundings
 
+# What else a plan may say of a ladder: how much its loss counts, and the levels that may be published.
+LADDER_KEYS = {key: record_of(ColumnPlan).keys[key] for key in ("weight", "min_level", "max_level")}
 EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
 
 
@@ -57,14 +62,27 @@ class ColumnPanel:
             self._ladder()
         else:
             self._values()
-        if role in ("sensitive", "insensitive"):
-            PublishChoice(words, self.plan, self._is_numeric(), self._published).build()
+        PublishChoice(words, self.plan, self._surroundings(), self._touched).build()
+
+    def _surroundings(self) -> Surroundings:
+        """What decides which operations the column can have."""
+        columns = self.workspace.plan["columns"]
+        roles = {plan["role"] for plan in columns.values()}
+        shown = [
+            n for n, c in columns.items() if n != self.name and c["role"] not in ("identifier", "person", "household")
+        ]
+        return Surroundings(
+            self.plan["role"], self._is_numeric(), self._fits("date"), "person" in roles, "household" in roles, shown
+        )
 
     def _is_numeric(self) -> bool:
-        """Whether all values are numbers."""
-        return canonical(list(self.column.counts), "decimal")[1] == []
+        """Whether all values are numbers, as they stand or with a unit."""
+        return self._fits("decimal") or self.plan.get("type") in NUMBER_TYPES
 
-    def _published(self) -> None:
+    def _fits(self, kind: ColumnType) -> bool:
+        return canonical(list(self.column.counts), kind)[1] == []
+
+    def _touched(self) -> None:
         self.workspace.touch()
         self._changed()
 
@@ -95,6 +113,7 @@ class ColumnPanel:
             components.button(words["hierarchy.export"], self._export).props("flat dense")
         with ui.expansion(words["hierarchy.more"]).classes("w-full"):
             components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, (".csv", ".txt"))
+            Form(words, "ladder", LADDER_KEYS, self.plan, self._touched, defaults={"weight": 1, "min_level": 0}).build()
             self._text = ui.input(words["settings"], value=written(settings, flow=True))
             self._text.classes("w-full font-mono sf-settings").props["data-column"] = self.name
         components.listen("sf_settings", lambda event: self._typed(event.args["column"], str(event.args["text"])))
@@ -168,7 +187,7 @@ class ColumnPanel:
 
     def _tell(self, state: str, why: str) -> None:
         tone, sign = ("good", "✓") if state == "valid" else ("bad", "✗")
-        text = escape(f"{sign} {self.words[state]} {why}".strip())
+        text = escape(f"{sign} {self.words[state]}: {why}")
         self._badge.set_content(f'<span style="color:var(--{tone})" class="sf-small">{text}</span>')
 
     def _table(self) -> str | None:

@@ -9,7 +9,7 @@ from sfumato.web.components import help_of
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns import column_figures
-from sfumato.web.rows.columns.publish_choice import STARTS, chosen
+from sfumato.web.rows.columns.publish_choice import ITSELF, said
 
 HEADS = ("column", "holds", "role", "why_role", "ladder")
 # Beyond so many values, a ladder is not drawn before it is looked at.
@@ -79,8 +79,8 @@ class ColumnsTable:
 
     def _ladder(self, column: Column, plan: dict[str, Any]) -> str:
         words, role = self.words, plan["role"]
-        operation, _ = chosen(plan.get("publish"))
-        if operation in STARTS:
+        operation, _ = said(plan.get("publish"))
+        if operation != ITSELF:
             return f'<span class="why">{escape(words[f"publish.{operation}"])}</span>'
         if role != "quasi-identifier":
             return f'<span class="why">{escape(words[f"columns.fate.{role}"])}</span>'

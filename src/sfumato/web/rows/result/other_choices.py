@@ -25,6 +25,8 @@ from sfumato.web.rows.result.result_figures import Point
 LEVELED = ("optimal", "samarati", "greedy", "exhaustive", "auto")
 # What releases chosen levels where the plan leaves the method open.
 FIXED = "optimal"
+# How long somebody waits for all combinations of levels; of more, those that were judged by then are shown.
+EXPLORING_SECONDS = 20
 
 
 class OtherChoices:
@@ -58,13 +60,17 @@ class OtherChoices:
     async def _explore(self) -> None:
         """Judge every combination of levels, in a job of its own."""
         plan = {**self.workspace.plan, "columns": free_columns(self.workspace.plan)}
-        plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive")
+        plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive") | {"time_limit": EXPLORING_SECONDS}
         await run_job(self.workspace, "anonymize", plan, self.workspace.files(), self._levels_room, self._explored)
 
     async def _explored(self, job: Job) -> None:
         loaded, words = self.workspace.loaded, self.words
         assert loaded is not None
-        self._points = result_figures.points(self.workspace.output(job) / "result", loaded.rows)
+        folder = self.workspace.output(job) / "result"
+        self._points = result_figures.points(folder, loaded.rows)
+        nodes = {name: words.count(count) for name, count in result_figures.report_of(folder)["nodes"].items()}
+        if nodes["checked"] != nodes["total"]:
+            components.notice(words["nodes_judged"].format(**nodes, seconds=EXPLORING_SECONDS), good=None)
         views = {"frontier": words["frontier"], "lattice": words["lattice"]}
         toggle = ui.toggle(views, value="frontier", on_change=lambda event: self._draw(str(event.value)))
         toggle.classes("sf-small-toggle").props("dense no-caps")

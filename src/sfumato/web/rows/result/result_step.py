@@ -14,6 +14,7 @@ from sfumato.web.job_progress import follow, start_job
 from sfumato.web.projects.workspace import Run
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.result import kept_view, result_figures, risk_view, runs_view
+from sfumato.web.rows.result.attack_view import AttackView
 from sfumato.web.rows.result.other_choices import OtherChoices
 from sfumato.web.rows.result.rows_view import RowsView
 
@@ -117,6 +118,7 @@ class ResultStep:
         return {
             "kept": lambda: kept_view.build(self.workspace, report),
             "risk": lambda: risk_view.build(result_figures.dossier(run.folder, self.words), report),
+            "attacks": lambda: AttackView(self.workspace, run).build(),
             "choices": lambda: OtherChoices(self.area, run, self.start).build(),
             "rows": lambda: RowsView(self.workspace, run).build(),
             "runs": lambda: runs_view.build(self.workspace),

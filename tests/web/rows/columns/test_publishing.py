@@ -1,0 +1,50 @@
+"""What columns without a ladder are published as, and what a missing cell costs: fields for all that a plan may say."""
+
+from walking import button, choose, column, give_role, plan_now, send, step
+
+ROWS = "person;zip;pay;region;smoker\n" + "".join(
+    f"{n // 2};{10000 + n % 4};{1000 + 37 * n};{'ns'[n % 2]};{'yes' if n % 3 else 'no'}\n" for n in range(40)
+)
+
+
+def publish(page, name, how):
+    column(page, name)
+    choose(page, "published as", how)
+
+
+def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
+    page = open_page(f"{base}/app", width=1600)
+    send(page, tmp_path / "rows.csv")
+    page.get_by_text("40 rows,").wait_for()
+    step(page, "Columns")
+    for name, role in (("person", "person"), ("zip", "quasi-identifier"), ("region", "quasi-identifier")):
+        give_role(page, name, role)
+    for name in ("pay", "smoker"):
+        give_role(page, name, "insensitive")
+    publish(page, "person", "as a random key")
+    publish(page, "pay", "coded and rounded")
+    page.get_by_label("rounded to a multiple of").fill("500")
+    publish(page, "smoker", "changed by chance")
+    page.get_by_label("probability of staying, at least").fill("0.8")
+    page.get_by_label("expected numbers kept within (strata)").click()
+    page.get_by_role("option", name="region", exact=True).click()
+    page.keyboard.press("Escape")
+    page.locator("tr[data-column=smoker]", has_text="changed by chance").wait_for()
+    columns = plan_now(page, tmp_path)["columns"]
+    assert columns["person"]["publish"] == "key"
+    assert columns["pay"]["publish"] == {"top": {"share": 0.99}, "round": 500}
+    assert columns["smoker"]["publish"] == {"pram": {"stay": 0.8, "strata": ["region"]}}
+    step(page, "Columns")
+    publish(page, "pay", "means of groups")
+    page.get_by_label("rows in a group, at least").fill("1")
+    page.get_by_text("must be at least 2").wait_for()
+    give_role(page, "person", "identifier")
+    step(page, "Goal")
+    choose(page, "Method", "cells")
+    page.get_by_label("zip", exact=True).fill("4")
+    page.get_by_label("region: never touched").click()
+    page.get_by_label("region", exact=True).and_(page.locator("[disabled]")).wait_for()
+    plan = plan_now(page, tmp_path)
+    assert plan["columns"]["zip"]["importance"] == 4 and plan["columns"]["region"]["importance"] == "never"
+    assert button(page, "Save project").is_visible()
