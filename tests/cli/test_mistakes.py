@@ -93,17 +93,25 @@ def test_schemas_are_written(sfumato, folder) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("suggest", "latin.csv"),
         ("risk", "latin.csv", "--quasi-identifiers", "name"),
         ("anonymize", "latin.yaml", "--out", "out"),
     ],
 )
 def test_another_encoding_is_told_with_the_option_for_it(sfumato, folder, arguments) -> None:
-    (folder / "latin.csv").write_bytes("name,age\nJürgen,30\nKäthe,40\n".encode("latin-1") * 3)
+    (folder / "latin.csv").write_bytes("name,age\nJürgen,30\nKäthe,40\n".encode("latin-1"))
     (folder / "latin.yaml").write_text(yaml.safe_dump(PLAN | {"data": {"source": "latin.csv"}}), encoding="utf-8")
     ran = sfumato(*arguments)
     assert ran.code == 3
-    assert "--encoding, or data.encoding in a plan" in ran.err
+    assert "--encoding cp1252" in ran.err
+    assert "data.encoding" in ran.err
+
+
+def test_a_plan_is_suggested_in_another_encoding_and_says_so(sfumato, folder) -> None:
+    (folder / "latin.csv").write_bytes(("name,age\n" + "Jürgen,30\nKäthe,40\n" * 10).encode("latin-1"))
+    ran = sfumato("suggest", "latin.csv")
+    assert ran.code == 0, ran.err
+    assert yaml.safe_load(ran.out)["data"]["encoding"] == "cp1252"
+    assert "--encoding" in ran.err
 
 
 def test_risk_reads_other_encodings_and_says_who_attacks(sfumato, folder) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker
+from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups
@@ -72,9 +72,11 @@ class Application(Lookups):
 
     @property
     def person_key(self) -> str:
-        """The key of a row's person, as in order.py."""
-        key, text = sql.text(self.handling.person_key), as_text(self.handling.person or "", self.strip)
-        return f"substr(sha256(concat({key}, {plain_key_of(text)})), 1, 32)"
+        """The key of a row's person, as in order.py; whole numbers are compared as they are."""
+        person = self.handling.person or ""
+        key, text = sql.text(self.handling.person_key), as_text(person, self.strip)
+        plain = text if self.kinds.get(person) in INTEGERS else plain_key_of(text)
+        return f"substr(sha256(concat({key}, {plain})), 1, 32)"
 
     @property
     def picks(self) -> bool:
