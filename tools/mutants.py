@@ -34,6 +34,7 @@ TARGETS = {
 }
 # Changed lines that say the same in other words, each with the reason.
 ALIKE = {
+    "field(init=None)": "None is as false as False: no argument either way",
     "np.zeros(0, np.int64), 2)": "a histogram without entries has no value, however many there could be",
 }
 SEED = 20260101
