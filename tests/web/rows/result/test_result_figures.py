@@ -114,7 +114,7 @@ def test_rows_at_risk_are_counted(source) -> None:
 @pytest.mark.parametrize(("mode", "expected"), [("relaxed", True), ("strict", False)])
 def test_it_is_known_whether_like_rows_were_divided(tmp_path, mode, expected) -> None:
     rows = tmp_path / "ages.csv"
-    rows.write_text("age\n" + "\n".join("123345"))
+    rows.write_text("age\n" + "\n".join(("10", "20", "30", "30", "40", "50")))
     plan = {
         "version": 1,
         "data": {"source": str(rows)},
