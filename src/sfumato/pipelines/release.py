@@ -16,44 +16,32 @@ from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed
-from sfumato.microdata.measures.disclosure import Disclosure
-from sfumato.microdata.measures.release import Measures, measure, measure_raw
+from sfumato.microdata.measures.release import measure, measure_raw
 from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
-from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.prediction import Prediction, predict
-from sfumato.microdata.recoding.recoding import Handling, Recoding
+from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
-from sfumato.pipelines.release_folder import Progress, Release, ReleaseReport
+from sfumato.pipelines.release_folder import Progress, Release
 from sfumato.pipelines.stages.counting import (
     frequency_table,
     published_persons,
     published_reading,
     published_weights,
     recount,
-    unnamed,
 )
 from sfumato.pipelines.stages.disclosure import disclosure
 from sfumato.pipelines.stages.handling import handling_of
 from sfumato.pipelines.stages.limits import with_limits
-from sfumato.pipelines.stages.order import order_remarks
-from sfumato.pipelines.stages.remarks import (
-    matching_values,
-    merged_spellings,
-    repeating_identifiers,
-    risks_of_persons,
-    telling_columns,
-    tied_households,
-)
+from sfumato.pipelines.stages.reporting import Outcome, report_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
-from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato.pipelines.previous.placing import Placed
@@ -202,7 +190,8 @@ class _Run:
             disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
             measures = measured()
             self.seconds["total"] = perf_counter() - begin
-            report = self._report(draft, verdict, measures, disclosed, written.perturbation)
+            outcome = Outcome(table, result, verdict, measures, disclosed, written.perturbation)
+            report = report_of(self.plan, self.source, outcome, self.seconds)
             report = replace(report, details={**report.details, **evidence})
             undo.pop_all()
         key = drawn_key(self.plan, self.keys)
@@ -366,59 +355,3 @@ class _Run:
         """Where rows are written first: under a name of their own where they are perturbed afterwards."""
         perturbs = target is not None and self.plan.perturbations
         return target.with_name(f"unperturbed{target.suffix}") if target is not None and perturbs else target
-
-    def _report(
-        self,
-        draft: _Draft,
-        verdict: Verdict,
-        measures: Measures,
-        disclosed: Disclosure,
-        perturbation: "Perturbed | None",
-    ) -> ReleaseReport:
-        table, result = draft.table, draft.result
-        withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
-        return ReleaseReport(
-            version=__version__,
-            method=self.plan.method.name,
-            proved_optimal=result.proved_optimal,
-            levels=result.levels,
-            loss=LossFigure(result.loss_name, result.loss, result.per_column),
-            rows=table.rows,
-            dropped_rows=table.dropped_rows,
-            suppressed_rows=withheld_rows,
-            classes=_class_figures(result.recoding, table.rows),
-            models=verdict.promises,
-            risk=figures(measures.risk),
-            utility=figures(measures.utility),
-            nodes=figures({"total": result.total, "checked": result.checked}),
-            seconds=Seconds(**self.seconds),
-            engine=self.source.name,
-            seed=self.plan.seed,
-            input_sha256=self.source.fingerprint(),
-            candidates=result.nodes,
-            remarks=(
-                *repeating_identifiers(self.plan, self.source),
-                *tied_households(self.plan, self.source, table.rows),
-                *telling_columns(disclosed, table.rows - withheld_rows),
-                *self.source.notes,
-                *result.remarks,
-                *unnamed(self.plan, table),
-                *matching_values(measures),
-                *risks_of_persons(self.plan),
-                *order_remarks(self.plan),
-                *merged_spellings(self.plan, table),
-                *(() if perturbation is None else perturbation.remarks),
-            ),
-            details={**result.details, **({} if perturbation is None else {"perturbation": perturbation.figures})},
-            disclosure=disclosed,
-            star_rows=self.plan.output.suppressed == "star",
-            withheld_columns=tuple(
-                name for name in self.plan.named("identifier") if name in self.plan.withheld_columns
-            ),
-        )
-
-
-def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:
-    kept = recoding.sizes[~recoding.suppressed]
-    average = float(kept.mean()) if len(kept) else 0.0
-    return ClassFigures(len(kept), int(kept.min(initial=rows)), int(kept.max(initial=0)), average)

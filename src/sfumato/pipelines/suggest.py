@@ -14,13 +14,11 @@ from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.mentions import mentions
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
-    COMPUTED,
     COSTLY,
     ENCODING,
     MENTIONS,
     MISSPELLINGS,
     ONE_SPELLING,
-    ONE_TOLD,
     ROUNDED,
     SPELLINGS,
     TAILS,
@@ -29,25 +27,21 @@ from sfumato.hierarchies.suggest.reasons import (
 from sfumato.hierarchies.suggest.selection import select, without_tells
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
-from sfumato.microdata.counts.frequencies import FrequencyTable, tabulate
-from sfumato.microdata.measures.joint_telling import joint_tells
-from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.models.proposal import proposed_promise
 from sfumato.microdata.plan.building import Plan
-from sfumato.microdata.plan.model import Plan as ReadPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
-from sfumato.pipelines.stages.counting import reading_of
-from sfumato.pipelines.stages.first_look import (
+from sfumato.pipelines.suggesting.first_look import (
     check_names,
     check_one_column,
     count_texts,
     likely_encoding,
     writes_commas,
 )
-from sfumato.pipelines.stages.person_columns import FEW_ROWS, one_person, repeated_names
-from sfumato.pipelines.stages.weighing import better_withheld
+from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
+from sfumato.pipelines.suggesting.tells import tells_in
+from sfumato.pipelines.suggesting.weighing import better_withheld
 
 MISSING_WORDS = (
     "?",
@@ -155,7 +149,7 @@ class _Draft:
 
 def _without_tells(engine: Engine, draft: _Draft) -> _Draft:
     """The draft without sensitive columns that nearly tell a quasi-identifier."""
-    tells = _tells(engine, draft.plan().plan)
+    tells = tells_in(engine, draft.plan().plan)
     if not tells:
         return draft
     suggestions = without_tells(draft.suggestions, draft.profiles, tells)
@@ -230,34 +224,6 @@ def _reason(suggestion: Suggestion, profile: Profile, publication: PublishPlan |
     misspellings = MISSPELLINGS.format(count=wrong) if wrong else ""
     coded = "" if publication is None else TAILS if publication.round is None else ROUNDED
     return suggestion.reason + coded + spellings + misspellings
-
-
-def _tells(engine: Engine, proposal: Mapping[str, Any]) -> dict[str, str]:
-    """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells."""
-    plan = read_plan(proposal)
-    if not plan.promise_columns:
-        return {}
-    counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
-    # What is computed is computed from numbers as they are read, however they will be published.
-    joint = _jointly_told(tabulate(counted, _unchanged(plan))[0])
-    table, _ = tabulate(counted, plan)
-    worst = (
-        max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
-    )
-    told = {tell.column: ONE_TOLD.format(other=tell.quasi_identifier) for tell in worst if tell is not None}
-    return {name: words for name in plan.promise_columns if (words := told.get(name) or joint.get(name))}
-
-
-def _jointly_told(table: FrequencyTable) -> dict[str, str]:
-    tells = (tell for name in table.sensitive for tell in joint_tells(table, name)[:1])
-    words = ((tell.column, dict(zip(("first", "second"), tell.quasi_identifiers, strict=True))) for tell in tells)
-    return {name: COMPUTED.format(**names) for name, names in words}
-
-
-def _unchanged(plan: ReadPlan) -> ReadPlan:
-    """The plan with sensitive columns published as they are."""
-    sensitive = {name: replace(plan.columns[name], publish=None) for name in plan.promise_columns}
-    return replace(plan, columns={**plan.columns, **sensitive})
 
 
 def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:

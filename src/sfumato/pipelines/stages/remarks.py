@@ -43,7 +43,7 @@ def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
 def _repeated_names(plan: Plan, source: Engine, profiles: Mapping[str, Profile]) -> tuple[str, ...]:
     """A warning where names of persons repeat and nothing says which rows are one person's."""
     from sfumato.hierarchies.suggest.roles import suggest
-    from sfumato.pipelines.stages.person_columns import repeated_names
+    from sfumato.pipelines.suggesting.person_columns import repeated_names
 
     suggestions = {name: suggest(profile) for name, profile in profiles.items()}
     if not any(suggestion.concept == "name" for suggestion in suggestions.values()):

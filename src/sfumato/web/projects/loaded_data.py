@@ -16,8 +16,8 @@ from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
-from sfumato.pipelines.stages.first_look import writes_commas
 from sfumato.pipelines.suggest import suggest_plan
+from sfumato.pipelines.suggesting.first_look import writes_commas
 from sfumato.shapes.shapes import read as read_shape
 
 PREVIEW_ROWS = 8

@@ -1,0 +1,99 @@
+"""The report of a release, from what its stages have found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sfumato.engines.engine import Engine
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.measures.disclosure import Disclosure
+from sfumato.microdata.measures.release import Measures
+from sfumato.microdata.methods.result import Result
+from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.verdict import Verdict
+from sfumato.pipelines.release_folder import ReleaseReport
+from sfumato.pipelines.stages.counting import unnamed
+from sfumato.pipelines.stages.order import order_remarks
+from sfumato.pipelines.stages.remarks import (
+    matching_values,
+    merged_spellings,
+    repeating_identifiers,
+    risks_of_persons,
+    telling_columns,
+    tied_households,
+)
+from sfumato.version import __version__
+
+if TYPE_CHECKING:
+    from sfumato.pipelines.stages.perturb import Perturbed
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the stages of a release have found."""
+
+    table: FrequencyTable
+    result: Result
+    verdict: Verdict
+    measures: Measures
+    disclosed: Disclosure
+    perturbation: "Perturbed | None"
+
+
+def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str, float]) -> ReleaseReport:
+    """The report of a release.
+
+    Args:
+        source: The raw rows.
+        seconds: How long each stage took.
+    """
+    table, result = outcome.table, outcome.result
+    withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
+    return ReleaseReport(
+        version=__version__,
+        method=plan.method.name,
+        proved_optimal=result.proved_optimal,
+        levels=result.levels,
+        loss=LossFigure(result.loss_name, result.loss, result.per_column),
+        rows=table.rows,
+        dropped_rows=table.dropped_rows,
+        suppressed_rows=withheld_rows,
+        classes=_class_figures(result.recoding, table.rows),
+        models=outcome.verdict.promises,
+        risk=figures(outcome.measures.risk),
+        utility=figures(outcome.measures.utility),
+        nodes=figures({"total": result.total, "checked": result.checked}),
+        seconds=Seconds(**seconds),
+        engine=source.name,
+        seed=plan.seed,
+        input_sha256=source.fingerprint(),
+        candidates=result.nodes,
+        remarks=(
+            *repeating_identifiers(plan, source),
+            *tied_households(plan, source, table.rows),
+            *telling_columns(outcome.disclosed, table.rows - withheld_rows),
+            *source.notes,
+            *result.remarks,
+            *unnamed(plan, table),
+            *matching_values(outcome.measures),
+            *risks_of_persons(plan),
+            *order_remarks(plan),
+            *merged_spellings(plan, table),
+            *(() if outcome.perturbation is None else outcome.perturbation.remarks),
+        ),
+        details={
+            **result.details,
+            **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
+        },
+        disclosure=outcome.disclosed,
+        star_rows=plan.output.suppressed == "star",
+        withheld_columns=tuple(name for name in plan.named("identifier") if name in plan.withheld_columns),
+    )
+
+
+def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:
+    kept = recoding.sizes[~recoding.suppressed]
+    average = float(kept.mean()) if len(kept) else 0.0
+    return ClassFigures(len(kept), int(kept.min(initial=rows)), int(kept.max(initial=0)), average)
