@@ -153,7 +153,9 @@ def _without_tells(engine: Engine, draft: _Draft) -> _Draft:
     if not tells:
         return draft
     suggestions = without_tells(draft.suggestions, draft.profiles, tells)
-    published = dict(_publications(suggestions, draft.profiles))
+    published = {name: plan for name, plan in draft.published.items() if suggestions[name].role == "sensitive"}
+    if len(published) == 1 < len(draft.published):  # one alone may be published more finely than two together
+        published = dict(_publications(suggestions, draft.profiles))
     return replace(draft, suggestions=suggestions, published=published)
 
 

@@ -226,8 +226,10 @@ def scale_of(values: Sequence[str]) -> list[str] | None:
     >>> scale_of(["High", "Low", "Medium"])
     ['Low', 'Medium', 'High']
     """
+    if not 3 <= len(values) <= max(map(len, SCALES)):
+        return None
     by_word = {fold(value.strip()): value for value in values}
     for scale in SCALES:
-        if len(by_word) == len(values) >= 3 and by_word.keys() <= set(scale):
+        if len(by_word) == len(values) and by_word.keys() <= set(scale):
             return [by_word[word] for word in scale if word in by_word]
     return None

@@ -69,6 +69,7 @@ class _Rows:
         self.counts = content.counts[self.entries]
         self.owners = content.owners[self.entries]
         self.numbers = _numbers(table.sensitive_values[column])
+        self.positions = [None if self.numbers is None else _positions(ladder) for ladder in table.ladders]
         self.step = max(len(self.entries) // MOST_FITTED, 1)
 
     def share(self, first: int, second: int) -> float | None:
@@ -76,8 +77,7 @@ class _Rows:
         return self._fitted(first, second) or self._guessed(first, second)
 
     def _fitted(self, first: int, second: int) -> float | None:
-        ladders = self.table.ladders
-        left, right = _positions(ladders[first]), _positions(ladders[second])
+        left, right = self.positions[first], self.positions[second]
         if self.numbers is None or left is None or right is None:
             return None
         owners = self.owners[:: self.step]

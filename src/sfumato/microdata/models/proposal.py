@@ -34,8 +34,9 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     """
     rows = sum(counts.values()) + missing
     values = _values(counts)
-    delicate = sorted(text for text in counts if not is_negative(text))
-    harmless = missing + sum(counts[text] for text in counts if is_negative(text))
+    negatives = {*filter(is_negative, counts)}
+    delicate = sorted(counts.keys() - negatives)
+    harmless = missing + sum(counts[text] for text in negatives)
     if harmless > _COMMON_SHARE * rows and 0 < len(delicate) <= _MAX_NAMED:
         return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": delicate}
     most = max(values.values(), default=0)

@@ -46,9 +46,8 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
         return _tails(numbers, rows, k)
     plans = list(_plans(forms, numbers, rows.astype(float)))
     likely = (place for place, plan in enumerate(plans) if _is_enough(_rough_counts(plan, numbers, rows), k, most))
-    # Whether a half is rounded up is decided by decimals: the plan before the first that is likely enough may be it.
-    first = max(next(likely, len(plans)) - 1, 0)
-    exact = ((plan, published_counts(plan, counts)) for plan in plans[first:])
+    # Whether a half is rounded up is decided by decimals: what is likely enough is looked at again.
+    exact = ((plan, published_counts(plan, counts)) for plan in plans[next(likely, len(plans)) :])
     enough = (plan for plan, sizes in exact if _is_enough(np.array([*sizes.values()], np.int64), k, most))
     return next(enough, plans[-1] if plans else None)
 
