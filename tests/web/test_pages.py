@@ -206,7 +206,7 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     plan = plan_of(page, tmp_path)
     diverse = {"model": "l-diversity", "l": 2, "variant": "recursive", "column": "illness", "c": 2.5}
     assert plan["privacy"] == [{"model": "k-anonymity", "k": 5}, diverse]
-    assert plan["method"] == {"name": "mondrian", "mode": "relaxed"}
+    assert plan["method"] == {"name": "mondrian", "suppression": 0.02, "mode": "relaxed"}
 
 
 def test_a_promise_about_a_population_takes_its_table(base, open_page, tmp_path) -> None:
@@ -244,7 +244,7 @@ def test_the_pages_speak_german_to_those_who_ask_for_it(base, open_page) -> None
 AREAS = {
     "en-US": {
         "Rows": "Or try an example",
-        "Tables": "Mask cells",
+        "Tables": "Mask or change cells",
         "Attributes": "What is done to each attribute",
         "Help": "How the pages are used",
     },

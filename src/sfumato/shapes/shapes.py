@@ -349,7 +349,11 @@ class Conversion(Generic[T]):
     make: Callable[[Any], T]
 
     def read(self, value: object, at: str, faults: Faults) -> T:
-        return self.make(self.shape.read(value, at, faults))
+        plain = self.shape.read(value, at, faults)
+        try:
+            return self.make(plain)
+        except ValueError as error:
+            raise faults.refuse(at, str(error)) from None
 
     def schema(self) -> Schema:
         return self.shape.schema()

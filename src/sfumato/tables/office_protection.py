@@ -142,10 +142,28 @@ def joined(tables: Sequence[OfficeTable]) -> tuple[OfficeTable, list[Places]]:
             lower=gathered("lower", True),
             upper=gathered("upper", True),
             costs=gathered("costs", True) if any(table.costs is not None for table in tables) else None,
+            frequency=gathered("frequency", True) if _all_have(tables, "frequency") else None,
+            holdings=gathered("holdings", True) if _all_have(tables, "holdings") else None,
+            largest=_largest(tables, places, size),
             given=make_relations(unique.values(), [f"relation {place}" for place in range(len(unique))]),
         ),
         places,
     )
+
+
+def _all_have(tables: Sequence[OfficeTable], name: str) -> bool:
+    return all(getattr(table, name) is not None for table in tables)
+
+
+def _largest(tables: Sequence[OfficeTable], places: Sequence[Places], size: int) -> tuple[Numbers, ...]:
+    """The largest contributions to each cell, as many as all tables tell."""
+    columns = []
+    for rank in range(min(len(table.largest) for table in tables)):
+        column = np.zeros(size)
+        for table, own in zip(tables, places, strict=True):
+            column[own] = np.maximum(column[own], table.largest[rank])
+        columns.append(column)
+    return tuple(columns)
 
 
 def _identity(table: OfficeTable, cell: int) -> frozenset[tuple[str, str]]:

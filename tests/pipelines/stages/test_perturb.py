@@ -1,5 +1,7 @@
 """Perturbation in whole releases: what must be exact is, on every engine alike, and nothing is promised by it."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -173,6 +175,26 @@ def test_limits_may_be_shares_of_the_rows(frame) -> None:
     assert 0 < sum(text.startswith(">") for text in shown) <= 0.1 * ROWS
     assert 0 < sum(text.startswith("<") for text in shown) <= 0.1 * ROWS
     assert isinstance(release.plan.columns["income"].publish.top, float)
+
+
+def test_a_limit_by_share_is_nobodys_own_number(frame) -> None:
+    release = anonymize(frame, plan(income={"top": 0.9, "bottom": {"share": 0.1}}))
+    publish = release.plan.columns["income"].publish
+    assert not {publish.top, publish.bottom} & {float(text) for text in frame["income"].to_list() if text is not None}
+
+
+@pytest.mark.parametrize("operation", [{"noise": 0}, {"swap": 0}])
+def test_an_operation_that_changes_nothing_is_refused(frame, operation) -> None:
+    with pytest.raises(PlanError, match="greater than 0"):
+        anonymize(frame, plan(income=operation))
+
+
+def test_matrices_of_strata_stay_in_the_house(frame, tmp_path) -> None:
+    strata = {"pram": {"stay": 0.5, "strata": ["sex"]}}
+    for operation, told in ((strata, False), ({"pram": 0.5}, True)):
+        release = anonymize(frame, plan(job=operation))
+        external = json.loads((release.save(tmp_path / str(told)) / "report-external.json").read_text(encoding="utf-8"))
+        assert ("matrices" in external["columns"]["job"]) == told
 
 
 def test_a_limit_between_0_and_1_is_a_share_unless_it_says_value() -> None:

@@ -203,3 +203,26 @@ def test_bad_records_are_said_with_line_and_column(folder):
     (folder / "micro.asc").write_text("\n".join([*whole[:3], whole[3].replace(whole[3][3:5], "zz", 1)]) + "\n")
     with pytest.raises(DataError, match="codes that"):
         run_batch(folder / "good.arb", folder / "out")
+
+
+def test_linked_tables_are_attacked_by_single_respondents(tmp_path) -> None:
+    """Whoever is alone in one cell must not compute the one respondent of another."""
+    rows = [
+        "a;p;10",
+        "b;p;20",
+        *(f"c;p;{100 + place}" for place in range(5)),
+        *(f"d;p;{50 + place}" for place in range(5)),
+    ]
+    (tmp_path / "m.asc").write_text("\n".join(rows) + "\n")
+    variable = '<RECODEABLE>\n<TOTCODE> "Total"\n'
+    (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\nR 1\n{variable}S 1\n{variable}T 5\n<NUMERIC>\n')
+    (tmp_path / "two.arb").write_text(
+        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "R"|"T"||\n<SAFETYRULE> FREQ(2,20)\n'
+        '<SPECIFYTABLE> "R""S"|"T"||\n<SAFETYRULE> FREQ(2,20)\n<READMICRODATA>\n<SUPPRESS> MOD(0)\n'
+        '<WRITETABLE> (1,3,AS+,"both.csv")\n'
+    )
+    run_batch(tmp_path / "two.arb", tmp_path / "out")
+    with (tmp_path / "out" / "both.csv").open(newline="", encoding="utf-8") as stream:
+        published = {record[0]: record[1] for record in csv.reader(stream)}
+    masked = {code for code, value in published.items() if value == "x"}
+    assert {"a", "b"} < masked

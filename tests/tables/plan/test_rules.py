@@ -53,6 +53,11 @@ def test_range_makes_its_bounds_public():
     assert found.bounds.high.tolist() == [np.inf, 60, 60, np.inf]
 
 
+def test_statuses_of_offices_are_known():
+    found = primary.StatusColumn("mark").apply(facts(columns=Columns({"mark": ("1", "3", "9", "11")})))
+    assert found.unsafe.tolist() == [False, True, True, False]
+
+
 def test_status_says_what_must_be_published():
     assert primary.StatusColumn("mark").apply(facts()).published.tolist() == [False, True, False, False]
 

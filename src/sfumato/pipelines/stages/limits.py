@@ -9,6 +9,7 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.plan import Limit, PublishPlan, limit_at
+from sfumato.microdata.recoding.grids import number_grid
 
 
 def with_limits(plan: Plan, source: Engine) -> Plan:
@@ -44,6 +45,23 @@ def _limited(publish: PublishPlan, values: Any, rows: Any) -> PublishPlan:
             return limit
         ends = np.cumsum(rows)
         place = int(np.searchsorted(ends, limit.share * ends[-1] - 1e-9)) if len(ends) else 0
-        return limit_at(float(values[min(place, len(values) - 1)]) if len(values) else 0.0)
+        return limit_at(_between(values, min(place, len(values) - 1), 1 if limit is publish.top else -1))
 
     return replace(publish, top=at(publish.top), bottom=at(publish.bottom))
+
+
+def _between(values: Any, place: int, side: int) -> float:
+    """The roundest number between a value and its neighbor on a side, so that the limit is nobody's own value.
+
+    >>> _between(np.array([1000.0, 8382.0, 9120.0]), 1, 1), _between(np.array([3.0, 4.0]), 0, 1)
+    (9000.0, 3.0)
+    """
+    if not 0 <= place < len(values):
+        return 0.0
+    if not 0 <= place + side < len(values):
+        return float(values[place])
+    grid = number_grid(values)
+    low, high = sorted(int(step) for step in grid.below(values[[place, place + side]]))
+    if high - low < 2:
+        return float(values[place])
+    return float(grid.text(grid.roundest(low + 1, high - 1)))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.delimited.dialect import DecimalMark, check_decimal
+from sfumato.errors import PlanError
 from sfumato.tables.tabulate import shaped, table_of
 
 
@@ -56,6 +57,8 @@ def tabulate(
 
     made = shaped(dimensions)
     names = [name for dimension in made.values() for name in (dimension.levels or (dimension.column or "",))]
+    if secret == "":
+        raise PlanError("the secret is empty: anybody could compute the keys.", "Give a long random text.", "secret")
     records = None if record is None else RecordKeys(record, secret, digits)
     marks = [] if request is None else [request]
     base = base_of(data, [*names, *marks], value, weight, holding, top if value else 0, check_decimal(decimal), records)

@@ -8,6 +8,7 @@ a published value stands for is told, since nobody can use it otherwise; of grou
 whether or not the data hold them.
 """
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -22,6 +23,7 @@ from sfumato.report.release.sign_off import document_rows
 
 # What the document says of itself outside the house: the name of the raw file stays inside.
 OUTSIDE = ("report.date", "report.software", "report.by", "report.purpose", "report.recipient", "report.basis")
+MATRIX_DECIMALS = 2
 
 
 def html(dossier: Dossier) -> str:
@@ -93,9 +95,22 @@ def _column(dossier: Dossier, name: str) -> dict[str, Any]:
 
 
 def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
-    """By which probabilities categories were changed, so that analysts can correct what they compute."""
+    """By which probabilities categories were changed, so that analysts can correct what they compute.
+
+    Those of strata stay in the house: their names are raw values, and of a small stratum a matrix tells who is in it.
+    One that was made from the rows is rounded, so that it does not tell how many rows have a rare category.
+    """
     operations = (dossier.report.details.get("perturbation") or {}).get("operations", ())
-    return next((entry["matrices"] for entry in operations if "matrices" in entry and name in entry["columns"]), {})
+    own = next((entry for entry in operations if "matrices" in entry and name in entry["columns"]), None)
+    if own is None or set(own["matrices"]) != {""}:
+        return {}
+    if own.get("stay") is None:
+        return dict(own["matrices"])
+    return {"": {old: _rounded(row) for old, row in own["matrices"][""].items()}}
+
+
+def _rounded(row: Mapping[str, float]) -> dict[str, float]:
+    return {new: round(share, MATRIX_DECIMALS) for new, share in row.items()}
 
 
 def _columns(dossier: Dossier) -> str:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -11,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.pipelines.release_folder import Release
+    from sfumato.service.temporary import temporary_folder
+from sfumato.pipelines.release_folder import Release
 
 Tell = Callable[[str, int, int], None]
 REHEARSED_ROWS = "zip;sex\n12345;a\n12346;b\n"
@@ -28,10 +28,8 @@ REHEARSED_PLAN: dict[str, Any] = {
 
 
 def rehearse() -> None:
-    """Load what jobs need, by doing the smallest of them."""
-
-    with tempfile.TemporaryDirectory(prefix="sfumato-") as name:
-        folder = Path(name)
+    """Load what jobs need, by doing the smallest of them; the next server erases its folder if this one is killed."""
+    with temporary_folder() as folder:
         (folder / "rows.csv").write_text(REHEARSED_ROWS, encoding="utf-8")
         (folder / "plan.yaml").write_text(json.dumps(REHEARSED_PLAN), encoding="utf-8")
         _anonymize(folder / "plan.yaml", folder / "result", {}, lambda *_: None)

@@ -174,11 +174,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class StatusColumn:
-    """A column says which cells are unsafe and which must be published; all other marks are safe."""
+    """A column says which cells are unsafe and which must be published; all other marks are safe.
+
+    The numbers are the statuses of unsafe cells in files of offices.
+    """
 
     name: ClassVar[str] = "status"
     column: MarkColumn
-    unsafe: Marks = ("u", "unsafe")
+    unsafe: Marks = ("u", "unsafe", "3", "4", "5", "6", "7", "8", "9")
     publish: Annotated[tuple[TextOrNumber, ...], Note("marks of cells that must be published")] = ("z", "publish")
 
     def apply(self, facts: Facts) -> Judgment:

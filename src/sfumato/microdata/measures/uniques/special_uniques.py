@@ -27,6 +27,8 @@ from sfumato.microdata.models.classes import Floats
 USUAL_FRACTION = 0.01
 # Rows times sets of columns that may be gone through: some seconds of work.
 MOST_WORK = 400_000_000
+# Of few rows, too, no more sets than these are.
+_MOST_SETS = 20_000
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -117,7 +119,7 @@ def _largest(width: int, rows: int, work: int) -> int:
     sets = 0
     for size in range(1, width + 1):
         sets += comb(width, size)
-        if size > 1 and sets * rows > work:
+        if size > 1 and (sets * rows > work or sets > _MOST_SETS):
             return size - 1
     return width
 
