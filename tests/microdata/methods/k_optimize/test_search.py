@@ -241,6 +241,7 @@ def test_ctrl_c_ends_it_with_the_best_told_of(better) -> None:
 def test_a_second_ctrl_c_ends_the_program() -> None:
     def impatient(_bound: int, _cost: int) -> None:
         signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # at once: a quick search may tell nothing more after the first
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
