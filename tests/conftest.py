@@ -1,5 +1,6 @@
 """What all tests share: measuring data, the command line in process, PostgreSQL, Spark, and who runs which tests."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -7,7 +8,8 @@ import socket
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -92,6 +94,17 @@ def sfumato(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
         return Ran(code, printed.out, printed.err)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def complete() -> Callable[..., Any]:
+    """Run a coroutine to its end, in a thread of its own: a browser of another test may have a loop running in this."""
+
+    def run(coroutine: Coroutine[Any, Any, Any], seconds: float = 60) -> Any:
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, coroutine).result(seconds)
+
+    return run
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,5 @@
 """The limit on uploads holds whether or not a client says how much it sends."""
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from sfumato.web.upload_limit import UploadLimit
@@ -19,7 +16,7 @@ async def application(scope, receive, send):
     await send({"type": "http.response.body", "body": str(size).encode()})
 
 
-def status(parts, declared=None):
+def status(complete, parts, declared=None):
     sent = []
     messages = [
         {"type": "http.request", "body": part, "more_body": place < len(parts) - 1} for place, part in enumerate(parts)
@@ -33,8 +30,7 @@ def status(parts, declared=None):
 
     headers = [] if declared is None else [(b"content-length", str(declared).encode())]
     scope = {"type": "http", "method": "POST", "path": "/", "headers": headers}
-    with ThreadPoolExecutor(1) as thread:  # a browser of another test may have a loop running in this one
-        thread.submit(asyncio.run, UploadLimit(application, 10)(scope, receive, send)).result()
+    complete(UploadLimit(application, 10)(scope, receive, send))
     return sent[0]["status"]
 
 
@@ -47,5 +43,5 @@ def status(parts, declared=None):
         ([b""], 11, 413),
     ],
 )
-def test_what_is_too_large_is_refused(parts, declared, expected) -> None:
-    assert status(parts, declared) == expected
+def test_what_is_too_large_is_refused(complete, parts, declared, expected) -> None:
+    assert status(complete, parts, declared) == expected

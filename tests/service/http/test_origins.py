@@ -79,9 +79,7 @@ def test_answers_may_not_be_framed(own):
     assert "frame-ancestors" in answer.headers["content-security-policy"]
 
 
-def test_a_web_socket_of_another_site_is_refused():
-    import asyncio
-
+def test_a_web_socket_of_another_site_is_refused(complete):
     from sfumato.service.http.origins import OriginCheck
 
     said = []
@@ -94,5 +92,5 @@ def test_a_web_socket_of_another_site_is_refused():
 
     for origin, expected in ((b"http://evil.example", "websocket.close"), (b"http://localhost", "websocket.accept")):
         scope = {"type": "websocket", "path": "/", "headers": [(b"host", b"localhost"), (b"origin", origin)]}
-        asyncio.run(OriginCheck(app)(scope, None, send))
+        complete(OriginCheck(app)(scope, None, send))
         assert said.pop() == expected

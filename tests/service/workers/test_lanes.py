@@ -1,7 +1,6 @@
 """Requests find a worker whatever happened to the workers while nobody asked."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -39,7 +38,6 @@ def end_workers(template) -> None:
 
 
 @pytest.mark.parametrize("end", [end_workers, Template.close], ids=["worker", "template"])
-def test_a_worker_that_ended_while_it_waited_is_replaced(template, end) -> None:
-    with ThreadPoolExecutor(1) as thread:  # a browser of another test may have a loop running in this one
-        replies = thread.submit(asyncio.run, answers(template, lambda: end(template))).result(60)
+def test_a_worker_that_ended_while_it_waited_is_replaced(template, end, complete) -> None:
+    replies = complete(answers(template, lambda: end(template)))
     assert replies == ["Valid: b."] * 2
