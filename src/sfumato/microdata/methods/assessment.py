@@ -59,7 +59,7 @@ def assess(
     while True:
         assessment = _together(models, classes, failing, lost)
         failing = without_skew(classes, whole, models, assessment.failing)
-        if (failing == assessment.failing).all():
+        if failing is assessment.failing or (failing == assessment.failing).all():
             return assessment
 
 
