@@ -14,6 +14,7 @@ from sfumato.tables.cell_key.differences import difference_figures
 from sfumato.tables.cell_key.ptable import Ptable, remarks
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.precision import Scale
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.chances import chances_of, key_of, keys_by_codes
 from sfumato.tables.perturbed.perturbed import Perturbed
@@ -50,7 +51,7 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
     """
     sums = contents.counts is not None
     noise = _noise_of_sums(part, method, table, contents) if sums else _noise_of_counts(part, method, table, contents)
-    published = part.table.values + noise
+    published = np.array(Scale(part.knowledge.step).clean((part.table.values + noise).tolist()))
     spread = _spread(part, method, table, contents) if sums else np.full(len(part.table), float(table.deviation))
     start = known_ranges(published, spread, part, sums, method.zeros > 0)
     reader = reader_ranges(

@@ -94,7 +94,7 @@ def _quote(text: str, options: dict[str, bool]) -> str:
 def shown(done: Protected, cell: int) -> str:
     """What is published of a cell: its number, or the mark of a masked one."""
     if done.published is not None:
-        return plain(done.published[cell])
+        return MASK if np.isnan(done.published[cell]) else plain(done.published[cell])
     return MASK if masked_of(done.table.statuses[[cell]])[0] else plain(done.table.values[cell])
 
 
