@@ -29,7 +29,7 @@ from sfumato.shapes.shapes import (
 from sfumato.tables.plan import rules
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.output import MASKED_FILES, Output
-from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding
+from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
 Texts = tuple[str, ...]
@@ -285,6 +285,7 @@ def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: 
 def _read(value: Any, folder: Path) -> TablePlan:
     if not isinstance(value, Mapping):
         raise PlanError("the plan must be a mapping.", code="faults")
+    check_design(value.get("method"))
     return replace(read(PLAN, value), folder=folder, plain=dict(value))
 
 
