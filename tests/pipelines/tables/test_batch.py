@@ -283,3 +283,15 @@ def test_linked_tables_are_attacked_by_single_respondents(tmp_path) -> None:
         published = {record[0]: record[1] for record in csv.reader(stream)}
     masked = {code for code, value in published.items() if value == "x"}
     assert {"a", "b"} < masked
+
+
+def test_batch_files_are_read_in_their_encoding(folder, sfumato):
+    text = START + '<SUPPRESS> GH(1)\n<WRITETABLE> (1, 3, QU-, "große.txt")\n'
+    micro = (folder / "micro.asc").read_text().replace("s1", "ß1")
+    for name, content in {"all.arb": text, "micro.asc": micro, "region.hrc": "N\n@n1\n@n2\nS\n@ß1\n@s2\n@s3\n"}.items():
+        (folder / name).write_text(content, encoding="cp850")
+    ran = sfumato("protect", "--arb", folder / "all.arb", "--out", folder / "out", "--encoding", "cp850")
+    assert ran.code == 0, ran.err
+    assert any(row[1] == "ß1" for row in rows_of(folder / "out" / "große.txt"))
+    refused = sfumato("protect", folder / "plan.yaml", "--out", folder / "new", "--encoding", "cp850")
+    assert refused.code == 2 and "table.encoding" in refused.err

@@ -10,7 +10,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from sfumato.delimited.dialect import DecimalMark
 from sfumato.engines import sql
 from sfumato.engines.frames import sources as frames
 from sfumato.engines.names import check_header
@@ -85,7 +84,7 @@ def base_of(
     weight: str | None,
     holding: str | None,
     top: int,
-    decimal: DecimalMark = ".",
+    reading: DataPlan | None = None,
     records: RecordKeys | None = None,
 ) -> Base:
     """Microdata counted at the finest codes; with the sums of the records' keys, where they have some.
@@ -95,7 +94,7 @@ def base_of(
         DataError: A value or weight is no number, or a record has no key.
     """
     if isinstance(data, str | Path):
-        return _counted(Path(data), names, (value, weight, holding), top, decimal, records)
+        return _counted(Path(data), names, (value, weight, holding), top, reading or DataPlan(), records)
     if is_spark_frame(data):
         return _counted_in_spark(data, names, (value, weight, holding), top, records)
     columns = columns_of(data)
@@ -152,14 +151,14 @@ def _counted(
     names: Sequence[str],
     special: tuple[str | None, str | None, str | None],
     top: int,
-    decimal: DecimalMark,
+    reading: DataPlan,
     records: RecordKeys | None = None,
 ) -> Base:
     """One group-by in DuckDB: only the largest contributions, or one for each holding, leave the engine."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     value, weight, holding = special
-    with closing(DuckDBEngine(path, DataPlan(decimal=decimal))) as engine:
+    with closing(DuckDBEngine(path, reading)) as engine:
         own = [] if records is None else [records.column]
         _check_columns([*names, *filter(None, special), *own], engine.columns)
         keys = names if holding is None else [*names, holding]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.errors import PlanError, PromiseError
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
@@ -105,11 +106,11 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
     records, requests = _records(plan), requests_of(plan)
+    dialect = source.dialect
+    reading = DataPlan(separator=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding)
 
     def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
-        base = base_of(
-            data, [*names, *requests], value, source.weight, holding, TOP if value else 0, source.decimal, records
-        )
+        base = base_of(data, [*names, *requests], value, source.weight, holding, TOP if value else 0, reading, records)
         return table_of(base, dimensions, value, TOP, with_holdings=holding is not None, requests=requests)
 
     # The contributions that the rules look at are those of the shadow, where there is one.

@@ -1,5 +1,6 @@
 """The cells of a table from wherever they lie: CSV, office files, workbooks, Parquet, JSON, frames; crosstabs too."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.formats.crosstab_file import as_cells
 from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
 from sfumato.tables.formats.office_columns import office_columns, with_masks
+from sfumato.tables.office.faults import likely_encoding
 from sfumato.tables.plan.plan import TablePlan
 
 # Files that an engine reads.
@@ -43,8 +45,16 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
     if path.suffix.lower() in BY_ENGINE:
         return as_cells(Columns(columns_of_file(path)), plan)
     described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
-    office = office_columns(path, plan.table.value, described, published)
+    if published:
+        plan = _in_its_encoding(plan, path)
+    office = office_columns(path, plan.table.value, described, published, plan.table.encoding)
     return _plain_columns(path, plan, published) if office is None else office
+
+
+def _in_its_encoding(plan: TablePlan, path: Path) -> TablePlan:
+    """The plan for a file that was published: what we write is UTF-8, whatever the table came in."""
+    encoding = likely_encoding(path, plan.table.encoding)
+    return replace(plan, table=replace(plan.table, encoding=encoding))
 
 
 def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:

@@ -63,7 +63,7 @@ def cross(
     codes, trees = {}, []
     for one in variables:
         own = list(records.text(one.name))
-        tree = _with_missing(tree_of(one, own, folder), one, own)
+        tree = _with_missing(tree_of(one, own, folder, metadata.encoding), one, own)
         recoding = (recodings or {}).get(one.name.lower())
         if recoding is not None:
             own, tree = _recoded(own, tree, recoding)
@@ -72,7 +72,7 @@ def cross(
     response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
     base = _base(records, metadata, codes, response, weighted, by_holding)
     cells = table_of(base, _dimensions(trees, scratch), response.name if response else None, TOP, with_holdings=True)
-    table = _table(cells, trees, response, labels_of(variables, folder), base)
+    table = _table(cells, trees, response, labels_of(variables, folder, metadata.encoding), base)
     missing = np.array(
         [any(code[0] in one.missing for code, one in zip(key, variables, strict=True)) for key in table.keys], bool
     )

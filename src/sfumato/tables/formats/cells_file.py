@@ -40,7 +40,7 @@ def read_cells(
     response = response_of(metadata, value)
     wanted = None if spanning is None else {metadata.named(name).name for name in spanning}
     chosen = [one for one in metadata.variables if one.spanning and (wanted is None or one.name in wanted)]
-    trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent) for one in chosen)
+    trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent, metadata.encoding) for one in chosen)
     keys = tuple(_key(line, metadata, chosen, trees, path.name) for line in lines)
 
     def numbers(flag: str) -> Numbers | None:
@@ -58,7 +58,7 @@ def read_cells(
         lower=numbers("LOWERPL"),
         upper=numbers("UPPERPL"),
         costs=numbers("COSTVAR"),
-        labels=labels_of(chosen, path.parent),
+        labels=labels_of(chosen, path.parent, metadata.encoding),
         decimals=int(response.option("DECIMALS", "0")),
     )
 
@@ -82,7 +82,9 @@ def response_of(metadata: Metadata, value: str | None) -> Variable:
 def _lines(path: Path, metadata: Metadata) -> list[_Line]:
     separator = metadata.separator or ";"
     lines = [
-        (number, fields_in(line, separator)) for number, line in enumerate(lines_of(path), start=1) if line.strip()
+        (number, fields_in(line, separator))
+        for number, line in enumerate(lines_of(path, metadata.encoding), start=1)
+        if line.strip()
     ]
     if not lines:
         raise wrong(path.name, 1, 1, "there is no cell", "The file is empty or cut off.", "truncated")
@@ -105,18 +107,20 @@ def _texts(lines: list[_Line], metadata: Metadata, one: Variable) -> list[str]:
     return [fields[place][0] for _, fields in lines]
 
 
-def tree_of(one: Variable, codes: list[str], folder: Path) -> Tree:
+def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> Tree:
     """The hierarchy of a variable: of a file, by digits, or flat."""
     if "HIERCODELIST" in one.options:
-        return read_hrc(folder / one.option("HIERCODELIST"), one.name, one.total, one.option("HIERLEADSTRING", "@"))
+        lead = one.option("HIERLEADSTRING", "@")
+        return read_hrc(folder / one.option("HIERCODELIST"), one.name, one.total, lead, encoding)
     if "HIERLEVELS" in one.options:
         return digits_tree(one.name, codes, [int(text) for text in one.options["HIERLEVELS"]], one.total)
     return flat_tree(one.name, codes, one.total)
 
 
-def labels_of(variables: list[Variable], folder: Path) -> Mapping[str, Mapping[str, str]]:
+def labels_of(variables: list[Variable], folder: Path, encoding: str | None = None) -> Mapping[str, Mapping[str, str]]:
     """The labels of codes, by variable."""
-    return {one.name: read_labels(folder / one.option("CODELIST")) for one in variables if "CODELIST" in one.options}
+    named = [one for one in variables if "CODELIST" in one.options]
+    return {one.name: read_labels(folder / one.option("CODELIST"), None, encoding) for one in named}
 
 
 def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[Tree, ...], name: str) -> Key:

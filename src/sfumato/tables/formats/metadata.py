@@ -71,12 +71,14 @@ class Metadata:
         variables: The columns in their order.
         separator: What stands between fields; None in fixed format.
         marks: Codes in the status column: of safe, unsafe and protected cells.
+        encoding: What it and the files that it describes or names are in; found out where it is not said.
     """
 
     name: str
     variables: tuple[Variable, ...]
     separator: str | None = None
     marks: dict[str, str] = field(default_factory=dict)
+    encoding: str | None = None
 
     def find(self, name: str) -> Variable | None:
         """A variable by its name, whatever its case."""
@@ -99,13 +101,13 @@ class Metadata:
         return tuple(one for one in self.variables if one.has(flag))
 
 
-def read_metadata(path: Path) -> Metadata:
+def read_metadata(path: Path, encoding: str | None = None) -> Metadata:
     """The metadata of a file.
 
     Raises:
         DataError: A tag is unknown, stands before any variable, or lacks what belongs behind it.
     """
-    return parse_metadata(lines_of(path), path.name)
+    return replace(parse_metadata(lines_of(path, encoding), path.name), encoding=encoding)
 
 
 def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:

@@ -17,7 +17,9 @@ SUFFIXES = (".px", ".jj", ".tab")
 _MARKS = ("s", "u", "z")
 
 
-def office_columns(path: Path, value: str, metadata: Path | None = None, published: bool = False) -> Columns | None:
+def office_columns(
+    path: Path, value: str, metadata: Path | None = None, published: bool = False, encoding: str | None = None
+) -> Columns | None:
     """The columns of an office file; None where the file is of another kind.
 
     Args:
@@ -25,6 +27,7 @@ def office_columns(path: Path, value: str, metadata: Path | None = None, publish
         value: What the column with the values is called.
         metadata: The `.rda` file of a `.tab`; beside it, with its name, by default.
         published: Whether what statuses leave to be published is asked for, beside true values.
+        encoding: Of the file and of those that belong to it; found out where it is not said.
 
     Raises:
         PlanError: A `.tab` file has no metadata.
@@ -32,15 +35,15 @@ def office_columns(path: Path, value: str, metadata: Path | None = None, publish
     """
     suffix = path.suffix.lower()
     if suffix == ".px":
-        return _by_codes(read_px(path), value, published)
+        return _by_codes(read_px(path, encoding), value, published)
     if suffix == ".jj":
-        return _by_ids(read_jj(path), value, published)
+        return _by_ids(read_jj(path, encoding), value, published)
     if suffix != ".tab":
         return None
     described = metadata or path.with_suffix(".rda")
     if not described.is_file():
         raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
-    table = read_cells(path, read_metadata(described), None)
+    table = read_cells(path, read_metadata(described, encoding), None)
     check_totals(table, path.name)
     return _by_codes(table, value, published)
 

@@ -14,7 +14,7 @@ def read_records(path: Path, metadata: Metadata) -> Columns:
     Raises:
         DataError: A line is shorter than its variables, or has another number of fields.
     """
-    lines = [(number, line) for number, line in enumerate(lines_of(path), start=1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(lines_of(path, metadata.encoding), start=1) if line.strip()]
     if not lines:
         raise wrong(path.name, 1, 1, "there is no record", "The file is empty or cut off.", "truncated")
     known = as_free(metadata)

@@ -42,6 +42,7 @@ class BatchState:
     Attributes:
         folder: Where the batch file lies, and the files that it names.
         out: Where files are written.
+        encoding: What the files are in; found out where it is not said.
         data: The file with records or cells.
         tabular: Whether it holds cells.
         metadata: What its columns are.
@@ -56,6 +57,7 @@ class BatchState:
 
     folder: Path
     out: Path
+    encoding: str | None = None
     data: Path | None = None
     tabular: bool = False
     metadata: Metadata | None = None
