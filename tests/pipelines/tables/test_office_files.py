@@ -354,3 +354,46 @@ def test_office_files_are_read_in_their_encoding(table, tmp_path):
             method={"name": "rounding", "base": 5},
         )
     assert "table.encoding" in caught.value.do
+
+
+def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
+    rules = [{"rule": "frequency", "min": 5}, {"rule": "p-percent", "p": 30}]
+    plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "primary": rules}
+    done, out = saved(tmp_path, plan | {"output": {"files": list(get_args(OfficeFile))}})
+    masked = done.report["masked"]
+    others = {"house/table.hst", "house/table.rda", "plan.yaml", "report.html", "report.json", "house"}
+    names = {str(path.relative_to(out)) for path in out.rglob("*")} - others
+    assert len(names) == 12
+    dimensions = {name: {"column": name} for name in ("region", "sector")}
+    for own in (out / "plan.yaml", read_table_plan({"version": 1, "dimensions": dimensions, **plan}, tmp_path)):
+        for name in names:
+            audit = sf.audit(out / name, own)
+            assert audit.passed and audit.checked == masked, name
+    # Cells of few respondents that are published after all are seen.
+    leak = (out / "house" / "table.tab").read_text().replace(";5\n", ";1\n")
+    (out / "house" / "table.tab").write_text(leak)
+    assert not sf.audit(out / "house" / "table.tab", out / "plan.yaml").passed
+    with pytest.raises(PlanError, match=r"table\.hst is an a priori file, no table"):
+        sf.audit(out / "house" / "table.hst", out / "plan.yaml")
+
+
+def test_audit_reads_intermediate_files(table, tmp_path):
+    done = mask_office(
+        table.with_columns(frequency=table.values, largest=(table.values, table.values)), "optimal", within(10)
+    )
+    for options in ({}, {"AR": True, "QU": False}):
+        (tmp_path / "t.txt").write_text(output_text(done, 5, options))
+        plan = plan_for("n", frequency="people", contributions=["first"])
+        assert sf.audit(tmp_path / "t.txt", plan).checked == 4
+        assert columns_from(tmp_path / "t.txt", read_table_plan(plan), True).numbers("first")[0] == 37
+    (tmp_path / "t.txt").write_text(output_text(done, 5, {}).replace(";2;2;5;", ";2;two;5;"))
+    with pytest.raises(DataError, match=r"t\.txt, line \d+, column \d: a number is expected"):
+        sf.audit(tmp_path / "t.txt", plan)
+
+
+def test_withheld_cells_of_sdmx_with_their_values_are_masked(table, tmp_path):
+    (tmp_path / "t.csv").write_text(sdmx_text(mask_office(table, "optimal", within(10)).table, house=True))
+    assert sf.audit(tmp_path / "t.csv", plan_for("n")).checked == 4
+    flagged = (tmp_path / "t.csv").read_text().splitlines()
+    (tmp_path / "t.csv").write_text("\n".join(line.rpartition(",")[0] for line in flagged) + "\n")
+    assert sf.audit(tmp_path / "t.csv", plan_for("n")).checked == 4

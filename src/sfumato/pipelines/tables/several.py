@@ -79,7 +79,7 @@ def sheets_of(plan: TablePlan, table: Any = None) -> tuple[TablePlan, list[Sheet
             _crossed(plan, crossing, plan.folder / plan.table.microdata if plan.table.microdata else table)
             for crossing in crossings
         ]
-        plan = _of_microdata(plan)
+        plan = of_crossed(plan)
     else:
         columns = [_read(plan, crossing, table) for crossing in crossings]
     placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
@@ -155,7 +155,7 @@ def _records(plan: TablePlan) -> Any:
 COUNT = "count"
 
 
-def _of_microdata(plan: TablePlan) -> TablePlan:
+def of_crossed(plan: TablePlan) -> TablePlan:
     """The plan for tables that were crossed from microdata: it names the columns that crossing writes."""
     if plan.table.value == COUNT:
         return plan
