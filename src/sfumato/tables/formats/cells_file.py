@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import Key
@@ -43,18 +43,25 @@ def read_cells(
     trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent, metadata.encoding) for one in chosen)
     keys = tuple(_key(line, metadata, chosen, trees, path.name) for line in lines)
 
+    statuses = _statuses(lines, metadata, path.name)
+    empty = np.isin(statuses, (CellStatus.EMPTY, CellStatus.EMPTY_NON_STRUCTURAL))
+
     def numbers(flag: str) -> Numbers | None:
         own = metadata.flagged(flag)
-        return _numbers(lines, metadata, own[0], path.name) if own else None
+        return column(own[0], flag in ("LOWERPL", "UPPERPL")) if own else None
+
+    def column(one: Variable, optional: bool = False) -> Numbers:
+        # Of an empty cell nothing need be said, nor where there is no level of protection; else nothing is not 0.
+        return _numbers(lines, metadata, one, path.name, empty | optional)
 
     return OfficeTable(
         value=response.name,
         trees=trees,
         keys=keys,
-        values=_required(_numbers(lines, metadata, response, path.name)),
-        statuses=_statuses(lines, metadata, path.name),
+        values=column(response),
+        statuses=statuses,
         frequency=numbers("FREQUENCY"),
-        largest=tuple(_required(_numbers(lines, metadata, one, path.name)) for one in metadata.flagged("MAXSCORE")),
+        largest=tuple(column(one, place > 0) for place, one in enumerate(metadata.flagged("MAXSCORE"))),
         lower=numbers("LOWERPL"),
         upper=numbers("UPPERPL"),
         costs=numbers("COSTVAR"),
@@ -134,19 +141,14 @@ def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[T
     return tuple(key)
 
 
-def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str) -> Numbers:
+def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, empty: Mask) -> Numbers:
+    """A column as numbers; where it says nothing, and may, 0."""
     place = metadata.variables.index(one)
-    return np.array(
-        [
-            number_in(fields[place][0] or "0", name, number, fields[place][1], f"a number for {one.name}")
-            for number, fields in lines
-        ],
-        np.float64,
-    )
-
-
-def _required(numbers: Numbers | None) -> Numbers:
-    return np.zeros(0) if numbers is None else numbers
+    numbers = []
+    for (number, fields), optional in zip(lines, empty, strict=True):
+        text, start = fields[place]
+        numbers.append(number_in(text or ("0" if optional else ""), name, number, start, f"a number for {one.name}"))
+    return np.array(numbers, np.float64)
 
 
 def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.tables.batch.crossing import Crossed
-from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.batch_file import Call, Specification
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.formats.recoding_file import Recoding
+from sfumato.tables.formats.records_file import Records
 from sfumato.tables.office.office_table import OfficeTable
 
 
@@ -61,7 +61,7 @@ class BatchState:
     data: Path | None = None
     tabular: bool = False
     metadata: Metadata | None = None
-    records: Columns | None = None
+    records: Records | None = None
     jobs: list[TableJob] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     logbook: str | None = None
