@@ -22,7 +22,7 @@ TOLERANCE = 0.05
 MOST_VALUES = 50
 LEAST_ROWS = 20
 # A round grows one tree for each value: of many values fewer rounds are run, each of which learns more.
-MOST_ROUNDS, LEAST_ROUNDS, MOST_TREES = 60, 12, 180
+MOST_ROUNDS, LEAST_ROUNDS, MOST_TREES = 60, 12, 120
 # What all rounds together learn by, whatever their number.
 LEARNED = 6.0
 NO_TREES = "boosted trees: scikit-learn is not installed (sfumato[learning])"
@@ -94,7 +94,7 @@ def _rounds(values: int) -> int:
     """How many rounds are run for so many values.
 
     >>> _rounds(2), _rounds(9), _rounds(40)
-    (60, 20, 12)
+    (60, 13, 12)
     """
     trees = 1 if values == 2 else values
     return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_TREES // trees))

@@ -38,7 +38,8 @@ class Space:
         slots = np.array([names.index(column.name) if column.name in names else -1 for column in self.columns])
         sizes = {column.name: len(column.labels) for column in self.columns}
         offsets = np.concatenate([[0], np.cumsum([sizes[name] for name in names])]).astype(np.int64)
-        labels: npt.NDArray[np.int64] = kernels.guesses(*self.parts, slots.astype(np.int64), offsets)
+        arguments = (*self.parts, slots.astype(np.int64), offsets)
+        labels: npt.NDArray[np.int64] = kernels.guesses(*arguments)
         return labels
 
 

@@ -43,10 +43,11 @@ def attack_order(
     dropped = max(number - published, 0) / max(number, 1)
     published = published if published == number else min(published, _LOOKED_AT)
     fits = _Fits(rows)
-    chance = float(np.mean([_matched(fits, random.permutation(number), published, dropped) for _ in range(8)]))
+    table = None if published == number else fits.first_rows(published, number)
+    chance = float(np.mean([_matched(fits, table, random.permutation(number), dropped) for _ in range(8)]))
     best, variant, tried = 0, "none", 0
     for name, order in _orders(rows, others, seeds, number):
-        matched = _matched(fits, order, published, dropped)
+        matched = _matched(fits, table, order, dropped)
         tried += 1
         if matched > best:
             best, variant = matched, name
@@ -75,6 +76,11 @@ class _Fits:
         self.columns = [column for column in rows.shown if not column.is_large and column not in changed]
         self.large = [column for column in rows.shown if column.is_large and column not in changed]
         self.ranks = [_Ranks(column) for column in changed]
+
+    def first_rows(self, published: int, raw: int) -> npt.NDArray[np.bool_]:
+        """Whether each of the first published rows fits each raw row."""
+        whole = np.arange(raw)
+        return np.array([self.pairs(np.full(raw, row), whole) for row in range(published)]).reshape(published, raw)
 
     def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
         """For pairs of a published and a raw row, whether one fits the other."""
@@ -128,11 +134,11 @@ def _standing(numbers: Floats) -> tuple[Floats, Floats]:
     return np.searchsorted(ordered, numbers, "left") / size, np.searchsorted(ordered, numbers, "right") / size
 
 
-def _matched(fits: _Fits, order: Order, published: int, dropped: float) -> int:
+def _matched(fits: _Fits, table: npt.NDArray[np.bool_] | None, order: Order, dropped: float) -> int:
     """How many published rows fit the raw rows in an order, read side by side; rows that were left out are skipped."""
-    if len(order) == published and published > 0:
-        return int(fits.pairs(np.arange(published), order).sum())
-    return _in_turn(fits, order, published, dropped)
+    if table is None:
+        return int(fits.pairs(np.arange(len(order)), order).sum())
+    return _in_turn(table, order, dropped)
 
 
 def _longest_gap(dropped: float) -> int:
@@ -144,21 +150,21 @@ def _longest_gap(dropped: float) -> int:
     return ceil(log(1e-3) / log(min(max(dropped, 1e-6), 0.9)))
 
 
-def _in_turn(fits: _Fits, order: Order, published: int, dropped: float) -> int:
-    """The published rows that are met while going through raw rows once, where a share of these was left out."""
-    matched, at, spare = 0, 0, len(order)
+def _in_turn(fits: npt.NDArray[np.bool_], order: Order, dropped: float) -> int:
+    """The published rows that are met while going through raw rows once, where a share of these was left out.
+
+    Args:
+        fits: Whether each published row fits each raw row.
+    """
+    matched, at = 0, 0
     window = _longest_gap(dropped) + 1
-    for row in range(published):
-        ahead = order[at : at + window]
-        if not len(ahead):
+    for row in fits:
+        hits = row[order[at : at + window]]
+        if not len(hits):
             break
-        hits = np.flatnonzero(fits.pairs(np.full(len(ahead), row), ahead))
-        if len(hits) and hits[0] <= spare:
-            matched += 1
-            spare -= int(hits[0])
-            at += int(hits[0]) + 1
-        else:
-            at += 1
+        first = int(hits.argmax())
+        matched += bool(hits[first])
+        at += first + 1 if hits[first] else 1
     return matched
 
 
