@@ -8,14 +8,14 @@ from sfumato.errors import PlanError
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.formats.apriori_file import apriori_text
 from sfumato.tables.formats.cells_file import written_cells
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected, output_text, shown
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
-from sfumato.tables.formats.statuses import CellStatus, masked_of
 from sfumato.tables.formats.workbook import workbook
 from sfumato.tables.masking import Masked
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, masked_of
 
 # These tell true values, or which masked cells are unsafe by themselves.
 HOUSE = ("code-value", "sbs", "jj", "hst", "tab")

@@ -6,9 +6,9 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.solver_file import jj_text, plain
-from sfumato.tables.formats.statuses import CellStatus, flag_of, masked_of
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, flag_of, masked_of
 
 # What each option of WRITETABLE is, and whether it is on by itself.
 OPTIONS = {

@@ -11,10 +11,10 @@ import numpy as np
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import Line, delimited_text, read_lines
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.formats.faults import number_in, wrong
-from sfumato.tables.formats.office_table import OfficeTable, check_codes
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.formats.statuses import CellStatus, masked_of
+from sfumato.tables.office.faults import number_in, wrong
+from sfumato.tables.office.office_table import OfficeTable, check_codes
+from sfumato.tables.office.statuses import CellStatus, masked_of
 
 VALUE, STATUS, CONFIDENTIAL, HOUSE = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "STATUS"
 FLOW = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.tables.cells.cells import Relations, Status, make_relations
-from sfumato.tables.formats.faults import fields_in, lines_of, number_in, truncated, wrong
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import MARKS, CellStatus, choices_of, secondary_of
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, truncated, wrong
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import MARKS, CellStatus, choices_of, secondary_of
 
 WIDTH = 9
 _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")

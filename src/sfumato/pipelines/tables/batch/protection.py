@@ -5,13 +5,13 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.batch.office_protection import mask_linked, mask_office, office_part
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats.batch_file import Call
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.office_protection import mask_linked, mask_office, office_part
+from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.tabulate import WORD

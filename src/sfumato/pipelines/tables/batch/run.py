@@ -15,8 +15,8 @@ from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command
 from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected, output_text
+from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.version import __version__
 

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sfumato.tables.batch.crossing import Crossed
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.batch_file import Call, Specification
-from sfumato.tables.formats.crossing import Crossed
 from sfumato.tables.formats.metadata import Metadata
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.formats.recoding_file import Recoding
+from sfumato.tables.office.office_table import OfficeTable
 
 
 @dataclass

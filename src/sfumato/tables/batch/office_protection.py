@@ -12,10 +12,10 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import check
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.formats.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
 from sfumato.tables.promises.resolution import with_attackers

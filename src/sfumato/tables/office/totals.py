@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import CellStatus
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus
 
 
 def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:

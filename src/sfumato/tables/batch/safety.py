@@ -9,8 +9,8 @@ from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.batch_file import Call
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import CellStatus, unsafe_of
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.rules import Dominance, Judgment, PriorPosterior, ZeroUnsafe
 
