@@ -50,6 +50,8 @@ class BatchState:
         log: What was done, line by line.
         logbook: The file for it.
         written: The files that were written.
+        warnings: What must not be overlooked.
+        holds: Whether no table was written that gives its unsafe cells away.
     """
 
     folder: Path
@@ -62,6 +64,8 @@ class BatchState:
     log: list[str] = field(default_factory=list)
     logbook: str | None = None
     written: list[Path] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    holds: bool = True
 
     def clear(self) -> None:
         """Forget tables, data and metadata."""
