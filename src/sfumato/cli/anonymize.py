@@ -63,22 +63,22 @@ def command(
     with progress_shown(quiet, compiled=True) as progress:
         limited = _limited(plan, memory_limit, temp_folder, header, decimal)
         if limited.files:
-            if attack:
-                raise PlanError(
-                    "--attack goes with one file.", "Attack each file: sfumato attack FILE --raw.", "options"
-                )
-            _release_files(limited, data, engine, out, to_table, json)
+            _release_files(limited, data, engine, out, to_table, json, attack)
             progress.say(f"Release: {out}   report: {out / 'report.html'}")
-            return
-        report = _release(limited, data, engine, out, to_table, progress, attack)
-        from sfumato.pipelines.release_folder import parts_of
-        from sfumato.report.release.report import text
+        else:
+            _tell(_release(limited, data, engine, out, to_table, progress, attack), out, progress, json)
 
-        show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
-        handed_out, staying = parts_of(out)
-        progress.say(f"Release: {out}   report: {out / 'report.html'}")
-        progress.say(f"May be handed out: {', '.join(handed_out)}")
-        progress.say(f"Stays in the house: {', '.join(staying)}")
+
+def _tell(report: "Report", out: Path, progress: Progress, json: bool) -> None:
+    """Show the report, and say which files of the release may be handed out."""
+    from sfumato.pipelines.release_folder import parts_of
+    from sfumato.report.release.report import text
+
+    show(text(report), loads((out / "report.json").read_text(encoding="utf-8")), json)
+    handed_out, staying = parts_of(out)
+    progress.say(f"Release: {out}   report: {out / 'report.html'}")
+    progress.say(f"May be handed out: {', '.join(handed_out)}")
+    progress.say(f"Stays in the house: {', '.join(staying)}")
 
 
 def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> None:
@@ -97,11 +97,15 @@ def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> 
         raise PlanError("--drop-failing goes with --apply alone.", "Leave it out.", "options")
 
 
-def _release_files(plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, json: bool) -> None:
+def _release_files(
+    plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, json: bool, attack: bool
+) -> None:
     """Release several files together."""
     from sfumato.pipelines.relations.release import anonymize_files
     from sfumato.report.files import text
 
+    if attack:
+        raise PlanError("--attack goes with one file.", "Attack each file: sfumato attack FILE --raw.", "options")
     if data is not None or to_table is not None:
         raise PlanError("--data and --to-table go with one file.", "Name the sources in files.", "options")
     with (

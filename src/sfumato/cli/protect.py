@@ -37,6 +37,8 @@ def command(
     from sfumato.report.tables.report import summary
     from sfumato.tables.plan.plan import read_table_plan
 
+    if arb is not None and plan is not None:
+        raise PlanError("a batch file and a plan were named.", "Run one after the other.", "usage")
     if arb is not None:
         return _batch(arb, out, quiet, as_json)
     if plan is None or out is None:
@@ -61,8 +63,11 @@ def _batch(path: Path, out: Path | None, quiet: bool, as_json: bool) -> int:
     if as_json or not quiet:
         written = [str(one) for one in done.written]
         text = "\n".join([*done.log, *(f"Written: {one}" for one in written)]) + "\n"
-        show(text, {"log": list(done.log), "written": written}, as_json)
-    return 0
+        figures = {"log": list(done.log), "written": written, "warnings": list(done.warnings), "holds": done.holds}
+        show(text, figures, as_json)
+    if done.warnings:
+        sys.stderr.write("".join(f"Warning: {warning}\n" for warning in done.warnings))
+    return 0 if done.holds else 1
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
 from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged
-from sfumato.tables.cells.cells import Places, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.cells import Places, Reach, Status, make_relations, make_table, no_bounds
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
 from sfumato.tables.masking import Masked
@@ -73,7 +73,7 @@ def section_of(masked: Masked, section: Section) -> Masked:
         costs=table.costs[cells],
         bounds=table.bounds.rows(cells),
         names=names,
-    )
+    ).with_columns(reach=Reach(table.reach.down[cells], table.reach.up[cells]))
     part = Part(np.arange(len(cells)), own, masked.part.public.rows(cells), section.trees, section.keys)
     mask = masked.mask[cells]
     places = {int(cell): row for row, cell in enumerate(cells)}

@@ -13,7 +13,7 @@ from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.roles import suggest
-from sfumato.hierarchies.suggest.vocabulary import concepts_of
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of
 from sfumato.hierarchies.types import canonical
 from sfumato.shapes.shapes import read
 

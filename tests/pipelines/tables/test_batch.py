@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from sfumato.errors import DataError, PlanError, SfumatoError
+from sfumato.errors import DataError, PlanError, PromiseError, SfumatoError
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.cell_key.ptable import make_ptable
 from sfumato.tables.cell_key.ptable_file import ptable_text
@@ -53,9 +53,10 @@ EVERY = """// a batch file with every command
 <SAFETYRULE> FREQ(3,30)
 <SPECIFYTABLE> "Size""Region"|"Var2"||"-1"
 <SAFETYRULE> NK(2,85)
+<SPECIFYTABLE> "Size""Region"|<freq>||
 <READMICRODATA>
 <RECODE> 3, Size, "size.grc"
-<RECODE> 2, Region, 1
+<RECODE> 4, Region, 1
 <APRIORI> "known.hst", 1, ";", 0, 0
 <SOLVER> FREE
 <SUPPRESS> OPT(1,1)
@@ -65,12 +66,12 @@ EVERY = """// a batch file with every command
 <WRITETABLE> (1, 4, HL+, "four.sbs")
 <WRITETABLE> (1, 5, AR+HI+, "five.txt")
 <WRITETABLE> (1, 6, TR+, "six.jj")
-<SUPPRESS> RND(1, 10, 2, 1)
-<WRITETABLE> (1, 3, FL+, "rounded.txt")
+<SUPPRESS> RND(2, 10, 2, 1)
+<WRITETABLE> (2, 3, FL+, "rounded.txt")
 <SUPPRESS> CTA(1)
 <WRITETABLE> (1, 3, FL+AS+, "adjusted.txt")
-<SUPPRESS> CKM(2)
-<WRITETABLE> (2, 7, AO+AD+AC+, "noisy.txt")
+<SUPPRESS> CKM(4)
+<WRITETABLE> (4, 7, AO+AD+AC+, "noisy.txt")
 <SUPPRESS> GH(3)
 <WRITETABLE> (3, 3, AS+, "hypercube.txt")
 <SUPPRESS> NET(3)
@@ -126,7 +127,7 @@ def test_a_batch_file_with_every_command(folder, sfumato):
     assert flags <= set("ABCDV") and {"D", "V"} <= flags
     assert len(read_jj(out / "six.jj")) == len(statuses)
     assert all(float(row[2]) % 10 == 0 for row in rows_of(out / "rounded.txt")[1:])
-    assert rows_of(out / "adjusted.txt")[0] == ["Size", "Region", "Var2_CTA", "Var2_Orig"]
+    assert rows_of(out / "adjusted.txt")[0] == ["Size", "Region", "Var2_CTA", "Status"]
     for row in rows_of(out / "noisy.txt", ";"):
         assert abs(int(row[2]) - int(row[3])) <= 2 and int(row[4]) == int(row[2]) - int(row[3])
     assert {row[0] for row in rows_of(out / "hypercube.txt")} == {"Total", "small", "large"}
@@ -139,6 +140,62 @@ def test_a_batch_file_with_every_command(folder, sfumato):
     assert "passed over" in log and "OPT(99)" not in log
     assert (out / "version.txt").read_text().startswith("Sfumato ")
     assert "Cells by status" in (out / "three.html").read_text()
+
+
+def batch(folder, table, rule, *lines):
+    text = f'<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SPECIFYTABLE> "Size""Region"|{table}||\n'
+    (folder / "one.arb").write_text(text + f"<SAFETYRULE> {rule}\n<READMICRODATA>\n" + "\n".join(lines) + "\n")
+    return run_batch(folder / "one.arb", folder / "out")
+
+
+@pytest.mark.parametrize(
+    ("table", "rule", "way"),
+    [('"Var2"', "P(20,1)", "CTA(1)"), ("<freq>", "FREQ(2,30)", "RND(1,10,2,1)"), ("<freq>", "", "CKM(1)")],
+)
+def test_files_of_changed_tables_tell_no_true_value(folder, table, rule, way):
+    writes = [f'<WRITETABLE> (1, {kind}, AS+FL+QU-, "{kind}.txt")' for kind in (2, 3)]
+    sbs = ['<WRITETABLE> (1, 4, , "4.txt")'] if way.startswith("RND") else []
+    whole = '<WRITETABLE> (1, 3, QU-, "raw.txt")'
+    run = batch(folder, table, rule, whole, f"<SUPPRESS> {way}", *writes, *sbs)
+    raw = {tuple(row[:2]): row[2] for row in rows_of(folder / "out" / "raw.txt") if row[2] != "x"}
+    for kind in (2, 3):
+        head, *rows = rows_of(folder / "out" / f"{kind}.txt")
+        assert head[3] == "Status" and {int(row[3]) for row in rows} <= set(range(1, 15))
+    published = {tuple(row[:2]): row[2] for row in rows}
+    assert any(published[key] != value for key, value in raw.items())
+    for row in rows_of(folder / "out" / "4.txt", ";") if sbs else ():
+        assert row[2] == published[tuple(row[:2])]
+    assert "3.txt tells which cells are unsafe: it is for the house." in run.log
+
+
+def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):
+    write = '<WRITETABLE> (1, 1, AS+, "early.csv")'
+    early = batch(folder, '"Var2"', "P(20,1)", write, '<WRITETABLE> (1, 5, , "next.txt")')
+    assert not early.holds and len(early.warnings) == 1
+    assert "early.csv: table 1 was not protected." in early.warnings[0]
+    assert "was not protected" in (folder / "out" / "early.html").read_text()
+    ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
+    assert ran.code == 1 and "Warning: early.csv" in ran.err
+    unruled = batch(folder, '"Var2"', "", write)
+    assert unruled.holds and "No rule says which" in unruled.warnings[0]
+    assert not batch(folder, "<freq>", "FREQ(1,30)", write).warnings
+    assert not batch(folder, '"Var2"', "P(20,1)", "<SUPPRESS> MOD(1)", write).warnings
+
+
+@pytest.mark.parametrize(
+    ("table", "rule", "way"),
+    [("<freq>", "FREQ(3,30)", "RND(1,1)"), ('"Var2"', "P(20,1)", "RND(1,1)"), ("<freq>", "FREQ(8,60)", "CKM(1)")],
+)
+def test_changed_tables_are_audited(folder, table, rule, way):
+    with pytest.raises(PromiseError, match=r"line 6 .*a reader computes \d+ unsafe cells") as caught:
+        batch(folder, table, rule, f"<SUPPRESS> {way}", '<WRITETABLE> (1, 3, , "changed.txt")')
+    assert caught.value.code == "promise.audit" and not (folder / "out" / "changed.txt").exists()
+
+
+def test_a_batch_file_and_a_plan_are_not_run_together(folder, sfumato):
+    (folder / "all.arb").write_text(START)
+    ran = sfumato("protect", folder / "plan.yaml", "--arb", folder / "all.arb")
+    assert ran.code == 2 and "a batch file and a plan were named" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -173,7 +230,7 @@ START = """<OPENMICRODATA> "micro.asc"
     ("before", "kind"), [("CTA(1)", 4), ("CTA(1)", 5), ("RND(1,10)", 6), ("MOD(1)", 7), ("CKM(1)", 5), ("CKM(1)", 4)]
 )
 def test_outputs_that_do_not_go_with_the_method_are_refused(folder, before, kind):
-    text = START + f'<SUPPRESS> {before}\n<WRITETABLE> (1, {kind}, AS+, "x.txt")\n'
+    text = START.replace("P(20,1)", "FREQ(1)") + f'<SUPPRESS> {before}\n<WRITETABLE> (1, {kind}, AS+, "x.txt")\n'
     (folder / "bad.arb").write_text(text)
     with pytest.raises(PlanError, match=r"line 7 .*does not go with"):
         run_batch(folder / "bad.arb", folder / "out")

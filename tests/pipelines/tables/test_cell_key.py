@@ -122,3 +122,43 @@ def test_a_table_without_keys_is_refused(people):
     }
     with pytest.raises(PlanError, match="secret"):
         sf.protect(people, read_table_plan(plan))
+
+
+def test_noise_below_the_precision_is_refused_or_told(people):
+    ones = people.assign(one=1)
+    table = sf.tabulate(ones, ["sex", "area"], value="one", record="id", secret=SECRET)
+    with pytest.raises(PlanError, match="all numbers would be published as they are") as caught:
+        protect(table, "one")
+    assert "table.value: count" in caught.value.do
+    small = sf.tabulate(
+        people.assign(income=people["income"] // 25), ["sex", "area"], value="income", record="id", secret=SECRET
+    )
+    done = protect(small, "income", share=0.05)
+    still = int((done.data["top1"] * 0.05 < 0.5).sum())
+    assert 0 < still < len(done.data)
+    assert done.report["remarks"][-1].startswith(f"{still} cells have noise below")
+
+
+def test_a_table_that_nothing_changed_in_is_not_to_be_handed_out(people):
+    table = sf.tabulate(people, ["sex", "area"])
+    done = sf.protect(
+        table,
+        value="count",
+        dimensions={"sex": {"column": "sex"}, "area": {"column": "area"}},
+        method={"name": "rounding", "base": 1},
+    )
+    assert any("not one of them was changed" in warning for warning in done.report["warnings"])
+    page = done.page(done.report)
+    assert "not one of them was changed" in page and "Hand out table-external.csv" not in page
+
+
+def test_a_perturbation_table_excludes_what_another_is_made_by(people, tmp_path):
+    table = sf.tabulate(people, ["sex", "area"], record="id", secret=SECRET)
+    with pytest.raises(PlanError, match="ptable and D, V, js exclude each other"):
+        protect(table, ptable="p.csv", D=5, V=3, js=2)
+    (tmp_path / "p.csv").write_text(ptable_text(make_ptable(CellKey(deviation=9, variance=8.0))))
+    done = protect(table, ptable=str(tmp_path / "p.csv"))
+    # The audit of what is handed out knows how far the file lets numbers go.
+    assert sf.audit(done).passed
+    ranges = done.data["count_upper"].astype(int) - done.data["count_published"].astype(int)
+    assert ranges.max() > 5

@@ -17,6 +17,9 @@ DESIGNS = [
     CellKey(deviation=5, variance=3.0, js=2),
     CellKey(deviation=5, variance=3.0, js=2, monotone=False),
     CellKey(deviation=8, variance=0.5),
+    # The best rows only just touch what is asked of them: all chances but that of staying are alike.
+    CellKey(deviation=5, variance=2.0, pstay=0.9),
+    CellKey(deviation=4, variance=1.0, pstay=1.0),
 ]
 
 

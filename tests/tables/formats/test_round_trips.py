@@ -23,11 +23,11 @@ from sfumato.tables.formats.hrc import (
 from sfumato.tables.formats.instance import read_instance
 from sfumato.tables.formats.labels_file import labels_text, read_labels
 from sfumato.tables.formats.metadata import metadata_text, parse_metadata, read_metadata
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.px import px_text, read_px
 from sfumato.tables.formats.recoding_file import read_recoding, recoding_text
 from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import jj_text, read_jj
+from sfumato.tables.office.office_table import OfficeTable
 
 REGION = Tree("region", ("Total",), {("N",): ("Total",), ("n 1",): ("N",), ("n2",): ("N",), ("S",): ("Total",)})
 SEX = Tree("sex", ("Total",), {("m",): ("Total",), ("w",): ("Total",)})

@@ -12,10 +12,10 @@ from sfumato.errors import PlanError
 from sfumato.hierarchies.digits import MAX_LENGTH
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest import ranges
-from sfumato.hierarchies.suggest.concepts import WORDS
 from sfumato.hierarchies.suggest.date_formats import date_hierarchy
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.vocabulary import scale_of, words_of
+from sfumato.hierarchies.suggest.words.concepts import WORDS
+from sfumato.hierarchies.suggest.words.vocabulary import scale_of, words_of
 from sfumato.hierarchies.types import ColumnType, canonical, numerals
 from sfumato.shapes.shapes import read
 

@@ -2,10 +2,10 @@
 
 import re
 
-from sfumato.hierarchies.suggest.concepts import WORDS
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
-from sfumato.hierarchies.suggest.vocabulary import meanings_of
+from sfumato.hierarchies.suggest.words.concepts import WORDS
+from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
 
 # Keys of rows, and texts of their own; typing errors and rows that stand twice leave a few that repeat.
 UNIQUE_SHARE = 0.8

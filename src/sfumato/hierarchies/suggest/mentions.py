@@ -2,8 +2,8 @@
 
 import re
 
-from sfumato.hierarchies.suggest.person_names import is_given_name
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.person_names import is_given_name
 from sfumato.hierarchies.types import canonical
 
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w{2,}")

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.concepts import BY_KEY, WORDS, Concept, Demand, Role
 from sfumato.hierarchies.suggest.contents import Content, content_of
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.key_columns import (
@@ -25,11 +24,12 @@ from sfumato.hierarchies.suggest.key_columns import (
     repeats_as_persons_do,
     rows_each,
 )
-from sfumato.hierarchies.suggest.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.value_words import concept_of_values
-from sfumato.hierarchies.suggest.vocabulary import concepts_of, meanings_of, spoken_word, words_of
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, Demand, Role
+from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.suggest.words.value_words import concept_of_values
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_of, spoken_word, words_of
 
 _MANY_NUMBERS = 0.5
 _FEW_ROWS = 10

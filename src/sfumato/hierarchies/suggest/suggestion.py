@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.concepts import Role
+from sfumato.hierarchies.suggest.words.concepts import Role
 from sfumato.hierarchies.types import ColumnType
 
 UNKNOWN_RANK = 2

@@ -161,17 +161,17 @@ def _regroup_dense(starts, values, counts, owner, classes, size):
         for entry in range(starts[row], starts[row + 1]):
             table[base + values[entry]] += counts[entry]
     new_starts = np.zeros(classes + 1, np.int64)
-    new_values = np.empty(len(values), np.int32)
-    new_counts = np.empty(len(values), np.int64)
+    new_values = np.empty(len(values) + 1, np.int32)
+    new_counts = np.empty(len(values) + 1, np.int64)
     at = 0
     for one in range(classes):
         base = one * np.int64(size)
         for value in range(size):
+            # Each entry is written, and the next one over it where it is empty: no branch that cannot be foretold.
             count = table[base + value]
-            if count:
-                new_values[at] = value
-                new_counts[at] = count
-                at += 1
+            new_values[at] = value
+            new_counts[at] = count
+            at += 1 if count else 0
         new_starts[one + 1] = at
     return new_starts, new_values[:at].copy(), new_counts[:at].copy()
 

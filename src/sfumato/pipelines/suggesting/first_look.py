@@ -12,8 +12,8 @@ from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.formats import format_of
-from sfumato.hierarchies.suggest.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
 
 # Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
 _COLUMNS_A_PASS = 8

@@ -7,12 +7,12 @@ from dataclasses import replace
 from sfumato.engines.engine import Engine, Reading
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.concepts import WORDS
 from sfumato.hierarchies.suggest.key_columns import may_group_persons, rows_each
-from sfumato.hierarchies.suggest.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
-from sfumato.hierarchies.suggest.vocabulary import meanings_of
+from sfumato.hierarchies.suggest.words.concepts import WORDS
+from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
+from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]

@@ -1,6 +1,5 @@
 """Protected tables, one or several, as a report, a frame, a page or a folder."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from sfumato.report.tables.page import html
 from sfumato.report.tables.report import figures
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.masked_files import office_files
+from sfumato.tables.formats.release_files import masked_files
 from sfumato.tables.masking import Masked
 from sfumato.tables.protected import MaskedTable
 
@@ -38,23 +37,9 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
         handed_out = {"table-external.csv": self.external} if self.holds else {}
         return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
 
-    def further_files(self) -> dict[str, bytes]:
-        """The files of offices that the plan asks for; one set for each group."""
-        kinds = self.plan.output.files
-        files: dict[str, bytes] = {}
-        for part in self.parts if kinds and self.holds else ():
-            own = office_files(part, self.plan.table.value, kinds)
-            mark = "-".join(part.part.group)
-            files |= {_marked(name, mark): data for name, data in own.items()}
-        return files
-
-
-def _marked(name: str, mark: str) -> str:
-    """The name of a group's file: without signs that no file may have."""
-    if not mark:
-        return name
-    folder, slash, file = name.rpartition("/")
-    return f"{folder}{slash}{re.sub(r'[^0-9A-Za-z_-]', '_', mark)}-{file}"
+    def office_files(self, group: Masked, columns: Columns) -> dict[str, bytes]:
+        """The files of offices of one group."""
+        return masked_files(group, self.plan, columns)
 
 
 @dataclass(frozen=True, repr=False)

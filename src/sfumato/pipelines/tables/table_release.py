@@ -1,6 +1,7 @@
 """What `protect` hands over, of one table or of several: a report, a frame, a page, a folder."""
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,9 +35,17 @@ class TableRelease(TableAnswer[Group_co]):
     def sheets(self) -> dict[str, Columns]:
         """The CSV files of the release folder, by their names."""
 
+    @abstractmethod
+    def office_files(self, group: Any, columns: Columns) -> dict[str, bytes]:
+        """The files of offices of one group, by their names."""
+
     def further_files(self) -> dict[str, bytes]:
-        """Files of the release folder besides: none."""
-        return {}
+        """The files of offices that the plan asks for; one set for each group."""
+        files: dict[str, bytes] = {}
+        for group in self.parts if self.plan.output.files and self.holds else ():
+            own = self.office_files(group, self.source.rows(group.part.rows))
+            files |= {_marked(name, "-".join(group.part.group)): data for name, data in own.items()}
+        return files
 
     @property
     def data(self) -> Any:
@@ -70,6 +79,14 @@ class TableRelease(TableAnswer[Group_co]):
 
     def _repr_html_(self) -> str:
         return self.page(self.report)
+
+
+def _marked(name: str, mark: str) -> str:
+    """The name of a group's file: without signs that no file may have."""
+    if not mark:
+        return name
+    folder, slash, file = name.rpartition("/")
+    return f"{folder}{slash}{re.sub(r'[^0-9A-Za-z_-]', '_', mark)}-{file}"
 
 
 Release_co = TypeVar("Release_co", bound=TableRelease[Any], covariant=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from sfumato.hierarchies.suggest.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
 from sfumato.policies.safe_harbor.column_names import kinds_of_name
 from sfumato.policies.safe_harbor.places import place_faults
 from sfumato.policies.safe_harbor.times import age_fault, date_fault

@@ -4,7 +4,7 @@ import numpy as np
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.formats.statuses import CellStatus
+from sfumato.tables.office.statuses import CellStatus
 
 WORDS = {status: status.name.replace("_", " ").lower() for status in CellStatus}
 

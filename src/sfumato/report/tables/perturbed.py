@@ -10,22 +10,24 @@ from sfumato.texts.words import Words, words_in
 from sfumato.version import __version__
 
 NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised; below stands what a reader computes."
+UNCHANGED = "Do not hand it out unless its numbers may be known: not one of them was changed."
 
 
 def figures(changed: ChangedTable) -> dict[str, Any]:
     """The figures of report.json."""
-    method = changed.plan.perturbation
+    method, off = changed.plan.perturbation, noise(changed.parts)
+    said = [] if changed.promised else [NO_PROMISE]
     return {
         "version": __version__,
         "method": "" if method is None else method.name,
         "cells": len(changed.source),
         "groups": len(changed.parts),
         **_details(changed.parts),
-        "noise": noise(changed.parts),
+        "noise": off,
         "additivity": additivity(changed.parts),
         "reader": reader(changed.parts),
         "holds": changed.holds,
-        "warnings": [] if changed.promised else [NO_PROMISE],
+        "warnings": said if off["changed"] else [*said, UNCHANGED],
         "seconds": {stage: round(seconds, 4) for stage, seconds in changed.seconds.items()},
     }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.report.tables.page import published
-from sfumato.report.tables.perturbed import NO_PROMISE, additivity_line, method_words
+from sfumato.report.tables.perturbed import NO_PROMISE, UNCHANGED, additivity_line, method_words
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.texts.words import Words, words_in
 
@@ -22,9 +22,16 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
         f'<div class="verdict">{paragraph(verdict)}</div>',
         section(words["tabled.figures"], table(["", words["measure.value"]], _figure_rows(words, report), words)),
         *published(words, changed.external),
-        paragraph(words["noised.hand_out"], soft=True),
+        _to_hand_out(words, report),
     ]
     return page(title, body, words.language)
+
+
+def _to_hand_out(words: Words, report: Mapping[str, Any]) -> str:
+    """Which files are for readers; none by itself where every number is the true one."""
+    if UNCHANGED in report["warnings"]:
+        return f'<div class="verdict">{paragraph(words.sentence(UNCHANGED))}</div>'
+    return paragraph(words["noised.hand_out"], soft=True)
 
 
 def _figure_rows(words: Words, report: Mapping[str, Any]) -> list[tuple[str, object]]:

@@ -9,9 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.service.temporary import temporary_folder
+
 if TYPE_CHECKING:
-    from sfumato.service.temporary import temporary_folder
-from sfumato.pipelines.release_folder import Release
+    from sfumato.pipelines.release_folder import Release
 
 Tell = Callable[[str, int, int], None]
 REHEARSED_ROWS = "zip;sex\n12345;a\n12346;b\n"

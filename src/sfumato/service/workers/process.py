@@ -5,6 +5,7 @@ template, the template ends with its server.
 """
 
 import gc
+import logging
 import os
 import select
 import signal
@@ -26,6 +27,7 @@ from sfumato.service.http.log_lines import place
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import Call, CrashedError, Failure, Progress, Value, receive, send
 
+LOG = logging.getLogger("sfumato.service")
 PAUSE_SECONDS = 0.2
 STATM = Path("/proc/self/statm")
 # Programs reserve memory that they never use; the system's limit counts it all the same.
@@ -134,8 +136,10 @@ def _asked(control: socket.socket) -> tuple[Any, list[int]]:
 
 
 def _rehearse(call: Call) -> None:
-    with suppress(Exception):  # then workers load what they need themselves
+    try:
         _function(call.target)(*call.arguments)
+    except Exception:
+        LOG.warning("The rehearsal failed; workers load what they need themselves.", exc_info=True)
     gc.collect()
     gc.freeze()  # what is here stays shared with the workers
 

@@ -9,16 +9,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 from sfumato.tables.cell_key.differences import difference_figures
 from sfumato.tables.cell_key.ptable import Ptable, remarks
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.precision import Scale
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.chances import chances_of, key_of, keys_by_codes
 from sfumato.tables.perturbed.perturbed import Perturbed
 from sfumato.tables.perturbed.reader_ranges import reader_ranges
 from sfumato.tables.plan.perturbation import CellKey
+
+STILL = "{cells} cells have noise below the table's precision, and are published as they are."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,13 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
 
     Raises:
         DataError: A table of counts holds something else.
+        PlanError: The noise of sums is so small that no number would change.
     """
     sums = contents.counts is not None
+    still = _still(part, method, contents)
     noise = _noise_of_sums(part, method, table, contents) if sums else _noise_of_counts(part, method, table, contents)
-    published = part.table.values + noise
-    spread = _spread(part, method, table, contents) if sums else np.full(len(part.table), float(table.deviation))
+    published = np.array(Scale(part.knowledge.step).clean((part.table.values + noise).tolist()))
+    spread = _spread(part, method, contents) if sums else np.full(len(part.table), float(table.deviation))
     start = known_ranges(published, spread, part, sums, method.zeros > 0)
     reader = reader_ranges(
         start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, part.table.values
@@ -63,10 +68,29 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
         "rows": [
             {"count": row.count, "variance": round(row.variance, 9), "bias": round(row.mean, 9)} for row in table.rows
         ],
-        "remarks": remarks(table),
+        "remarks": [*remarks(table), *([STILL.format(cells=int(still.sum()))] if still.any() else [])],
         "differences": difference_figures(part, published),
     }
     return Perturbed(part, published, np.ones(len(part.table), bool), reader.ranges, reader.attained, figures)
+
+
+def _still(part: Part, method: CellKey, contents: Contents) -> Mask:
+    """The cells that are not empty and cannot move: their noise, at its largest, is rounded off.
+
+    Raises:
+        PlanError: None can.
+    """
+    if contents.counts is None:
+        return np.zeros(len(part.table), bool)
+    there = ~_empty(part, contents)
+    still = np.asarray(there & (_most(part, method, contents) < part.knowledge.step / 2))
+    if there.any() and (still == there).all():
+        raise PlanError(
+            "the noise of every sum lies below the table's precision: all numbers would be published as they are.",
+            "Raise method.share, or publish counts of records: table.value: count.",
+            "no-noise",
+        )
+    return still
 
 
 def _noise_of_counts(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Numbers:
@@ -107,10 +131,15 @@ def _empty(part: Part, contents: Contents) -> Mask:
     return np.asarray(part.table.values == 0 if contents.counts is None else contents.counts == 0)
 
 
-def _spread(part: Part, method: CellKey, _table: Ptable, contents: Contents) -> Numbers:
+def _spread(part: Part, method: CellKey, contents: Contents) -> Numbers:
+    """How far a number may be off: its noise, and what is rounded."""
+    return _most(part, method, contents) + part.knowledge.step / 2
+
+
+def _most(part: Part, method: CellKey, contents: Contents) -> Numbers:
     """How far noise may go: the share of the contributions that have a part in it."""
     total = sum((np.abs(amounts) for amounts in _largest(method, contents)), np.zeros(len(part.table)))
-    return np.asarray(method.share * total + part.knowledge.step / 2)
+    return np.asarray(method.share * total)
 
 
 def known_ranges(published: Numbers, spread: Numbers, part: Part, sums: bool, zeros: bool) -> Bounds:

@@ -10,8 +10,9 @@ import numpy as np
 
 from sfumato.delimited.lines import Line, parse_lines, read_lines
 from sfumato.errors import DataError
-from sfumato.tables.cell_key.ptable import Ptable
+from sfumato.tables.cell_key.ptable import Ptable, make_ptable
 from sfumato.tables.cell_key.rows import Row
+from sfumato.tables.plan.perturbation import CellKey
 
 COLUMNS = ("i", "j", "p", "v", "p_int_lb", "p_int_ub", "type")
 # What probabilities of a row may be off 1 in a file, whose numbers are rounded.
@@ -37,6 +38,11 @@ def read_ptable(path: Path) -> Ptable:
         DataError: Something is missing or wrong; the text says in which line and column, and what to do.
     """
     return _ptable(read_lines(path), path.name)
+
+
+def ptable_of(method: CellKey, folder: Path) -> Ptable:
+    """The perturbation table of a method: of its file, or made by its numbers."""
+    return make_ptable(method) if method.ptable is None else read_ptable(folder / method.ptable)
 
 
 def parse_ptable(text: str) -> Ptable:

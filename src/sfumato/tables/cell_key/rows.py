@@ -195,12 +195,24 @@ class _Dual:
             binding = either | (x > 0) | (left < 0)
             if np.abs(left[binding]).max(initial=0.0) < 1e-15:
                 break
-            step = np.zeros(len(x))
-            step[binding] = self._step(self.chances(x), left[binding], binding)
+            step = self._step_inside(x, left, binding, either)
             longer = np.where(~either & (step < 0), -x / np.minimum(step, -1e-300), np.inf)
             x = x + min(1.0, float(longer.min(initial=np.inf))) * step
             x = np.where(~either & (x < 1e-14), 0.0, x)
         return self.chances(x)
+
+    def _step_inside(self, x: Numbers, left: Numbers, binding: Mask, either: Mask) -> Numbers:
+        """A step on the limits that bind; one that binds without a multiplier, and would get a negative one, does not.
+
+        Such limits hold by chance where the best probabilities just touch them: they must not bar the way.
+        """
+        while True:
+            step = np.zeros(len(x))
+            step[binding] = self._step(self.chances(x), left[binding], binding)
+            barred = binding & ~either & (x <= 0) & (step < 0)
+            if not barred.any():
+                return step
+            binding = binding & ~barred
 
     def _step(self, p: Numbers, left: Numbers, binding: Mask) -> Numbers:
         own = self.matrix[binding]

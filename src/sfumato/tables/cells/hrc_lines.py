@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sfumato.tables.formats.faults import wrong
+from sfumato.tables.office.faults import wrong
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ FALLBACK_DECIMALS = 4
 NOISE = 1e-3
 # Multipliers of programs over sums are fractions with small denominators.
 DENOMINATOR = 720
+# Digits of a number that was computed; what follows is noise.
+DIGITS = 12
 # Whole numbers are exact in floating point up to here.
 WHOLE = 2.0**52
 
@@ -73,6 +75,15 @@ class Scale:
     def bounds(self, bounds: Bounds) -> Bounds:
         """Bounds in steps."""
         return Bounds(self.steps(bounds.low), self.steps(bounds.high))
+
+
+def tidied(values: Numbers) -> Numbers:
+    """Numbers that were computed, and have no step of their own, without the noise of binary fractions.
+
+    >>> tidied(np.array([0.1 + 0.2, 310.0])).tolist()
+    [0.3, 310.0]
+    """
+    return np.array([float(f"{value:.{DIGITS}g}") for value in values], np.float64)
 
 
 def proved_bound(matrix: Any, sides: Bounds, bounds: Bounds, place: int, direction: float, multipliers: Numbers) -> Any:

@@ -12,10 +12,10 @@ import numpy as np
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.relations import Key
-from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.formats.statuses import CellStatus, masked_of, secondary_of
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, masked_of, secondary_of
 
 # What an action makes of a cell, and from which statuses it may.
 ACTIONS: dict[str, tuple[CellStatus, range]] = {

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import DataError
-from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
 from sfumato.tables.formats.outputs import OPTIONS
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
 WORDS = (
     *("OPENMICRODATA", "OPENTABLEDATA", "OPENMETADATA", "SPECIFYTABLE", "SAFETYRULE", "READMICRODATA", "READTABLE"),

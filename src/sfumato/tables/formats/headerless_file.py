@@ -13,8 +13,8 @@ import numpy as np
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.faults import wrong
-from sfumato.tables.formats.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.office.faults import wrong
+from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 from sfumato.tables.published.reading import MASKS
 
 # What a file says of an empty cell: nobody is in it, and everyone knows that.

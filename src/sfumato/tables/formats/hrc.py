@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import parents_in
-from sfumato.tables.formats.faults import lines_of, wrong
+from sfumato.tables.office.faults import lines_of, wrong
 
 
 def read_hrc(path: Path, name: str, total: str, lead: str = "@") -> Tree:

@@ -12,8 +12,8 @@ from sfumato.tables.cells.cells import Numbers, Relations, make_relations
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import MARKS
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import MARKS
 
 NUMBERS = ("value", "freq", "nhold", "status", "cost", "lb", "ub", "lpl", "upl", "id", "MAX")
 

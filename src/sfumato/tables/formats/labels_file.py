@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sfumato.tables.formats.faults import lines_of, wrong
+from sfumato.tables.office.faults import lines_of, wrong
 
 
 def read_labels(path: Path, codes: set[str] | None = None) -> dict[str, str]:

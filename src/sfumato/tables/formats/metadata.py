@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
 # Tags that stand by themselves, and those with something behind them.
 FLAGS = (

@@ -8,10 +8,10 @@ from sfumato.errors import PlanError
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.px import read_px
 from sfumato.tables.formats.solver_file import plain, read_jj
-from sfumato.tables.formats.statuses import choices_of, masked_of
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import choices_of, masked_of
 
 SUFFIXES = (".px", ".jj", ".tab")
 _MARKS = ("s", "u", "z")

@@ -6,9 +6,9 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.solver_file import jj_text, plain
-from sfumato.tables.formats.statuses import CellStatus, flag_of, masked_of
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, flag_of, masked_of
 
 # What each option of WRITETABLE is, and whether it is on by itself.
 OPTIONS = {
@@ -16,6 +16,8 @@ OPTIONS = {
     **{"AR": False, "HI": False, "TR": False, "AO": False, "AD": False, "AC": False},
 }
 NAMES = {1: "CSV", 2: "pivot CSV", 3: "code-value", 4: "SBS", 5: "intermediate", 6: "JJ", 7: "cell key"}
+# Kinds that tell everything that is known of cells, for the next step of the work.
+HOUSE = (5, 6)
 MASK = "x"
 
 
@@ -51,6 +53,15 @@ def check_output(kind: int, method: str) -> None:
         raise PlanError(what, "Choose another: 1, 2 and 3 always do.", "output")
 
 
+def house_reason(kind: int, options: dict[str, bool]) -> str:
+    """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds."""
+    chosen = {**OPTIONS, **options}
+    if kind == 6 or (kind == 5 and not chosen["SO"]) or (kind == 7 and (chosen["AO"] or chosen["AD"])):
+        return "true values"
+    told = kind in (4, 5) or (kind in (2, 3) and chosen["AS"])
+    return "which cells are unsafe" if told else ""
+
+
 def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
     """The text of a file.
 
@@ -83,7 +94,7 @@ def _quote(text: str, options: dict[str, bool]) -> str:
 def shown(done: Protected, cell: int) -> str:
     """What is published of a cell: its number, or the mark of a masked one."""
     if done.published is not None:
-        return plain(done.published[cell])
+        return MASK if np.isnan(done.published[cell]) else plain(done.published[cell])
     return MASK if masked_of(done.table.statuses[[cell]])[0] else plain(done.table.values[cell])
 
 
@@ -93,13 +104,12 @@ def _records(done: Protected, options: dict[str, bool]) -> list[str]:
     lines = []
     if options["FL"]:
         suffix = {"rounding": "_Round", "adjustment": "_CTA", "cell-key": "_CKM"}.get(done.method, "")
-        extra = ["Status"] if not suffix else [f"{table.value}_Orig"]
-        names = [*(tree.name for tree in table.trees), table.value + suffix, *(extra if status else [])]
+        names = [*(tree.name for tree in table.trees), table.value + suffix, *(["Status"] if status else [])]
         lines.append(",".join(_quote(name, options) for name in names))
     for cell in _cells(done, options):
         codes = [_quote(code, options) for code in table.codes(cell)]
-        more = str(int(table.statuses[cell])) if done.published is None else plain(table.values[cell])
-        lines.append(",".join([*codes, shown(done, cell), *([more] if status else [])]))
+        more = [str(int(table.statuses[cell]))] if status else []
+        lines.append(",".join([*codes, shown(done, cell), *more]))
     return lines
 
 
@@ -134,8 +144,8 @@ def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
     for cell in _cells(done, {**options, "SE": True}):
         levels = [str(tree.height(code)) for tree, code in zip(table.trees, table.keys[cell], strict=True)]
         frequency = "" if table.frequency is None else plain(table.frequency[cell])
-        flag = flag_of(int(table.statuses[cell]))
-        value = plain(table.values[cell]) if flag == "V" else ""
+        flag = flag_of(int(table.statuses[cell])) if done.published is None else "V"
+        value = shown(done, cell) if flag == "V" else ""
         lines.append(";".join([*(levels if options["HL"] else []), *table.codes(cell), value, frequency, flag]))
     return lines
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
-from sfumato.tables.formats.faults import lines_of, truncated, wrong
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.formats.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.office.faults import lines_of, truncated, wrong
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 
 DOTS = '".."'
 # What stands for a combination that the table does not have.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.formats.faults import lines_of, wrong
+from sfumato.tables.office.faults import lines_of, wrong
 
 TREE = "<TREERECODE>"
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.faults import fields_in, lines_of, number_in, wrong
 from sfumato.tables.formats.metadata import Metadata, Variable, as_free
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
 
 def read_records(path: Path, metadata: Metadata) -> Columns:

@@ -11,12 +11,14 @@ import numpy as np
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import Line, delimited_text, read_lines
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.formats.faults import number_in, wrong
-from sfumato.tables.formats.office_table import OfficeTable, check_codes
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.formats.statuses import CellStatus, masked_of
+from sfumato.tables.office.faults import number_in, wrong
+from sfumato.tables.office.office_table import OfficeTable, check_codes
+from sfumato.tables.office.statuses import CellStatus, masked_of
 
-VALUE, STATUS, CONFIDENTIAL, HOUSE = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "STATUS"
+VALUE, STATUS, CONFIDENTIAL = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
+# Columns for the house: the status from 1 to 14, and the number of respondents.
+HOUSE, RESPONDENTS = "STATUS", "RESPONDENTS"
 FLOW = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
 OF_STATUS = {
     CellStatus.UNSAFE: "G",
@@ -41,17 +43,21 @@ def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool 
     """A table as SDMX-CSV.
 
     Args:
-        house: Whether withheld values and statuses from 1 to 14 are written, too.
+        house: Whether withheld values and statuses from 1 to 14 are written, too, and respondents where they are told.
     """
     hidden = masked_of(table.statuses)
     names = [tree.name for tree in table.trees]
-    rows: list[list[str]] = [["DATAFLOW", *names, VALUE, STATUS, CONFIDENTIAL, *([HOUSE] if house else [])]]
+    respondents = [RESPONDENTS] if house and table.frequency is not None else []
+    rows: list[list[str]] = [
+        ["DATAFLOW", *names, VALUE, STATUS, CONFIDENTIAL, *([HOUSE] if house else []), *respondents]
+    ]
     for cell in range(len(table)):
         withheld = bool(hidden[cell])
         status = CellStatus(int(table.statuses[cell]))
         value = "" if withheld and not house else plain(table.values[cell])
         flags = ["Q" if withheld else "A", OF_STATUS.get(status, "F")]
-        rows.append([flow, *table.codes(cell), value, *flags, *([str(int(status))] if house else [])])
+        told = [] if table.frequency is None or not respondents else [plain(table.frequency[cell])]
+        rows.append([flow, *table.codes(cell), value, *flags, *([str(int(status))] if house else []), *told])
     return delimited_text(rows)
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.tables.cells.cells import Relations, Status, make_relations
-from sfumato.tables.formats.faults import fields_in, lines_of, number_in, truncated, wrong
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import MARKS, CellStatus, choices_of, secondary_of
+from sfumato.tables.cells.precision import tidied
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, truncated, wrong
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import MARKS, CellStatus, choices_of, secondary_of
 
 WIDTH = 9
 _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")
@@ -117,9 +118,9 @@ def jj_text(table: OfficeTable) -> str:
     none = np.zeros(len(table))
     relations = table.relations()
     least = min(float(table.values.min(initial=0.0)), 0.0) * 1.5
-    low = np.full(len(table), least) if table.low is None else table.low
+    low = tidied(np.full(len(table), least)) if table.low is None else table.low
     most = np.abs(table.values).max(initial=0.0) * 1.5
-    high = np.full(len(table), most) if table.high is None else table.high
+    high = tidied(np.full(len(table), most)) if table.high is None else table.high
     costs = np.abs(table.values) if table.costs is None else table.costs
     levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
     choices = np.where(secondary_of(table.statuses), Status.UNSAFE, choices_of(table.statuses))

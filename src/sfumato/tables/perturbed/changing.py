@@ -8,8 +8,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.cell_key.noise import Contents, noisy_part
-from sfumato.tables.cell_key.ptable import Ptable, make_ptable
-from sfumato.tables.cell_key.ptable_file import read_ptable
+from sfumato.tables.cell_key.ptable_file import ptable_of
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
@@ -51,7 +50,7 @@ def change_part(part: Part, setting: Setting, deadline: Deadline) -> Perturbed:
     """
     method = setting.perturbation
     if isinstance(method, CellKey):
-        return noisy_part(part, method, _ptable(method, setting), _contents(part, method, setting), deadline)
+        return noisy_part(part, method, ptable_of(method, setting.folder), _contents(part, method, setting), deadline)
     if isinstance(method, Adjustment):
         return adjust_part(part, deadline)
     bases = bases_of(method.base, len(part.table)) if setting.bases is None else setting.bases
@@ -64,10 +63,6 @@ def _chances(part: Part, rounding: Rounding, setting: Setting) -> Numbers:
     if rounding.key is None:
         return chances_of(keys_by_codes(setting.secret, part))
     return chances_of(cell_keys(setting.columns, rounding.key))
-
-
-def _ptable(method: CellKey, setting: Setting) -> Ptable:
-    return make_ptable(method) if method.ptable is None else read_ptable(setting.folder / method.ptable)
 
 
 def _contents(part: Part, method: CellKey, setting: Setting) -> Contents:

@@ -1,12 +1,13 @@
 """A table whose numbers were changed: what is published, how far it is off, and what a reader computes from it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sfumato.errors import PromiseError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
@@ -56,6 +57,21 @@ class Perturbed:
         promise, slack = self.part.table.promise, 1e-6 * self.part.knowledge.step
         narrow = (self.ranges.low > promise.low + slack) | (self.ranges.high < promise.high - slack)
         return np.asarray(self.part.table.unsafe & (narrow | self.exact))
+
+
+def check_readers(parts: Sequence[Perturbed]) -> None:
+    """Refuse tables of which a reader knows too much.
+
+    Raises:
+        PromiseError: He computes unsafe cells more closely than the rules allow.
+    """
+    leaks = sum(int(part.too_narrow.sum()) for part in parts)
+    if leaks:
+        raise PromiseError(
+            f"a reader computes {leaks} unsafe cells more closely than the rules allow.",
+            "Take a larger base or more noise, or mask cells instead: method optimal.",
+            "audit",
+        )
 
 
 @dataclass(frozen=True)

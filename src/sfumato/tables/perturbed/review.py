@@ -9,6 +9,7 @@ from sfumato.tables.attack.findings import Audit, Finding, Verdict, joined
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.build.instance_file import cell_names, relations_of
 from sfumato.tables.cell_key.noise import known_ranges as ranges_by_noise
+from sfumato.tables.cell_key.ptable_file import ptable_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
@@ -93,7 +94,8 @@ def _by_method(part: Part, plan: TablePlan, published: Numbers) -> Bounds:
             method, published, np.full(size, method.base), step, part, _steps(method, part, published)
         )
     if isinstance(method, CellKey) and plan.table.counts:
-        return ranges_by_noise(published, np.full(size, float(method.deviation)), part, False, method.zeros > 0)
+        spread = np.full(size, float(ptable_of(method, plan.folder).deviation))
+        return ranges_by_noise(published, spread, part, False, method.zeros > 0)
     # What was adjusted, or sums with noise, tells no bounds to one who does not know the contributions.
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 

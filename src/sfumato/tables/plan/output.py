@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 from sfumato.shapes.records import Note
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]
+# Files of masks and of how they are protected, for the next run.
+MASKED_FILES = ("jj", "hst", "tab")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """Methods that change numbers instead of masking them: what a plan may say of each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from sfumato.errors import PlanError
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Record
 
@@ -91,3 +93,22 @@ Perturbation = Rounding | CellKey | Adjustment
 # These need no rule that calls cells unsafe; where there are rules, it is said how well they hold.
 UNRULED = (Rounding, CellKey)
 PERTURBATIONS: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in (Rounding, CellKey, Adjustment)}
+# What a perturbation table is made by; one of a file has it all already.
+DESIGN = ("D", "V", "js", "pstay", "monotone")
+
+
+def check_design(method: object) -> None:
+    """Refuse a method, as a plan has it, that names a perturbation table and what another would be made by.
+
+    Raises:
+        PlanError: It does.
+    """
+    if not isinstance(method, Mapping) or method.get("ptable") is None:
+        return
+    beside = [key for key in DESIGN if key in method]
+    if beside:
+        raise PlanError(
+            f"method: ptable and {', '.join(beside)} exclude each other: the file says how numbers are changed.",
+            "Leave out one or the other.",
+            "ptable-and-design",
+        )

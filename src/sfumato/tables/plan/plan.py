@@ -28,8 +28,8 @@ from sfumato.shapes.shapes import (
 )
 from sfumato.tables.plan import rules
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.output import Output
-from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation
+from sfumato.tables.plan.output import MASKED_FILES, Output
+from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
 
 Method = Literal["intervals", "optimal", "fast", "ranges"]
 Texts = tuple[str, ...]
@@ -244,8 +244,18 @@ class TablePlan:
                 raise ValueError(f'rule group-disclosure: there is no dimension "{rule.dimension}".')
         if self.previous and self.perturbation is not None:
             raise ValueError("previous goes with masks: changed numbers are the same again by their keys or secret.")
+        unfit = self._unfit_files()
+        if unfit:
+            raise ValueError(f"output.files: {', '.join(unfit)} cannot be written where method changes numbers so.")
         if not by_cells and not self.primary and not isinstance(self.perturbation, UNRULED):
             raise ValueError("primary rules are missing: nothing says which cells are unsafe.")
+
+    def _unfit_files(self) -> list[str]:
+        """Files that tell of masks and of their protection, where numbers are changed instead."""
+        if self.perturbation is None:
+            return []
+        rounded = isinstance(self.perturbation, Rounding)
+        return [kind for kind in self.output.files if kind in MASKED_FILES or (kind == "sbs" and not rounded)]
 
     @property
     def alone(self) -> bool:
@@ -275,6 +285,7 @@ def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: 
 def _read(value: Any, folder: Path) -> TablePlan:
     if not isinstance(value, Mapping):
         raise PlanError("the plan must be a mapping.", code="faults")
+    check_design(value.get("method"))
     return replace(read(PLAN, value), folder=folder, plain=dict(value))
 
 

@@ -9,6 +9,7 @@ from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.inner import inner_sums
 from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.precision import Scale
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.perturbed import Perturbed
 from sfumato.tables.perturbed.reader_ranges import reader_ranges
@@ -41,7 +42,8 @@ def round_part(part: Part, rounding: Rounding, bases: Numbers, chances: Numbers,
     rounded = _rounded(part, rounding, bases, chances, shown, deadline.share(SEARCH))
     start = known_ranges(rounding, rounded.published, bases, step, part, rounded.steps)
     reader = reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, part.table.values)
-    return Perturbed(part, rounded.published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
+    published = np.array(Scale(step).clean(rounded.published.tolist()))
+    return Perturbed(part, published, shown, reader.ranges, reader.attained, _figures(rounding, rounded))
 
 
 def _rounded(

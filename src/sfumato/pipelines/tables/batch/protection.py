@@ -5,19 +5,21 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.batch.office_protection import mask_linked, mask_office, office_part
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats.batch_file import Call
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.office_protection import mask_linked, mask_office, office_part
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.perturbed.perturbed import Perturbed, check_readers
 from sfumato.tables.plan.perturbation import CellKey, Rounding
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.tabulate import WORD
 
 # Seconds where a batch file names none.
 SECONDS = 60.0
+NO_PROMISE = "No rule calls a cell unsafe, so nothing is promised of the changed numbers."
 # What each way to mask becomes here.
 MASKS = {"GH": "fast", "MOD": "optimal", "OPT": "optimal", "NET": "optimal"}
 
@@ -37,7 +39,7 @@ def protect_job(state: BatchState, job: TableJob, call: Call) -> Protected:
         return _rounded(table, job, call)
     if call.name == "CTA":
         changed = adjust_part(office_part(table, job.tolerance, singletons=False), within(SECONDS))
-        return Protected(table, "adjustment", changed.published)
+        return _published(table, "adjustment", changed)
     return _noisy(state, job, table, call)
 
 
@@ -56,8 +58,7 @@ def _rounded(table: OfficeTable, job: TableJob, call: Call) -> Protected:
     rounding = Rounding(base=numbers[1], steps=int(numbers[2]))
     deadline = within(numbers[3] * 60.0 or SECONDS)
     done = round_part(part, rounding, bases_of(numbers[1], len(table)), np.zeros(len(table)), deadline)
-    steps = done.figures.get("further_steps", 0)
-    return Protected(table, "rounding", done.published, remarks=(f"Rounded with {steps} further steps.",))
+    return _published(table, "rounding", done, f"Rounded with {done.figures.get('further_steps', 0)} further steps.")
 
 
 def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> Protected:
@@ -83,7 +84,19 @@ def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> 
     )
     part = office_part(table, job.tolerance, singletons=False)
     done = noisy_part(part, CellKey(), read_ptable(state.folder / file), contents, within(SECONDS))
-    return Protected(table, "cell-key", done.published)
+    return _published(table, "cell-key", done)
+
+
+def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) -> Protected:
+    """The table with its changed numbers, if no reader computes too much from them.
+
+    Raises:
+        PromiseError: A reader does.
+    """
+    check_readers([done])
+    unsafe = int(done.part.table.unsafe.sum())
+    said = f"A reader was looked for: none computes one of {unsafe} unsafe cells more closely than the rules allow."
+    return Protected(table, method, done.published, remarks=(*remarks, said if unsafe else NO_PROMISE))
 
 
 def protect_linked(state: BatchState, call: Call) -> None:

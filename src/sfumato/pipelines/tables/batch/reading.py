@@ -7,17 +7,17 @@ import numpy as np
 
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
+from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
+from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import check
 from sfumato.tables.formats.cells_file import check_totals, read_cells, tree_of
-from sfumato.tables.formats.crossing import FREQUENCY, Crossed, cross
 from sfumato.tables.formats.metadata import Metadata
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
 from sfumato.tables.formats.records_file import read_records
-from sfumato.tables.formats.safety import with_rules
-from sfumato.tables.formats.totals import with_totals
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.totals import with_totals
 
 
 def read_micro(state: BatchState, scratch: Path) -> None:

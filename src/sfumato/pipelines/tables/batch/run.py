@@ -15,18 +15,28 @@ from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command
 from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.outputs import Protected, output_text
+from sfumato.tables.formats.outputs import HOUSE, Protected, house_reason, output_text
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import unsafe_of
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
 class BatchRun:
-    """What a batch file did: its log, and the files that it wrote."""
+    """What a batch file did.
+
+    Attributes:
+        log: Every command, and what came of it.
+        written: The files that it wrote.
+        warnings: What must not be overlooked.
+        holds: Whether no table was written that gives its unsafe cells away.
+    """
 
     log: tuple[str, ...]
     written: tuple[Path, ...]
+    warnings: tuple[str, ...] = ()
+    holds: bool = True
 
 
 def run_batch(path: Path, out: Path | None = None) -> BatchRun:
@@ -56,7 +66,7 @@ def run_batch(path: Path, out: Path | None = None) -> BatchRun:
             _run(command, state, path.name, Path(scratch))
     if state.logbook is not None:
         _write(state, state.logbook, "".join(line + "\n" for line in state.log))
-    return BatchRun(tuple(state.log), tuple(state.written))
+    return BatchRun(tuple(state.log), tuple(state.written), tuple(state.warnings), state.holds)
 
 
 def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
@@ -143,9 +153,27 @@ def _suppress(command: Command, state: BatchState, name: str) -> None:
 def _write_table(command: Command, state: BatchState, name: str) -> None:
     asked = batch_file.output_in(command, name)
     job, table = job_of(state, asked.table)
-    done = job.done or Protected(table)
+    done = job.done or Protected(table, remarks=_unprotected(state, job, table, asked))
     _write(state, asked.file, output_text(done, asked.kind, asked.options))
+    if reason := house_reason(asked.kind, asked.options):
+        state.log.append(f"{asked.file} tells {reason}: it is for the house.")
     _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
+
+
+def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: batch_file.Output) -> tuple[str, ...]:
+    """What is to be said of a table that is written before it is protected; nothing of one without unsafe cells."""
+    unsafe = int(unsafe_of(table.statuses).sum())
+    if asked.kind in HOUSE or (not unsafe and job.rules):
+        return ()
+    what = f"{asked.file}: table {asked.table} was not protected. "
+    if unsafe:
+        what += f"Its {unsafe} unsafe cells can be computed from the others: <SUPPRESS> comes before <WRITETABLE>."
+        state.holds = False
+    else:
+        what += "No rule says which of its cells are unsafe: name some in <SAFETYRULE>."
+    state.warnings.append(what)
+    state.log.append(f"Warning: {what}")
+    return (what,)
 
 
 def _write(state: BatchState, name: str, text: str) -> None:

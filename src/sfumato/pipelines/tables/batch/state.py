@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sfumato.tables.batch.crossing import Crossed
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.batch_file import Call, Specification
-from sfumato.tables.formats.crossing import Crossed
 from sfumato.tables.formats.metadata import Metadata
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.formats.recoding_file import Recoding
+from sfumato.tables.office.office_table import OfficeTable
 
 
 @dataclass
@@ -50,6 +50,8 @@ class BatchState:
         log: What was done, line by line.
         logbook: The file for it.
         written: The files that were written.
+        warnings: What must not be overlooked.
+        holds: Whether no table was written that gives its unsafe cells away.
     """
 
     folder: Path
@@ -62,6 +64,8 @@ class BatchState:
     log: list[str] = field(default_factory=list)
     logbook: str | None = None
     written: list[Path] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    holds: bool = True
 
     def clear(self) -> None:
         """Forget tables, data and metadata."""

@@ -9,6 +9,7 @@ from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
 from sfumato.report.tables.perturbed import figures
 from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.formats.release_files import changed_files
 from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
 
 
@@ -32,6 +33,10 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
     def sheets(self) -> dict[str, Columns]:
         """All for the house, and what to hand out."""
         return {"table.csv": self.columns, "table-external.csv": self.external}
+
+    def office_files(self, group: Perturbed, columns: Columns) -> dict[str, bytes]:
+        """The files of offices of one group."""
+        return changed_files(group, self.plan, columns)
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,7 @@ for none.
 
 from functools import cache
 
-from sfumato.hierarchies.suggest.concepts import CONCEPTS, WHOLE_WORDS, WORDS, read_sections
+from sfumato.hierarchies.suggest.words.concepts import CONCEPTS, WHOLE_WORDS, WORDS, read_sections
 
 # Three consonants begin too many words to be an abbreviation of one; the common ones stand in the list.
 _BEGINNING, _CONSONANTS, _PART = 5, 4, 3

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from sfumato.hierarchies.suggest.concepts import fold, read_sections
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.concepts import fold, read_sections
 
 # No list has all names: so large a share of rows with a name of the list is enough where a column has many values. Of a
 # few values nearly all must be names, since towns, trades and months are names, too.

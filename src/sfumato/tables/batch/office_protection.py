@@ -9,13 +9,13 @@ from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Table, ma
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.parts import Part
-from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.precision import step_of, tidied
 from sfumato.tables.cells.relations import check
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.outputs import Protected
-from sfumato.tables.formats.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.masking import Masked, mask_part
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
 from sfumato.tables.promises.resolution import with_attackers
@@ -89,9 +89,8 @@ def _protected(table: OfficeTable, masked: Masked) -> Protected:
         )
     new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
     statuses = np.where(new, int(CellStatus.SECONDARY), table.statuses)
-    return Protected(
-        table.with_columns(statuses=statuses), "masks", ranges=(masked.ends.low.copy(), masked.ends.high.copy())
-    )
+    ranges = tidied(masked.ends.low), tidied(masked.ends.high)
+    return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges)
 
 
 def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:

@@ -8,9 +8,10 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.precision import tidied
 from sfumato.tables.formats.batch_file import Call
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import CellStatus, unsafe_of
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.rules import Dominance, Judgment, PriorPosterior, ZeroUnsafe
 
@@ -54,7 +55,7 @@ def with_rules(
     bare = unsafe_of(statuses) & (lower == 0) & (upper == 0)
     margin = np.abs(table.values) * manual / 100.0
     lower, upper = np.where(bare, margin, lower), np.where(bare, margin, upper)
-    return table.with_columns(statuses=statuses, lower=lower, upper=upper)
+    return table.with_columns(statuses=statuses, lower=tidied(lower), upper=tidied(upper))
 
 
 def _judged(table: OfficeTable, rule: Call, requests: Requests | None) -> tuple[Mask, Numbers, Numbers, CellStatus]:

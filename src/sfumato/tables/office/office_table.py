@@ -10,7 +10,7 @@ from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relation
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.cells.relations import Key, derive, describe
-from sfumato.tables.formats.statuses import CellStatus
+from sfumato.tables.office.statuses import CellStatus
 
 Labels = Mapping[str, Mapping[str, str]]
 

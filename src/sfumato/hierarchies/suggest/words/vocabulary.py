@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
-from sfumato.hierarchies.suggest.abbreviations import spelled_out
-from sfumato.hierarchies.suggest.concepts import BY_KEY, CONCEPTS, WHOLE_WORDS, WORDS, Concept, fold
+from sfumato.hierarchies.suggest.words.abbreviations import spelled_out
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, CONCEPTS, WHOLE_WORDS, WORDS, Concept, fold
 
 SCALES: tuple[tuple[str, ...], ...] = (
     ("very low", "low", "medium", "high", "very high"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sfumato.tables.batch.safety import Requests
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -13,10 +14,9 @@ from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import labels_of, tree_of
 from sfumato.tables.formats.hrc import hrc_text
 from sfumato.tables.formats.metadata import Metadata, Variable
-from sfumato.tables.formats.office_table import OfficeTable
 from sfumato.tables.formats.recoding_file import Recoding
-from sfumato.tables.formats.safety import Requests
-from sfumato.tables.formats.statuses import CellStatus
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus
 from sfumato.tables.plan.plan import Dimension
 from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
 

@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from sfumato.hierarchies.suggest.concepts import BY_KEY, Concept, fold, read_sections
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept, fold, read_sections
 
 _ICD = re.compile(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
 _SHARE_OF_ICD = 0.9

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.formats.office_table import OfficeTable
-from sfumato.tables.formats.statuses import CellStatus
+from sfumato.tables.cells.precision import Scale, step_of
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus
 
 
 def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
@@ -31,7 +32,9 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
     own = set(inner)
 
     def added(column: Numbers | None) -> Numbers | None:
-        return None if column is None else np.array([column[sums[key]].sum() for key in keys])
+        if column is None:
+            return None
+        return np.array(Scale(step_of(column)).clean([column[sums[key]].sum() for key in keys]))
 
     tops = np.stack(table.largest) if table.largest else np.zeros((0, len(table)))
     merged: Any = (

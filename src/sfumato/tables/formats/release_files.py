@@ -1,0 +1,142 @@
+"""A protected table in the files of offices: which of them may be handed out, and which are for the house."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import PlanError
+from sfumato.tables.build.build import lines_of
+from sfumato.tables.cells.cells import Mask, Places
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.precision import step_of, tidied
+from sfumato.tables.formats.apriori_file import apriori_text
+from sfumato.tables.formats.cells_file import written_cells
+from sfumato.tables.formats.outputs import Protected, output_text, shown
+from sfumato.tables.formats.px import px_text
+from sfumato.tables.formats.sdmx import sdmx_text
+from sfumato.tables.formats.solver_file import jj_text
+from sfumato.tables.formats.workbook import workbook
+from sfumato.tables.masking import Masked
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
+from sfumato.tables.perturbed.perturbed import Perturbed
+from sfumato.tables.plan.facts import Facts
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import Rule, StatusColumn
+from sfumato.tables.promises.resolution import facts_of
+
+# These tell true values, or which masked cells are unsafe by themselves.
+HOUSE = ("code-value", "sbs", "jj", "hst", "tab")
+# Why a cell is unsafe, by the rule that says so; by any other rule it is so by hand.
+OF_RULE = {
+    **{"p-percent": CellStatus.UNSAFE, "dominance": CellStatus.UNSAFE},
+    **{"frequency": CellStatus.UNSAFE_FREQUENCY, "holdings": CellStatus.UNSAFE_FREQUENCY},
+    **{"request": CellStatus.UNSAFE_REQUEST, "zero-unsafe": CellStatus.UNSAFE_ZERO},
+}
+
+
+def masked_files(masked: Masked, plan: TablePlan, columns: Columns) -> dict[str, bytes]:
+    """The files of a masked table by their names; those for the house lie in a folder `house`.
+
+    Args:
+        masked: The answer for the table.
+        plan: Its plan, which says which files.
+        columns: The columns of the table, row by row.
+
+    Raises:
+        PlanError: The table has no dimensions of one column each.
+    """
+    done = Protected(office_table(masked.part, plan, columns, masked.mask), "masks")
+    return _files(done, replace(done, table=_alike(done.table)), plan)
+
+
+def changed_files(changed: Perturbed, plan: TablePlan, columns: Columns) -> dict[str, bytes]:
+    """The files of a table whose numbers were changed; a cell that is not published is masked in them."""
+    method = "" if plan.perturbation is None else plan.perturbation.name
+    table = office_table(changed.part, plan, columns, np.zeros(len(columns), bool))
+    hidden = np.where(changed.shown, int(CellStatus.SAFE), int(CellStatus.UNSAFE_MANUAL)).astype(np.int64)
+    handed_out = table.with_columns(values=changed.published, statuses=hidden)
+    published = np.where(changed.shown, changed.published, np.nan)
+    return _files(Protected(table, method, published), Protected(handed_out), plan)
+
+
+def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    for kind in plan.output.files:
+        folder, done = ("house/", house) if kind in HOUSE else ("", handed_out)
+        files |= {folder + name: data for name, data in _written(done, kind).items()}
+    if "sdmx" in plan.output.files and house.published is None:
+        # Flags of single reasons, respondents and withheld values, as transmissions between offices have them.
+        files["house/table-sdmx.csv"] = sdmx_text(house.table, house=True).encode()
+    return files
+
+
+def office_table(part: Part, plan: TablePlan, columns: Columns, mask: Mask) -> OfficeTable:
+    """The answer for a table as an office's table: why cells are unsafe, respondents, protection levels."""
+    table, trees = part.table, part.trees
+    if not trees or any(tree.levels for tree in trees):
+        raise PlanError(
+            "files of offices need dimensions of one column each.", "Give column and hierarchy, or no files.", "files"
+        )
+    lines = dict(zip(plan.dimensions, lines_of(trees, part.keys), strict=True))
+    facts = facts_of(plan.table, columns, table.values, table.relations, lines)
+    statuses = np.where(table.unsafe, _reasons(plan, facts), int(CellStatus.SAFE))
+    return OfficeTable(
+        plan.table.value,
+        trees,
+        part.keys,
+        table.values,
+        np.where(mask & ~table.unsafe, int(CellStatus.SECONDARY), statuses).astype(np.int64),
+        frequency=facts.frequency,
+        largest=tuple(np.nan_to_num(column) for column in facts.contributions),
+        holdings=facts.holdings,
+        lower=tidied(table.reach.down),
+        upper=tidied(table.reach.up),
+        costs=tidied(table.costs),
+        decimals=max(0, round(-float(np.log10(step_of(table.values))))),
+    )
+
+
+def _reasons(plan: TablePlan, facts: Facts) -> Places:
+    """The status of each cell that a rule calls unsafe; of several rules the first counts."""
+    reasons = np.full(len(facts.values), int(CellStatus.UNSAFE_MANUAL), np.int64)
+    for rule in reversed(plan.primary):
+        reasons = np.where(rule.apply(facts).unsafe, _statuses(rule, facts), reasons)
+    return reasons
+
+
+def _statuses(rule: Rule, facts: Facts) -> Places:
+    """The status by a rule; where a column says it, that of the column."""
+    if not isinstance(rule, StatusColumn):
+        return np.full(len(facts.values), int(OF_RULE.get(rule.name, CellStatus.UNSAFE_MANUAL)), np.int64)
+    marks = (status_in(text, {}) for text in facts.columns.text(rule.column))
+    return np.array([int(mark or CellStatus.UNSAFE_MANUAL) for mark in marks], np.int64)
+
+
+def _written(done: Protected, kind: str) -> dict[str, bytes]:
+    table = done.table
+    if kind == "xlsx":
+        head = [*(tree.name for tree in table.trees), table.value]
+        rows = [[*table.codes(cell), shown(done, cell)] for cell in range(len(table))]
+        return {"table.xlsx": workbook(head, rows, masked_of(table.statuses).tolist())}
+    if kind == "tab":
+        return {name: text.encode() for name, text in written_cells(table, "table").items()}
+    texts: dict[str, Callable[[], tuple[str, str]]] = {
+        "px": lambda: ("table.px", px_text(table)),
+        "sdmx": lambda: ("table-sdmx.csv", sdmx_text(table)),
+        "pivot": lambda: ("table-pivot.csv", output_text(done, 2, {})),
+        "code-value": lambda: ("table-code-value.txt", output_text(done, 3, {"AS": True, "FL": True})),
+        "sbs": lambda: ("table-sbs.txt", output_text(done, 4, {})),
+        "jj": lambda: ("table.jj", jj_text(table)),
+        "hst": lambda: ("table.hst", apriori_text(table)),
+    }
+    name, text = texts[kind]()
+    return {name: text.encode()}
+
+
+def _alike(table: OfficeTable) -> OfficeTable:
+    """The table with one flag for all masked cells: which are unsafe by themselves is not handed out."""
+    hidden = masked_of(table.statuses)
+    return table.with_columns(statuses=np.where(hidden, int(CellStatus.UNSAFE_MANUAL), table.statuses))

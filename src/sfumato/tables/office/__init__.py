@@ -1,0 +1,1 @@
+"""A table of a statistical office: its cells, statuses, totals, and what can be wrong with its files."""
