@@ -22,7 +22,7 @@ def protect(cells, levels, seed, method):
     return run(read_table_plan(plan), cells)
 
 
-@pytest.mark.parametrize("start", range(0, size(80, 240), 40))
+@pytest.mark.parametrize("start", range(0, size(40, 240), 40))
 def test_no_masked_cell_gives_way(random_hierarchy, start):
     unattainable = leaking = 0
     for seed in range(start, start + 40):

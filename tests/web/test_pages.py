@@ -584,6 +584,11 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     step(page, "Ziel")
     page.get_by_text(re.compile(r"300 von 300 Zeilen \(100 %\)")).wait_for()
     assert not re.search(r"\d%", page.locator("body").inner_text())
+    step(page, "Ergebnis")
+    button(page, "Anonymisieren").click()
+    page.get_by_text("Sie dürfen das veröffentlichen").wait_for()
+    step(page, "Ausgabe")
+    page.locator("pre", has_text="language: de").wait_for()  # who reads German signs a German report
     page = open_page(f"{base}/app/tables", locale="de-DE")
     button(page, "Schützen").click()
     page.get_by_text("Alle Zellen als Liste").click()

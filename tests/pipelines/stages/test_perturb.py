@@ -1,11 +1,14 @@
 """Perturbation in whole releases: what must be exact is, on every engine alike, and nothing is promised by it."""
 
 import json
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import polars as pl
 import pytest
 
+from sfumato.engines.frames.engine import FrameEngine
 from sfumato.errors import DataError, InternalError, PlanError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
@@ -275,3 +278,78 @@ def test_a_file_whose_groups_are_too_small_does_not_verify(tmp_path, frame) -> N
     verdict = verify(broken, asked)
     assert not verdict.holds
     assert [promise.model for promise in verdict.promises if not promise.holds] == ["microaggregated"]
+
+
+STAMPS = [f"202601011234{place:02d}" for place in range(60)]
+LONG = {
+    "timestamps": STAMPS,
+    "whole numbers beyond a double": [str(9007199254740993 + 2 * place) for place in range(60)],
+    "many decimals": [f"{1_000_000_000 + place * 37}.{place:05d}" for place in range(60)],
+    "forms of their own": [f"{place:07d}" for place in range(60)],
+}
+
+
+@pytest.mark.parametrize("numbers", LONG.values(), ids=LONG)
+@pytest.mark.parametrize("kind", ["csv", "frame of texts", "parquet of numbers", "frame of numbers"])
+def test_a_swap_keeps_every_digit(tmp_path, kind, numbers) -> None:
+    typed = "numbers" in kind
+    if typed and "." in numbers[0]:
+        pytest.skip("a column of doubles has no more digits than they have")
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series(numbers).cast(pl.Int64) if typed else numbers})
+    asked = plan(x={"swap": 0.1})
+    asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x")}
+    if kind.startswith("frame"):
+        released = anonymize(rows, asked).data["x"]
+    else:
+        asked["output"]["format"] = kind.partition(" ")[0]
+        path = tmp_path / f"rows.{kind.partition(' ')[0]}"
+        rows.write_parquet(path) if typed else rows.write_csv(path)
+        anonymize(path, asked).save(tmp_path / "out")
+        read = pl.read_parquet if typed else partial(pl.read_csv, infer_schema=False)
+        released = read(tmp_path / "out" / f"data.{kind.partition(' ')[0]}")["x"]
+    assert sorted(released) == sorted(rows["x"])
+    assert released.to_list() != rows["x"].to_list()
+
+
+def test_the_recount_sees_a_last_digit(frame, monkeypatch) -> None:
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": STAMPS})
+    asked = plan(x={"swap": 0.1})
+    asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x")}
+    replaced = FrameEngine.replaced
+
+    def cut(self, columns, target):
+        return replaced(
+            self, {name: [f"{float(text):.12g}" for text in texts] for name, texts in columns.items()}, target
+        )
+
+    monkeypatch.setattr(FrameEngine, "replaced", cut)
+    with pytest.raises(InternalError, match="values of"):
+        anonymize(rows, asked)
+
+
+def test_means_of_long_numbers_stay_to_the_last_bit() -> None:
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": STAMPS, "y": [f"0.{place % 7}" for place in range(60)]})
+    asked = plan(x={"microaggregate": {"k": 7, "group": "x"}}, y={"microaggregate": {"k": 3, "group": "y"}})
+    asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x", "y")}
+    released = anonymize(rows, asked).data
+    total = sum(Fraction(text) for text in released["x"])
+    assert abs(total / 60 - Fraction(sum(map(int, STAMPS)), 60)) < Fraction(1, 250)
+    assert {len(text) for text in released["y"]} <= {1, 3}  # no 0.30000000000000004
+
+
+def test_noise_is_not_cut_off_with_the_digits_of_large_numbers() -> None:
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": STAMPS})
+    asked = plan(x={"noise": 0.1})
+    asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x")}
+    gaps = [float(new) - float(old) for new, old in zip(anonymize(rows, asked).data["x"], STAMPS, strict=True)]
+    assert 0.5 < float(np.std(gaps)) / (0.1 * np.std(range(60))) < 1.5
+
+
+@pytest.mark.parametrize("operation", [{"noise": 0.1}, {"microaggregate": 3}, {"swap": 0.1}, {"noise": 1e200}])
+def test_numbers_too_great_are_refused(operation) -> None:
+    numbers = ["1", "2", "3"] if operation == {"noise": 1e200} else ["1e308", "-1e308", "3"]
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": numbers * 20})
+    asked = plan(x=operation)
+    asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x")}
+    with pytest.raises(DataError, match="too great"):
+        anonymize(rows, asked)

@@ -11,21 +11,27 @@ from sfumato.engines.duckdb.apply import as_text
 from sfumato.engines.duckdb.sources import ROW, Source
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.written.number_types import are_whole
 from sfumato.errors import EngineError
 
-# Types whose values stay numbers when others stand in their place.
-NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+# Types whose values stay numbers when others stand in their place, the first of them whole ones.
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+NUMBERS = (*WHOLE, "FLOAT", "DOUBLE", "DECIMAL")
 
 
-def replacing(source: Source, kinds: Mapping[str, str], columns: tuple[str, ...], target: Path) -> str:
+def replacing(
+    source: Source, kinds: Mapping[str, str], columns: Mapping[str, Sequence[str | None]], target: Path
+) -> str:
     """Write the rows of a source with the texts of the table `replacing` (place, r0, r1, …) in some columns."""
     values = []
     for column in source.columns:
         value = f"s.{sql.name(column)}"
         if column in columns:
-            value = f"r.r{columns.index(column)}"
-            if kinds.get(column, "").lstrip("U").startswith(NUMBERS):
-                value = f"CAST({value} AS DOUBLE)"
+            value = f"r.r{[*columns].index(column)}"
+            kind = kinds.get(column, "").lstrip("U")
+            if kind.startswith(NUMBERS):
+                whole = kind.startswith(WHOLE) and are_whole(columns[column])
+                value = f"CAST({value} AS {'BIGINT' if whole else 'DOUBLE'})"
         values.append(f"{value} AS {sql.name(column)}")
     rows = f"{source.with_numbers} AS s JOIN replacing AS r ON r.place = s.{ROW}"
     select = f"SELECT {sql.listed(values)} FROM {rows} ORDER BY s.{ROW}"
@@ -51,7 +57,7 @@ class ReplacesColumns:
         with self.faults():
             rows = len(next(iter(arrays.values())))
             self._load("replacing", arrays | {"place": np.arange(1, rows + 1)})
-            self._run(replacing(self.source, self._kinds(), tuple(columns), target))
+            self._run(replacing(self.source, self._kinds(), columns, target))
             self._run("DROP TABLE replacing")
         published = type(self).of_published(target, self.columns, self.source.separator, self.plan)
         if self.person_column is not None:

@@ -16,6 +16,7 @@ from sfumato.engines.frames.sources import bare, check_kinds
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
+from sfumato.engines.written.number_types import are_whole
 from sfumato.errors import EngineError
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.recoding.recoding import Handling, Recoding
@@ -68,7 +69,10 @@ class FrameEngine(CountsPersons):
         series = []
         for name, texts in columns.items():
             kind = self._frame.schema[name]
-            if kind.is_numeric():
+            if kind.is_integer() and are_whole(texts):
+                whole = [None if text is None else int(text) for text in texts]
+                series.append(nw.new_series(name, whole, nw.Int64, backend=backend))
+            elif kind.is_numeric():
                 numbers = [None if text is None else float(text) for text in texts]
                 series.append(nw.new_series(name, numbers, nw.Float64, backend=backend))
             else:

@@ -18,13 +18,15 @@ from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
+from sfumato.engines.written.number_types import are_whole
 from sfumato.microdata.counts.frequencies import Counted
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
-# Types whose values stay numbers when others stand in their place.
-NUMBERS = ("byte", "short", "integer", "long", "float", "double", "decimal")
+# Types whose values stay numbers when others stand in their place, the first of them whole ones.
+WHOLE = ("byte", "short", "integer", "long")
+NUMBERS = (*WHOLE, "float", "double", "decimal")
 
 
 class SparkEngine(CountsPersons):
@@ -185,7 +187,7 @@ class SparkEngine(CountsPersons):
             other = rows.sparkSession.createDataFrame(pa.table({ROW: places, **arrays}))
             joined = rows.join(other, ROW).orderBy(ROW)
             names = (*self.columns, *self.source.hidden)
-            values = [self._replacement(place, name, tuple(columns)) for place, name in enumerate(names)]
+            values = [self._replacement(place, name, columns) for place, name in enumerate(names)]
             frame = joined.select(*values).toDF(*names)
             if self.path is None or target is None:
                 return self._handed_over(frame)
@@ -193,13 +195,15 @@ class SparkEngine(CountsPersons):
         engine._persons_file = self._persons_file
         return engine
 
-    def _replacement(self, place: int, name: str, columns: tuple[str, ...]) -> Any:
+    def _replacement(self, place: int, name: str, columns: Mapping[str, Sequence[str | None]]) -> Any:
         """A column as it is, or what stands in its place: a number where it was one."""
         if name not in columns:
             return F.col(f"s{place}").alias(f"o{place}")
-        value = F.col(f"r{columns.index(name)}")
-        number = str(self.source.kind(place).typeName()) in NUMBERS
-        return (value.cast("double") if number else value).alias(f"o{place}")
+        value = F.col(f"r{[*columns].index(name)}")
+        kind = str(self.source.kind(place).typeName())
+        if kind in NUMBERS:
+            value = value.cast("bigint" if kind in WHOLE and are_whole(columns[name]) else "double")
+        return value.alias(f"o{place}")
 
     def _handed_over(self, frame: Any) -> "SparkEngine":
         """The published rows as a frame, kept so that the rows which are handed over are those that were recounted."""

@@ -38,6 +38,14 @@ class Tally:
         >>> Tally((["a", "b"],), one, two).differing(Tally((["b", "a", "c"],), np.array([[1], [2]]), np.array([5, 7])))
         2
         """
+        return int(np.count_nonzero(self._differences(other)))
+
+    def exceeded(self, other: "Tally") -> int:
+        """How many combinations have more rows there than here."""
+        return int(np.count_nonzero(self._differences(other) < 0))
+
+    def _differences(self, other: "Tally") -> Counts:
+        """How many rows more each combination of both has here than there."""
         columns = [_together(*texts) for texts in zip(self.texts, other.texts, strict=True)]
         parts = [
             np.column_stack([places[codes[:, at]] for at, places in enumerate(luts)])
@@ -47,8 +55,7 @@ class Tally:
             )
         ]
         owners, _ = numbers_of(np.concatenate(parts), [size for size, _, _ in columns])
-        sums = np.bincount(owners, weights=np.concatenate([self.rows, -other.rows]))
-        return int(np.count_nonzero(sums))
+        return np.bincount(owners, weights=np.concatenate([self.rows, -other.rows])).astype(np.int64)
 
 
 def _together(here: Texts, there: Texts) -> tuple[int, Codes, Codes]:

@@ -15,6 +15,7 @@ from sfumato.microdata.measures.outliers import outliers
 from sfumato.microdata.measures.risk import THRESHOLD, attacker, prosecutor
 from sfumato.microdata.measures.sample_risk import published_classes, raw_classes, sample_risk
 from sfumato.microdata.measures.survey import distribution, hiding
+from sfumato.microdata.measures.uniques.published_uniques import published_uniques
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.measures.utility import utility
 from sfumato.microdata.models.classes import Counts, histogram
@@ -68,6 +69,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
         "after": _figures(sizes, published) | _journalist(table, recoding),
         "contribution": raw["contribution"],
         "special_uniques": raw["special_uniques"],
+        "special_uniques_after": published_uniques(recoding, raw["special_uniques"]["fraction"], MAX_WORK).to_dict(),
         "outliers": raw["outliers"],
         "forcing": forcing(plan, weighted_view(table), recoding, MAX_WORK),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from math import floor, log10
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.round import Round
 
 Texts = Sequence[str | None]
-# Published numbers have so many digits: more than anybody measured, fewer than machines disagree on.
-DIGITS = 12
+# Noise has so many digits: more than anybody measures, fewer than machines disagree on.
+NOISE_DIGITS = 12
+# The squares of larger numbers are beyond what machines count with.
+GREATEST = 1e150
 
 
 def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
@@ -25,7 +28,7 @@ def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
     """
     quick = _all_numbers(texts, missing)
     if quick is not None:
-        return quick
+        return checked(quick, column)
     values = [value_of(text, missing) for text in texts]
     try:
         numbers = np.array([np.nan if value is None else float(value) for value in values])
@@ -33,6 +36,22 @@ def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
         raise _no_numbers(values, column) from None
     if (np.isnan(numbers) != np.array([value is None for value in values], bool)).any() or np.isinf(numbers).any():
         raise _no_numbers(values, column)
+    return checked(numbers, column)
+
+
+def checked(numbers: Floats, column: str) -> Floats:
+    """The same numbers, none of which is too great to be reckoned with.
+
+    Raises:
+        DataError: Some are.
+    """
+    if (np.abs(numbers) > GREATEST).any():
+        raise DataError(
+            f'column "{column}": some numbers are, or become, greater than 1e150, too great to be reckoned with.',
+            "Count in a larger unit, or take publish off that column.",
+            "too-great",
+            column=column,
+        )
     return numbers
 
 
@@ -59,25 +78,45 @@ def _no_numbers(values: Texts, column: str) -> DataError:
     )
 
 
-def texts_of(numbers: Floats, step: float | None = None) -> list[str | None]:
-    """Numbers as they are published: of twelve digits, or rounded to a step; None for NaN.
+def texts_of(numbers: Floats, step: float | None = None, decimals: int | None = None) -> list[str | None]:
+    """Numbers as they are published: the shortest text that means each, or rounded to a step; None for NaN.
 
-    >>> texts_of(np.array([1 / 3, 2.0, np.nan])), texts_of(np.array([12.4]), 5)
-    (['0.333333333333', '2', None], ['10'])
+    Args:
+        decimals: Where more of them mean nothing.
+
+    >>> texts_of(np.array([20260101123456.0, 2.50, np.nan])), texts_of(np.array([12.4]), 5)
+    (['20260101123456', '2.5', None], ['10'])
     """
     distinct, places = np.unique(numbers, return_inverse=True)
     operation = None if step is None else Round(Decimal(str(step)))
-    plain = [f"{number:.{DIGITS}g}" for number in distinct.tolist()]
-    texts = np.array([_text(text, operation) for text in plain], object)
+    kept = distinct.tolist() if decimals is None else [round(number, decimals) for number in distinct.tolist()]
+    texts = np.array([_text(repr(number), operation) for number in kept], object)
     shown: list[str | None] = texts[places.reshape(-1)].tolist()
     return shown
+
+
+def noise_decimals(spread: float) -> int | None:
+    """The decimals that numbers with noise have, by the standard deviation of what they were.
+
+    >>> noise_decimals(15.0), noise_decimals(0.002), noise_decimals(0.0)
+    (10, 14, None)
+    """
+    return NOISE_DIGITS - 1 - floor(log10(spread)) if spread > 0 else None
+
+
+def rounded_texts(texts: Texts, step: float | None) -> list[str | None]:
+    """Texts of numbers rounded to a step, or as they are without one."""
+    if step is None:
+        return list(texts)
+    operation = Round(Decimal(str(step)))
+    return [None if text is None else operation.publish(Decimal(text.strip())) for text in texts]
 
 
 def _text(text: str, operation: Round | None) -> str | None:
     """What the shortest text of a number is published as."""
     if text == "nan":
         return None
-    if operation is None and "e" not in text and text != "-0":
-        return text
+    if operation is None and "e" not in text and text != "-0.0":
+        return text.removesuffix(".0")
     short = Decimal(text)
     return written(short) if operation is None else operation.publish(short)

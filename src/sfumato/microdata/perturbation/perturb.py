@@ -18,8 +18,15 @@ from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.perturbation import household_swap, pram
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
 from sfumato.microdata.perturbation.noise import with_noise
-from sfumato.microdata.perturbation.numbers import Texts, numbers_of, texts_of
-from sfumato.microdata.perturbation.rank_swap import rank_swapped
+from sfumato.microdata.perturbation.numbers import (
+    Texts,
+    checked,
+    noise_decimals,
+    numbers_of,
+    rounded_texts,
+    texts_of,
+)
+from sfumato.microdata.perturbation.rank_swap import rank_partners
 from sfumato.microdata.perturbation.shift import shifted
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
@@ -127,23 +134,41 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
     steps = [None if (publish := plan.columns[name].published) is None else publish.round for name in names]
     if isinstance(operation, Microaggregate):
         return _microaggregated(names, values, steps, operation)
+    if isinstance(operation, Noise):
+        return _noisy(names, values, steps, operation, keys)
+    return _swapped(names[0], read(names[0]), values, steps[0], operation, keys[0])
+
+
+def _noisy(
+    names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Noise, keys: Sequence[str]
+) -> Part:
+    """Numbers with noise."""
     changed = values.copy()
     for rows, columns in _present(values):
+        chosen = [f"{keys[column]}{len(rows)}:" for column in columns]
         part = values[np.ix_(rows, columns)]
-        if isinstance(operation, Noise):
-            chosen = [keys[column] for column in columns]
-            drawn = with_noise(part, operation.share, [f"{key}{len(rows)}:" for key in chosen], bool(operation.group))
-        else:
-            drawn = np.column_stack([rank_swapped(part[:, 0], operation.share, keys[columns[0]])])
-        changed[np.ix_(rows, columns)] = drawn
-    texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
-    figures: dict[str, Any] = {"share": operation.share}
-    exact = Exact()
-    if isinstance(operation, Noise):
-        figures["correlated"] = bool(operation.group)
-    elif isinstance(operation, RankSwap) and steps[0] is None:
-        exact = Exact(sorted_texts={names[0]: _sorted(texts_of(values[:, 0]))})
-    return Part(operation.name, texts, exact, figures, values, changed)
+        changed[np.ix_(rows, columns)] = with_noise(part, operation.share, chosen, bool(operation.group))
+    texts = {}
+    for at, name in enumerate(names):
+        present = values[~np.isnan(values[:, at]), at]
+        decimals = noise_decimals(operation.share * float(present.std())) if len(present) else None
+        texts[name] = texts_of(checked(changed[:, at], name), steps[at], decimals)
+    figures = {"share": operation.share, "correlated": bool(operation.group)}
+    return Part(operation.name, texts, Exact(), figures, values, changed)
+
+
+def _swapped(name: str, texts: Texts, values: Floats, step: float | None, operation: RankSwap, key: str) -> Part:
+    """Texts exchanged between rows of near ranks: to the letter, whatever numbers they are."""
+    rows = np.flatnonzero(~np.isnan(values[:, 0]))
+    partners = np.arange(len(values))
+    partners[rows] = rows[rank_partners(values[rows, 0], operation.share, key)]
+    exchanged = [texts[row] for row in partners.tolist()]
+    there = set(rows.tolist())
+    published = rounded_texts([text if row in there else None for row, text in enumerate(exchanged)], step)
+    exact = Exact() if step is not None else Exact(sorted_texts={name: _sorted([texts[row] for row in rows.tolist()])})
+    moved = int((partners != np.arange(len(partners))).sum())
+    figures = {"share": operation.share, "swapped_rows": moved}
+    return Part(operation.name, {name: published}, exact, figures, values, values[partners])
 
 
 def _present(values: Floats) -> Iterator[tuple[Any, list[int]]]:

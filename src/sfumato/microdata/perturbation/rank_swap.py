@@ -5,17 +5,20 @@ distribution of the column stays exactly as it is; its relation to other columns
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.perturbation.draws import uniforms
 from sfumato.microdata.perturbation.swap_kernels import swap_ranks
 
+Places = npt.NDArray[np.int64]
 
-def rank_swapped(values: Floats, share: float, key: str) -> Floats:
-    """Values after each was exchanged with one at most a share of all ranks away."""
+
+def rank_partners(values: Floats, share: float, key: str) -> Places:
+    """For each record the one whose value it gets, at most a share of all ranks away; itself where it finds none."""
     order = np.lexsort((uniforms(f"{key}ties:", len(values)), values))
     partners = np.full(len(values), -1, np.int64)
     swap_ranks(max(1, int(share * len(values))), uniforms(key, len(values)), partners)
-    swapped = np.empty_like(values)
-    swapped[order] = values[order[partners]]
-    return swapped
+    places = np.empty(len(values), np.int64)
+    places[order] = order[partners]
+    return places

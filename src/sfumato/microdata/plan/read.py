@@ -11,16 +11,16 @@ from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.microdata.models.delta_presence import DeltaPresence
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
-from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
+from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.registry import located
 from sfumato.microdata.plan.building import Plan
+from sfumato.microdata.plan.cell_faults import cell_faults, level_faults
 from sfumato.microdata.plan.methods import (
     Auto,
-    CellSuppression,
     FullDomain,
     KOptimize,
     Local,
@@ -138,11 +138,11 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
         ):
             faults.append(Fault(f"columns.{name}", "a quasi-identifier needs a hierarchy.", "At least {type: any}."))
     if isinstance(plan.method, Mondrian):
-        faults.extend(_level_faults(plan))
+        faults.extend(level_faults(plan))
     faults.extend(_loss_faults(plan))
     if isinstance(plan.method, KOptimize):
         faults.extend(_k_optimize_faults(plan))
-    faults.extend(_cells_faults(plan))
+    faults.extend(cell_faults(plan))
     faults.extend(_perturbation_faults(plan))
     faults.extend(sampling_faults(plan))
     faults.extend(relation_faults(plan))
@@ -266,15 +266,6 @@ def _partition_faults(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _level_faults(plan: PlanValue) -> list[Fault]:
-    """Faults of columns that ask for levels where the method has none."""
-    return [
-        Fault(f"columns.{name}", "min_level and max_level belong to methods with levels.", "Leave them out.")
-        for name in plan.quasi_identifiers
-        if plan.columns[name].min_level or plan.columns[name].max_level is not None
-    ]
-
-
 def _loss_faults(plan: PlanValue) -> list[Fault]:
     """Faults of the column that the loss looks at."""
     name = getattr(plan.method, "class_column", None)
@@ -355,31 +346,6 @@ def _aggregation_faults(plan: PlanValue) -> list[Fault]:
     if plan.person is not None or plan.data.on_missing == "any":
         faults.append(Fault("columns", "microaggregation goes with neither person nor on_missing: any.", "Drop it."))
     return faults
-
-
-def _cells_faults(plan: PlanValue) -> list[Fault]:
-    """Faults of a plan for cell suppression, and of what only that looks at."""
-    if not isinstance(plan.method, CellSuppression):
-        faults = [
-            Fault(f"columns.{name}.importance", "goes with the method cells alone.", "Use weight, or leave it out.")
-            for name in plan.quasi_identifiers
-            if plan.columns[name].importance != 1.0
-        ]
-        asked = [place for place, model in enumerate(plan.privacy) if getattr(model, "subsets", SetSizes()).entries]
-        return faults + [
-            Fault(f"privacy[{at}].subsets", "goes with the method cells alone.", "Use it.") for at in asked
-        ]
-    faults = [
-        Fault(f"privacy[{place}].model", f"{model.name} does not go with cells.", "It keeps k-anonymity alone.")
-        for place, model in enumerate(plan.privacy)
-        if not isinstance(model, KAnonymity)
-    ]
-    if plan.data.on_missing == "any":
-        do = "A missing cell is a value of its own there; the other count is reported beside it. Use category."
-        faults.append(Fault("data.on_missing", "any does not go with cells.", do))
-    if plan.person is not None:
-        faults.append(Fault("columns", "cells does not go with a person column.", "It counts rows."))
-    return faults + _level_faults(plan)
 
 
 def plan_schema() -> Schema:

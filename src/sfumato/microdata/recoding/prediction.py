@@ -4,8 +4,8 @@ Cell by cell: the rows of each published combination of quasi-identifiers, and f
 of each combination with each of its values.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,8 @@ from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.tallies import Tally
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Handling, Labels, Recoding
+from sfumato.microdata.recoding.pools import NOWHERE, Pools, pools_of
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Division, Handling, Labels, Recoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +25,34 @@ class Prediction:
 
     Attributes:
         plan: Says which texts of sensitive columns mean missing, and which mean the same.
+        pools: Classes that share rows of one combination, where there are some.
+        pooled: Of columns whose values are foretold for pools alone, these; `tallies` has what is in no pool.
     """
 
     columns: tuple[str, ...]
     sensitive: tuple[str, ...]
     tallies: tuple[Tally, ...]
     plan: Plan
+    pools: Pools | None = None
+    pooled: Mapping[str, Tally] = field(default_factory=dict)
 
     def difference(self, counted: Counted) -> str:
         """In what the counted rows are not as predicted; empty when they are."""
         counted, _ = typed(counted, self.plan)
         tallies = observed(counted, self.columns, self.sensitive, self.plan.data.missing)
         for name, prediction, recount in zip(("", *self.sensitive), self.tallies, tallies, strict=True):
-            wrong = prediction.differing(recount)
+            wrong = self._differing(name, prediction, recount)
             if wrong:
                 what = f"{wrong} combinations" + (f" with {name}" if name else "")
                 return f"{what} have other counts ({recount.total} rows instead of {prediction.total})"
         return ""
+
+    def _differing(self, name: str, prediction: Tally, recount: Tally) -> int:
+        """How many combinations have other rows than foretold."""
+        if self.pools is None or name not in self.pooled:
+            return prediction.differing(recount)
+        outside, inside = self.pools.parted(recount)
+        return prediction.differing(outside) + self.pools.differing(self.pooled[name], inside)
 
 
 def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan: Plan) -> Prediction:
@@ -49,11 +61,24 @@ def predict(table: FrequencyTable, recoding: Recoding, handling: Handling, plan:
     shown = recoding.sizes > 0
     if handling.suppressed != "star":
         shown &= ~recoding.suppressed
-    tallies = [Tally(classes.texts, classes.codes[shown], recoding.sizes[shown])]
+    tallies, pools, pooled = [Tally(classes.texts, classes.codes[shown], recoding.sizes[shown])], None, {}
+    division = recoding.division if isinstance(recoding, ClassRecoding) else None
     for name, content in table.sensitive.items():
-        values = table.sensitive_values[name]
-        tallies.append(_with_values(recoding, classes, shown, content, values, name in handling.veiled_columns))
-    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan)
+        values, veiled, alone = table.sensitive_values[name], name in handling.veiled_columns, shown
+        if division is not None and division.column != name:
+            pools = pools or _pools(division, classes, shown & ~(recoding.suppressed & bool(handling.veiled_columns)))
+            pooled[name] = pools.foretell(recoding, content, values)
+            alone = shown & (pools.classes == NOWHERE)
+        tallies.append(_with_values(recoding, classes, alone, content, values, veiled))
+    return Prediction(table.columns, tuple(table.sensitive), tuple(tallies), plan, pools, pooled)
+
+
+def _pools(division: Division, published: Tally, visible: Mask) -> Pools:
+    labels = [
+        tuple(texts[code] for texts, code in zip(published.texts, codes, strict=True))
+        for codes in published.codes.tolist()
+    ]
+    return pools_of(division, labels, visible)
 
 
 def _published(recoding: Recoding, handling: Handling) -> Tally:

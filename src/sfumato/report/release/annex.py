@@ -39,7 +39,10 @@ def parts(dossier: Dossier) -> list[Part]:
         Part(words["annex.necessity"], [_necessity(dossier)], tables=[decisions]),
         Part(words["annex.risks"], points=attacker_sentences(words)),
         Part(words["annex.measures"], [words["report.checked"]], promises),
-        Part(words["annex.residual"], points=[*residual_sentences(dossier), *sentences.limits(words, models)]),
+        Part(
+            words["annex.residual"],
+            points=[*residual_sentences(dossier), *sentences.limits(words, models, dossier.plan)],
+        ),
         Part(words["annex.evidence"], tables=[[["", "SHA-256"], *_seals(dossier)]]),
         Part(words["annex.sign"], [words["annex.sign_hint"]], tables=[signers]),
     ]

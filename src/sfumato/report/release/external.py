@@ -40,6 +40,7 @@ def html(dossier: Dossier) -> str:
         sections.limits(dossier, outside=True),
         section(words["report.columns"], _columns(dossier)),
         _meanings(dossier),
+        *(_matrix(dossier, name) for name in _plan(dossier).columns),
         section(words["external.rows"], paragraph(_suppressed(dossier))),
         section(words["external.promises"], table(head, promises, words)),
         attack.framed(attack.outside(figures_of_attack, words) if figures_of_attack else ""),
@@ -61,7 +62,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         "models": [_model(dossier, promise) for promise in report.models],
         "columns": {name: _column(dossier, name) for name in plan.columns},
         "suppressed_at_most": _bound(dossier),
-        "limits": sentences.limits(words, tuple(promise.model for promise in report.models)),
+        "limits": sentences.limits(words, tuple(promise.model for promise in report.models), plan),
         **({"attack": attack.summary(report.details["attack"])} if "attack" in report.details else {}),
     }
 
@@ -109,6 +110,22 @@ def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
     return {"": {old: _rounded(row) for old, row in own["matrices"][""].items()}}
 
 
+def _matrix(dossier: Dossier, name: str) -> str:
+    """The probabilities of a column's categories, one line for each raw category."""
+    words = dossier.words
+    parts = [
+        table(
+            [words["external.from"], *row_names],
+            [(old, *(words.figure(f"{row.get(new, 0):g}") for new in row_names)) for old, row in matrix.items()],
+            words,
+        )
+        for matrix in _matrices(dossier, name).values()
+        for row_names in [list(dict.fromkeys(new for row in matrix.values() for new in row))]
+    ]
+    title = words["external.matrix"].format(column=name)
+    return section(title, paragraph(words["external.matrix_text"]), *parts) if parts else ""
+
+
 def _rounded(row: Mapping[str, float]) -> dict[str, float]:
     return {new: round(share, MATRIX_DECIMALS) for new, share in row.items()}
 
@@ -150,7 +167,7 @@ def _fate(dossier: Dossier, name: str) -> str:
     if name in optimality.published(report):
         return words["report.alike"]
     if name not in report.levels:
-        return words["report.by_class"]
+        return sentences.by_class(words, report.method, dossier.plan, name)
     if report.levels[name] == 0:
         return words["fate.raw"]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None

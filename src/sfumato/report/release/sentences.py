@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from decimal import Decimal
 from typing import Any
 
 from sfumato.hierarchies.dates import LEVELS, Dates
@@ -11,7 +12,9 @@ from sfumato.microdata.measures.disclosure import AttributeFigures
 from sfumato.microdata.models.named_values import named
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.perturbation import Perturbation
+from sfumato.microdata.publishing.plan import number_of
 from sfumato.microdata.verdict import Promise
 from sfumato.texts.words import Words
 
@@ -187,10 +190,16 @@ def _figure(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.4g}"
 
 
-def limits(words: Words, models: tuple[str, ...]) -> list[str]:
-    """What the promises do not protect against, and what no promise does."""
+def limits(words: Words, models: tuple[str, ...], plan: Plan | None = None) -> list[str]:
+    """What the promises do not protect against, that perturbation promises nothing, and what no promise does."""
     own = [f"promise.{model}.limit" for model in dict.fromkeys(models)]
-    return [*(words[key] for key in own if key in words), *general_limits(words)]
+    return [*(words[key] for key in own if key in words), *_unpromised(words, plan), *general_limits(words)]
+
+
+def _unpromised(words: Words, plan: Plan | None) -> list[str]:
+    """That nothing is promised of perturbed columns, where there are some; pseudonyms have a sentence of their own."""
+    names = [] if plan is None else [name for name in plan.perturbations if name not in plan.pseudonyms]
+    return [words["limits.perturbed"].format(names=", ".join(names))] if names else []
 
 
 def general_limits(words: Words) -> list[str]:
@@ -200,9 +209,11 @@ def general_limits(words: Words) -> list[str]:
 
 def told(words: Words, operation: Perturbation) -> str:
     """What a perturbation does to a column, in a sentence."""
-    number = next(
-        (value for key in ("k", "share", "stay", "days") if (value := getattr(operation, key, None)) is not None), 0
-    )
+    # Of households a share is swapped; their k says which are risky.
+    names = ("share", "stay", "days", "k")
+    number = next((value for key in names if (value := getattr(operation, key, None)) is not None), None)
+    if number is None:
+        return words.get(f"perturbed.{operation.name}_matrix") or words[f"perturbed.{operation.name}"]
     return words[f"perturbed.{operation.name}"].format(number=words.figure(f"{number:g}"))
 
 
@@ -213,12 +224,21 @@ def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str |
         return words["fate.identifier"]
     if column.operations is not None:
         asked = {part.name: getattr(column.operations, part.name) for part in fields(column.operations)}
-        steps = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
+        numbers = {key: number for key, value in asked.items() if (number := number_of(value)) is not None}
+        steps = ", ".join(f"{key} {words.figure(written(Decimal(str(number))))}" for key, number in numbers.items())
         return words["fate.changed"].format(steps=steps)
     if column.perturbation is not None and column.role != "quasi-identifier":
         return told(words, column.perturbation)
     role = column.role
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
+
+
+def by_class(words: Words, method: str, plan: Plan | None, name: str) -> str:
+    """What happens to a quasi-identifier that has no level of its own."""
+    operation = None if plan is None else plan.columns[name].perturbation
+    if operation is not None:
+        return told(words, operation)
+    return words["report.by_cells" if method == "cells" else "report.by_class"]
 
 
 def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str:

@@ -75,7 +75,8 @@ class DataStep:
             await asyncio.to_thread(self.workspace.close)
             self._refuse(components.error_text(error, self.workspace.words))
             return
-        self.workspace.adopt(loaded, example_plan(loaded.suggested, example) if example else None)
+        plan = example_plan(loaded.suggested, example) if example else loaded.suggested
+        self.workspace.adopt(loaded, in_language(plan, self.workspace.words.language))
         self.area.refresh()
 
     def _refuse(self, why: str) -> None:
@@ -117,6 +118,11 @@ class DataStep:
             components.table(names, ([(row[name] or "", "") for name in names] for row in loaded.preview))
             if more := len(loaded.columns) - len(names):
                 ui.label(words["more_columns"].format(count=words.count(more))).classes("sf-soft sf-small")
+
+
+def in_language(plan: dict[str, Any], language: str) -> dict[str, Any]:
+    """A plan whose reports speak the language of the page; what goes without saying is not said."""
+    return plan if language == "en" else {**plan, "language": language}
 
 
 def example_plan(suggested: dict[str, Any], example: dict[str, Any]) -> dict[str, Any]:

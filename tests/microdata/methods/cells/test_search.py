@@ -138,7 +138,7 @@ def test_every_engine_hides_the_same_cells(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"privacy": [{"model": "average-risk", "threshold": 0.5}]}, "keeps k-anonymity alone"),
+        ({"privacy": [{"model": "average-risk", "threshold": 0.5}]}, "average-risk does not go with cells: it keeps"),
         ({"data": {"on_missing": "any"}}, "any does not go with cells"),
         ({"method": {"name": "mondrian"}, "privacy": [{"model": "k-anonymity", "k": 2, "subsets": {1: 3}}]}, "subsets"),
     ],
@@ -179,3 +179,77 @@ def test_strata_are_columns_that_are_never_touched() -> None:
     assert release.report.proved_optimal
     assert release.report.loss.value == sum(cells_of(part, 2, [1.0, 1.0, 1.0]) for part in parts)
     assert release.data["stratum"].to_list() == frame["stratum"].to_list()
+
+
+def sample(rows: int = 90) -> pl.DataFrame:
+    draw = np.random.default_rng(5)
+    return pl.DataFrame(
+        {
+            "age": draw.integers(20, 40, rows).astype(str),
+            "area": draw.choice(["n", "s", "w"], rows),
+            "job": [None if draw.random() < 0.1 else str(draw.choice(["a", "b"])) for _ in range(rows)],
+            "weight": [f"{value:.2f}" for value in draw.uniform(2, 90, rows)],
+        }
+    )
+
+
+@pytest.mark.parametrize("withheld", [False, True])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [{"model": "individual-risk", "threshold": 0.01}],
+        [{"model": "individual-risk", "threshold": 0.02}, {"model": "k-anonymity", "k": 4, "subsets": {1: 6}}],
+        [{"model": "global-risk", "threshold": 0.008}],
+    ],
+)
+def test_promises_about_risk_hold_by_a_count_of_ones_own(asked, withheld) -> None:
+    frame = sample()
+    weight = {"role": "weight"} | ({"publish": "withheld"} if withheld else {})
+    columns = {name: {"role": "quasi-identifier"} for name in ("age", "area", "job")} | {"weight": weight}
+    release = anonymize(frame, plan([], columns=columns, privacy=asked))
+    weights: dict[tuple, list[float]] = {}
+    for row, value in zip(release.data.select("age", "area", "job").rows(), frame["weight"], strict=True):
+        weights.setdefault(row, []).append(float(value))
+    risks = {row: _risk(len(values), sum(values)) for row, values in weights.items()}
+    for model in asked:
+        if model["model"] == "individual-risk":
+            assert max(risks.values()) <= model["threshold"]
+        elif model["model"] == "global-risk":
+            assert sum(risks[row] * len(values) for row, values in weights.items()) / 90 <= model["threshold"]
+        else:
+            assert min(map(len, weights.values())) >= model["k"]
+    assert all(promise["holds"] for promise in release.report.to_dict()["models"])
+    assert 0 < release.report.to_dict()["cells"]["suppressed"] < 200
+
+
+def _risk(rows: int, persons: float) -> float:
+    """The integral of the definition, by the midpoints of many steps."""
+    share, points = rows / persons, (np.arange(20_000) + 0.5) / 20_000
+    return float((points ** (rows - 1) * share / (share + (1 - share) * points)).mean())
+
+
+def test_a_risk_that_no_hiding_attains_is_told() -> None:
+    columns = {name: {"role": "quasi-identifier"} for name in ("age", "area")}
+    asked = {"privacy": [{"model": "individual-risk", "threshold": 1e-9, "sampling_fraction": 0.1}]}
+    with pytest.raises(UnattainableError, match="risk of some rows"):
+        anonymize(sample().select("age", "area"), plan([], columns=columns, **asked))
+
+
+def test_a_late_deadline_still_keeps_the_risk() -> None:
+    columns = {name: {"role": "quasi-identifier"} for name in ("age", "area")}
+    asked = {"privacy": [{"model": "individual-risk", "threshold": 0.02, "sampling_fraction": 0.1}]}
+    method = {"method": {"name": "cells", "time_limit": 0}}
+    release = anonymize(sample().select("age", "area"), plan([], columns=columns, **asked, **method))
+    assert release.report.to_dict()["models"][0]["holds"]
+
+
+def test_sets_of_more_columns_than_there_are_stand_in_the_plan() -> None:
+    with pytest.raises(PlanError, match="no sets of 9 columns"):
+        anonymize(sample().select("age", "area"), plan(["age", "area"], subsets={9: 3}))
+
+
+def test_other_promises_say_why_and_what_to_do() -> None:
+    columns = {"age": {"role": "quasi-identifier"}, "job": {"role": "sensitive"}}
+    asked = {"privacy": [{"model": "l-diversity", "l": 2, "column": "job"}]}
+    with pytest.raises(PlanError, match="Use local or optimal"):
+        anonymize(sample().select("age", "job"), plan([], columns=columns, **asked))

@@ -128,3 +128,29 @@ def test_it_is_known_whether_like_rows_were_divided(tmp_path, mode, expected) ->
         assert result_figures.divided(release.save(tmp_path / "out")) == expected
     finally:
         release.close()
+
+
+def test_a_lost_column_kept_what_its_sentence_leaves(tmp_path) -> None:
+    rows = tmp_path / "rows.csv"
+    lines = [f"{18 + (number * 37) % 70},{number % 9},{'mf'[number % 2]}" for number in range(120)]
+    rows.write_text("\n".join(["age,region,sex", *lines]), encoding="utf-8")
+    ladder = {"type": "intervals", "widths": [5, 10, 20, 40], "start": 0, "end": 100}
+    plan = {
+        "version": 1,
+        "columns": {
+            "age": {"role": "quasi-identifier", "hierarchy": ladder},
+            "region": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "method": {"name": "local"},
+    }
+    release = anonymize(rows, plan)
+    release.save(tmp_path / "out")
+    report = result_figures.report_of(tmp_path / "out")
+    kept = {column.name: column for column in result_figures.kept_columns(report)}
+    assert report["lost_columns"]
+    for lost in report["lost_columns"]:
+        column = kept[lost["column"]]
+        assert column.share == pytest.approx(1 - lost["share_lost"])
+        assert (column.before, column.after) == (lost["values"], lost["labels"])

@@ -6,10 +6,10 @@ own: that is what is promised and recounted. Counted as a wildcard, k - 1 wholly
 
 Small tables are solved by an integer program and proved; others by a heuristic, with a bound on what any release loses.
 k may also be asked of all sets of some number of columns: then cells are suppressed for one set after the other until
-every set has its k.
+every set has its k. Promises about risk are kept by merging classes (merging.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -19,12 +19,15 @@ import numpy.typing as npt
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.cells.heuristic import Assignment, assign
+from sfumato.microdata.methods.cells.merging import Merging, RiskPromises
 from sfumato.microdata.methods.cells.patterns import Cells, patterns_of
 from sfumato.microdata.methods.cells.program import solve
 from sfumato.microdata.methods.class_labels import recode_classes
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Counts, Mask
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity, least_sizes
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan
@@ -43,13 +46,12 @@ def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress:
     tell = progress or (lambda _done, _all: None)
     deadline = Deadline(method.time_limit)
     cells = cells_of(plan, table)
-    models = [model for model in plan.privacy if isinstance(model, KAnonymity)]
-    k = max(model.k for model in models)
+    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
     if k > cells.rows:
         raise UnattainableError(
             f"k = {k} needs at least {k} rows, the data have {cells.rows}.", "Ask for less.", "rows"
         )
-    rows, proved, bound = _hidden(cells, k, models, deadline)
+    rows, proved, bound = _hidden(cells, _risk_promises(plan, table, k), dict(least_sizes(plan.privacy)), deadline)
     tell(1, 1)
     return _result(plan, table, cells, rows, proved, bound)
 
@@ -71,18 +73,43 @@ class HiddenRows:
     rows: Counts
 
 
-def _hidden(cells: Cells, k: int, models: Sequence[KAnonymity], deadline: Deadline) -> tuple[HiddenRows, bool, float]:
-    """What is hidden of each row, whether nothing less would do, and the least cost of any release."""
-    assignment, masks = _solved(cells, k, deadline)
+def _risk_promises(plan: Plan, table: FrequencyTable, k: int) -> RiskPromises:
+    """What is promised of classes: k rows, and risks."""
+    models = [model for model in plan.privacy if isinstance(model, IndividualRisk | GlobalRisk)]
+    return RiskPromises(k, models, None if table.sample is None else table.sample.weights)
+
+
+def _hidden(
+    cells: Cells, promises: RiskPromises, set_sizes: dict[int, int], deadline: Deadline
+) -> tuple[HiddenRows, bool, float]:
+    """What is hidden of each row, whether nothing less would do, and the least cost of any release.
+
+    Args:
+        set_sizes: The rows that must be alike in all sets of so many columns.
+    """
+    assignment, masks = _solved(cells, promises.k, deadline)
     rows = HiddenRows(assignment.combinations, masks[assignment.patterns], assignment.rows)
-    sizes = dict(least_sizes(models))
-    if not sizes:
+    if promises.models:
+        rows = _without_risk(cells, rows, promises, deadline)
+    if not set_sizes and not promises.models:
         return rows, assignment.proved, assignment.bound
     bounds = [assignment.bound]
-    while (fault := _short_set(cells, rows, sizes)) is not None:
-        rows, bound = _without_short(cells, rows, fault, sizes[len(fault)], deadline)
+    while (fault := _short_set(cells, rows, set_sizes)) is not None:
+        rows, bound = _without_short(cells, rows, fault, set_sizes[len(fault)], deadline)
         bounds.append(bound)
     return rows, False, max(bounds)
+
+
+def _without_risk(cells: Cells, rows: HiddenRows, promises: RiskPromises, deadline: Deadline) -> HiddenRows:
+    """More hidden, so that no risk is too great; rows of one combination are all hidden as most of them are.
+
+    What the rows of a divided combination weigh in each part of it would not be known.
+    """
+    order = np.lexsort((-rows.rows, rows.combinations))
+    combinations, first = np.unique(rows.combinations[order], return_index=True)
+    whole = HiddenRows(combinations, rows.hidden[order[first]], cells.counts[combinations])
+    codes = Merging(cells, _published(cells, whole), promises).merge(deadline)
+    return replace(whole, hidden=codes < 0)
 
 
 def _solved(cells: Cells, k: int, deadline: Deadline) -> tuple[Assignment, Mask]:

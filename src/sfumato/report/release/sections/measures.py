@@ -112,7 +112,7 @@ def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) ->
     lines = [*_without(words, contribution), *_steps(words, contribution, levels)]
     if lines:
         yield _head(words, "measure.origins") + listing(lines)
-    special = _special(words, risk.get("special_uniques") or {})
+    special = _special(words, risk.get("special_uniques") or {}, risk.get("special_uniques_after") or {})
     outliers = [*_outliers(words, risk.get("outliers") or {}), *special, *forcing_sentences(words, risk, levels)]
     if outliers:
         yield _head(words, "measure.outliers") + listing(outliers)
@@ -139,8 +139,8 @@ def _outliers(words: Words, outliers: Mapping[str, Any]) -> Iterator[str]:
             yield words["measure.alone"].format(column=name, rows=words.count(rows))
 
 
-def _special(words: Words, special: Mapping[str, Any]) -> Iterator[str]:
-    """How few columns single rows out, and which of them have most to do with it."""
+def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """How few columns single rows out, which of them have most to do with it, and what is left of it."""
     if not special.get("rows"):
         return
     fewest = next(size for size, count in enumerate(special["sizes"], start=1) if count)
@@ -148,6 +148,9 @@ def _special(words: Words, special: Mapping[str, Any]) -> Iterator[str]:
     counts = {"rows": words.count(special["rows"]), "fewest": fewest}
     share = words.percent(special["columns"][column])
     yield words["measure.special"].format(column=column, share=share, **counts)
+    if after:  # folders of earlier versions lack it
+        dis = {"before": words.percent(special["highest_dis"]), "after": words.percent(after["highest_dis"])}
+        yield words["measure.special_after"].format(rows=words.count(after["rows"]), **dis)
 
 
 def forcing_sentences(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:

@@ -59,7 +59,8 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     words = dossier.words
     told = [] if outside else sentences.disclosure(words, dossier.report)
     general = sentences.general_limits(words)
-    own = sentences.limits(words, tuple(promise.model for promise in dossier.report.models))[: -len(general)]
+    models = tuple(promise.model for promise in dossier.report.models)
+    own = sentences.limits(words, models, dossier.plan)[: -len(general)]
     title = f"<strong>{escape(words['report.not_promised'])}</strong>"
     return f'<div class="verdict not">{title}{listing([*told, *own])}{paragraph(" ".join(general))}</div>'
 
@@ -143,7 +144,7 @@ def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
         return words["report.at_level"].format(level=report.levels[name])
     if name in optimality.published(report):
         return optimality.fate(words, optimality.published(report)[name], evidence.before if evidence else None)
-    return words["report.by_class"] + became
+    return sentences.by_class(words, report.method, dossier.plan, name) + became
 
 
 def risk(dossier: Dossier) -> str:

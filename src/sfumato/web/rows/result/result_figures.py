@@ -51,18 +51,27 @@ def report_of(folder: Path) -> dict[str, Any]:
 
 
 def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
-    """What each quasi-identifier kept, the one that lost most first."""
-    losses = (report["utility"].get("losses") or {}).get("loss-metric", report["loss"]).get("per_column") or {}
-    kept = [_kept(name, entry, losses.get(name)) for name, entry in (report.get("columns") or {}).items()]
+    """What each quasi-identifier kept, the one that lost most first, as sentences about lost columns say it.
+
+    Where the method minimized another loss, the loss metric that was measured afterwards stands for it.
+    """
+    loss, utility = report["loss"], report["utility"]
+    shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
+    losses, left = shares.get("per_column") or {}, utility.get("values_left") or {}
+    kept = [
+        _kept(name, entry, losses.get(name), left.get(name, {}))
+        for name, entry in (report.get("columns") or {}).items()
+    ]
     return sorted(kept, key=lambda column: (not column.lost, column.share if column.share is not None else 1.0))
 
 
-def _kept(name: str, entry: Mapping[str, Any], loss: float | None) -> KeptColumn:
+def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping[str, Any]) -> KeptColumn:
     share = None if loss is None or not 0 <= loss <= 1 else 1.0 - loss
     drawn = entry.get("distribution") or entry.get("shares", ())
     pairs = tuple(Pair(label, before, after) for label, before, after in drawn)
     lost = entry["distinct_after"] == 1 and entry["distinct_before"] > 1
-    return KeptColumn(name, share, entry["distinct_before"], entry["distinct_after"], lost, pairs)
+    after = left.get("after", entry["distinct_after"])  # `*` tells no value
+    return KeptColumn(name, share, entry["distinct_before"], after, lost, pairs)
 
 
 def tile_helps(words: Words) -> list[str]:

@@ -29,7 +29,7 @@ def build(dossier: Dossier, report: dict[str, Any]) -> None:
     _attackers(words, report)
     with ui.element("div").classes("sf-halves"):
         _sizes(words, report)
-        _special(words, report["risk"].get("special_uniques") or {})
+        _special(words, report["risk"].get("special_uniques") or {}, report["risk"].get("special_uniques_after") or {})
     _policy(words, report.get("policy") or {})
     _disclosure(words, dossier)
     _origins(words, report)
@@ -112,12 +112,16 @@ def _sizes(words: Words, report: dict[str, Any]) -> None:
         ui.html(legend(words) + drawn, sanitize=False).classes("w-full sf-plot")
 
 
-def _special(words: Words, special: Mapping[str, Any]) -> None:
-    """Rows that few columns single out in the raw data, and which columns do it."""
+def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Rows that few columns single out in the raw data, which columns do it, and how many rows are left."""
     if not special.get("rows"):
         return
     with components.card(words["risk.special"]):
         ui.label(words["risk.special.says"].format(rows=words.count(special["rows"]))).classes("sf-soft sf-small")
+        if after:
+            dis = {"before": words.percent(special["highest_dis"]), "after": words.percent(after["highest_dis"])}
+            told = words["measure.special_after"].format(rows=words.count(after["rows"]), **dis)
+            ui.label(told).classes("sf-soft sf-small")
         sizes = [_set_bar(words, size, count) for size, count in enumerate(special["sizes"], 1) if count]
         drawn = bars(sizes, words["risk.special.sets"], words["risk.special"])
         shares = [(name, share, words.percent(share)) for name, share in special["columns"].items()]

@@ -1,0 +1,147 @@
+"""Cell suppression for promises about risk: classes are merged, the riskiest first, until every promise holds.
+
+Two classes become one by hiding the cells in which they differ. Whole classes alone are merged, so that no class ever
+gets smaller, and the weights behind each are known: rows of one combination stay together. The partner is the one that
+costs least. Risks only fall by merging (see models/individual_risk.py), so it ends where the promises hold, or where
+nothing may be hidden any more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.methods.cells.patterns import Cells
+from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk, individual_risks
+from sfumato.microdata.models.model import EXACT
+from sfumato.microdata.models.weights import holding_weights
+
+Codes = npt.NDArray[np.int32]
+Places = npt.NDArray[np.int64]
+RiskModel = IndividualRisk | GlobalRisk
+HIDDEN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RiskPromises:
+    """What is promised about classes: rows, and risks by the weights of rows where these are known."""
+
+    k: int
+    models: Sequence[RiskModel]
+    weights: Counts | None
+
+
+class Merging:
+    """Classes in the making.
+
+    Attributes:
+        owners: The class of each combination at the start; codes: what each class is published as, HIDDEN for missing.
+        sizes, weights: Rows and weights of each class; those that went into others have no rows.
+        heirs: The class that each went into, or itself; risks: of a row of each class, by each model.
+    """
+
+    def __init__(self, cells: Cells, codes: Codes, promises: RiskPromises) -> None:
+        """Start with what each combination is published as."""
+        self.prices, self.promises = cells.prices, promises
+        self.codes, owners = np.unique(codes, axis=0, return_inverse=True)
+        self.owners = owners.reshape(-1).astype(np.int64)
+        self.sizes = _sums(self.owners, cells.counts)
+        self.weights = None if promises.weights is None else _sums(self.owners, promises.weights)
+        self.heirs = np.arange(len(self.sizes))
+        every = np.arange(len(self.sizes))
+        self.risks = [individual_risks(self._classes(every), model.sampling_fraction) for model in promises.models]
+
+    def merge(self, deadline: Deadline) -> Codes:
+        """What each combination is published as, when every promise holds.
+
+        Raises:
+            UnattainableError: Nothing that may be hidden makes them hold.
+        """
+        while (failing := self._failing()).any():
+            if deadline.over:
+                self._blank(failing)
+                deadline = Deadline(np.inf)
+                continue
+            one = int(np.argmax(np.where(failing, self._worst(), -1.0)))
+            self._join(one, self._partner(one))
+        while (self.heirs[self.heirs] != self.heirs).any():
+            self.heirs = self.heirs[self.heirs]
+        published: Codes = self.codes[self.heirs[self.owners]]
+        return published
+
+    def _classes(self, places: Places) -> Classes:
+        classes = Classes(self.sizes[places])
+        return classes if self.weights is None else holding_weights(classes, self.weights[places])
+
+    def _failing(self) -> Mask:
+        alive = self.sizes > 0
+        failing = self.sizes < self.promises.k
+        for model, risks in zip(self.promises.models, self.risks, strict=True):
+            limit = model.threshold * (1 + EXACT)
+            if isinstance(model, IndividualRisk):
+                failing |= risks > limit
+            elif float(risks @ self.sizes) > limit * int(self.sizes.sum()):
+                failing |= risks >= risks[alive].max()
+        return failing & alive
+
+    def _worst(self) -> Floats:
+        """The greatest risk of each class; small classes come first."""
+        small = np.where(self.sizes < self.promises.k, 1.0, 0.0)
+        worst: Floats = np.max([*self.risks, small], axis=0) + small
+        return worst
+
+    def _partner(self, one: int) -> int:
+        """The class that costs least to be merged with."""
+        differs = self.codes != self.codes[one]
+        prices = np.where(np.isfinite(self.prices), self.prices, 0.0)
+        own = (differs & (self.codes[one] != HIDDEN)) @ prices * self.sizes[one]
+        costs = own + (differs & (self.codes != HIDDEN)) @ prices * self.sizes
+        costs[(differs & ~np.isfinite(self.prices)).any(axis=1) | (self.sizes == 0)] = np.inf
+        costs[one] = np.inf
+        other = int(np.argmin(costs))
+        if costs[other] == np.inf:
+            raise UnattainableError(
+                "the risk of some rows is too great, even with all cells missing that may be.",
+                "Ask for less, or let more columns be touched (importance).",
+                "cells",
+            )
+        return other
+
+    def _join(self, one: int, other: int) -> None:
+        """Two classes, and those that then look like them, become one."""
+        together = np.where(self.codes[one] == self.codes[other], self.codes[one], HIDDEN)
+        alike = (self.codes == together).all(axis=1) & (self.sizes > 0)
+        alike[[one, other]] = True
+        self._unite(np.flatnonzero(alike), together)
+
+    def _blank(self, failing: Mask) -> None:
+        """Hide all that may be of some classes: there is no time to choose."""
+        touched = np.isfinite(self.prices)
+        self.codes[np.ix_(failing, touched)] = HIDDEN
+        for one in np.flatnonzero(failing).tolist():
+            alike = (self.codes == self.codes[one]).all(axis=1) & (self.sizes > 0)
+            if self.sizes[one] and alike.sum() > 1:
+                self._unite(np.flatnonzero(alike), self.codes[one].copy())
+
+    def _unite(self, classes: Places, codes: Codes) -> None:
+        """Some classes become one, which the first of them stands for."""
+        first = classes[:1]
+        self.heirs[classes], self.codes[first] = first, codes
+        for sums in (self.sizes, *(() if self.weights is None else (self.weights,))):
+            total = int(sums[classes].sum())
+            sums[classes] = 0
+            sums[first] = total
+        for model, risks in zip(self.promises.models, self.risks, strict=True):
+            risks[classes] = 0.0
+            risks[first] = individual_risks(self._classes(first), model.sampling_fraction)
+
+
+def _sums(owners: Counts, values: Counts) -> Counts:
+    sums = np.zeros(int(owners.max(initial=-1)) + 1, np.int64)
+    np.add.at(sums, owners, values)
+    return sums

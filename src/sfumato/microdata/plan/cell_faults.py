@@ -1,0 +1,58 @@
+"""Faults of plans for cell suppression, and of what only that looks at."""
+
+from sfumato.errors import Fault
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
+from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes, least_sizes
+from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.model import Plan
+
+
+def cell_faults(plan: Plan) -> list[Fault]:
+    """Faults of a plan for cell suppression, and of what only that looks at."""
+    if not isinstance(plan.method, CellSuppression):
+        faults = [
+            Fault(f"columns.{name}.importance", "goes with the method cells alone.", "Use weight, or leave it out.")
+            for name in plan.quasi_identifiers
+            if plan.columns[name].importance != 1.0
+        ]
+        asked = [place for place, model in enumerate(plan.privacy) if getattr(model, "subsets", SetSizes()).entries]
+        return faults + [
+            Fault(f"privacy[{at}].subsets", "goes with the method cells alone.", "Use it.") for at in asked
+        ]
+    faults = [
+        Fault(
+            f"privacy[{place}].model",
+            f"{model.name} does not go with cells: it keeps k-anonymity, individual-risk and global-risk alone.",
+            "Use local or optimal for it.",
+        )
+        for place, model in enumerate(plan.privacy)
+        if not isinstance(model, KAnonymity | IndividualRisk | GlobalRisk)
+    ]
+    faults += _set_faults(plan)
+    if plan.data.on_missing == "any":
+        do = "A missing cell is a value of its own there; the other count is reported beside it. Use category."
+        faults.append(Fault("data.on_missing", "any does not go with cells.", do))
+    if plan.person is not None:
+        faults.append(Fault("columns", "cells does not go with a person column.", "It counts rows."))
+    return faults + level_faults(plan)
+
+
+def _set_faults(plan: Plan) -> list[Fault]:
+    """Faults of promises about sets of more columns than there are."""
+    width = len(plan.quasi_identifiers)
+    return [
+        Fault(f"privacy[{place}].subsets", f"there are no sets of {columns} columns.", f"Ask for at most {width}.")
+        for place, model in enumerate(plan.privacy)
+        for columns, _ in least_sizes([model])
+        if columns > width
+    ]
+
+
+def level_faults(plan: Plan) -> list[Fault]:
+    """Faults of columns that ask for levels where the method has none."""
+    return [
+        Fault(f"columns.{name}", "min_level and max_level belong to methods with levels.", "Leave them out.")
+        for name in plan.quasi_identifiers
+        if plan.columns[name].min_level or plan.columns[name].max_level is not None
+    ]

@@ -1,0 +1,89 @@
+"""What is handed out with perturbed columns: true sentences, the matrices, and that perturbation promises nothing."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from sfumato.pipelines.release import anonymize
+
+DRAW = np.random.default_rng(2)
+ROWS = 120
+FRAME = pl.DataFrame(
+    {
+        "hh": [str(place // 2) for place in range(ROWS)],
+        "region": DRAW.choice(["north", "south"], ROWS // 2).repeat(2),
+        "sex": DRAW.choice(["m", "f"], ROWS),
+        "job": DRAW.choice(["a", "b", "c"], ROWS),
+        "state": DRAW.choice(["x", "y"], ROWS),
+        "weight": DRAW.uniform(10, 60, ROWS).round(1),
+        "limit": DRAW.uniform(0, 1, ROWS).round(3),
+    }
+)
+PLAN = {
+    "version": 1,
+    "columns": {
+        "hh": {"role": "household"},
+        "region": {"role": "insensitive", "publish": {"swap_households": {"share": 0.15, "k": 3}}},
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "job": {"role": "insensitive", "publish": {"pram": 0.7}},
+        "state": {"role": "insensitive", "publish": {"pram": {"stay": 0.6, "strata": ["sex"]}}},
+        "weight": {"role": "weight"},
+        "limit": {"role": "insensitive", "publish": {"top": {"value": 0.5}}},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 3}],
+    "seed": 1,
+}
+
+
+@pytest.fixture(scope="module", params=["en", "de"])
+def folder(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param) / "out"
+    anonymize(FRAME, PLAN | {"language": request.param}).save(folder)
+    return folder
+
+
+def test_sentences_to_hand_out_are_true(folder) -> None:
+    report = json.loads((folder / "report-external.json").read_text())
+    page = (folder / "report-external.html").read_text()
+    told = {name: entry["what"] for name, entry in report["columns"].items()}
+    german = report["language"] == "de"
+    assert ("0,15" if german else "0.15") in told["region"]
+    assert ("Personen" if german else "persons") in told["weight"] and "lass by class" not in told["weight"]
+    assert ("top 0,5" in told["limit"]) or ("top 0.5" in told["limit"])
+    honest = "Verfremdung sagt für sich genommen nichts zu" if german else "Perturbation promises nothing by itself"
+    assert honest in page and any(line.startswith(honest) for line in report["limits"])
+    assert all(name in next(line for line in report["limits"] if honest in line) for name in ("region", "job", "state"))
+
+
+def test_matrices_stand_on_the_page_to_hand_out_but_not_those_of_strata(folder) -> None:
+    report = json.loads((folder / "report-external.json").read_text())
+    page = (folder / "report-external.html").read_text()
+    matrix = report["columns"]["job"]["matrices"][""]
+    german = report["language"] == "de"
+    for row in matrix.values():
+        for share in row.values():
+            assert f"{share:g}".replace(".", "," if german else ".") in page
+    assert ("Wie job verändert wurde" if german else "How job was changed") in page
+    assert "matrices" not in report["columns"]["state"]
+    assert ("Wie state" if german else "How state") not in page
+
+
+def test_special_uniques_are_told_before_and_after(folder) -> None:
+    risk = json.loads((folder / "report.json").read_text())["risk"]
+    assert risk["special_uniques_after"]["rows"] == 0
+
+
+def test_special_uniques_after_a_release_without_classes_are_those_before(tmp_path) -> None:
+    keys = pl.DataFrame({name: DRAW.integers(0, 9, 60).astype(str) for name in "abc"})
+    plan = {
+        "version": 1,
+        "columns": {name: {"role": "quasi-identifier", "hierarchy": {"type": "any"}} for name in "abc"},
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+    }
+    release = anonymize(keys, plan)
+    before, after = (release.report.risk[name] for name in ("special_uniques", "special_uniques_after"))
+    assert before == after and before["rows"] > 0
+    release.save(tmp_path / "out")
+    assert "are still singled out" in (tmp_path / "out" / "report.html").read_text()
