@@ -76,11 +76,12 @@ def _known_cells(
     lines: Sequence[tuple[int, list[str]]], names: Sequence[str], value: str, place: int, name: str
 ) -> Columns:
     start, columns = len(names), list(zip(*(texts for _, texts in lines), strict=True))
-    for number, texts in lines:
-        for column in (start, *range(start + 2, len(texts) + place)):
-            number_in(texts[column], name, number, column + 1)
+    for number, fields in lines:
+        for column in (start, *range(start + 2, len(fields) + place)):
+            number_in(fields[column], name, number, column + 1)
     largest = columns[start + 2 : place]
-    texts = dict(zip(names, columns, strict=False)) | {value: columns[start], "Status": columns[place]}
+    texts: dict[str, tuple[str, ...]] = dict(zip(names, columns, strict=False))
+    texts |= {value: columns[start], "Status": columns[place]}
     if all(columns[start + 1]):
         texts["Freq"] = columns[start + 1]
     return Columns(texts | {f"Top{rank}": column for rank, column in enumerate(largest, start=1)})
