@@ -12,7 +12,6 @@ from sfumato.delimited.decimal_marks import with_points
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.opening import open_engine, open_frame
-from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.attacks.labels import Text
@@ -53,12 +52,7 @@ def target_of(release: Any, plan: Any = None) -> Target:
         asked = None if plan is None else read_plan(plan)
         return Target(others_texts(release if path is None else path, asked), asked)
     own = read_plan(path / "plan.yaml") if plan is None else read_plan(plan)
-    if own.files:
-        raise PlanError(
-            f"{path.name} holds several files, which are not attacked together.",
-            f"Attack one of them: sfumato attack {path.name}/FILE --raw FILE --control FILE.",
-            "files",
-        )
+    sealing.check_single(path)
     report = json.loads((path / "report.json").read_text(encoding="utf-8"))
     return Target(others_texts(sealing.data_of(path), own), own, report, path)
 
