@@ -1,10 +1,14 @@
 """Negatives: values that say that something is not there, so that to be known to have one harms nobody.
 
 Only such values may fill a class. That a value is frequent does not make it harmless: of people under treatment nearly
-all are ill.
+all are ill. A 0 says so beside 1 alone (a flag), or as one of many numbers (an amount, a count); among a few codes it
+may stand for anything.
 """
 
+from collections.abc import Collection
+
 from sfumato.hierarchies.spellings import plain_text
+from sfumato.hierarchies.types import are_plain_numbers, canonical
 
 _NEGATIVES = frozenset(
     (
@@ -31,6 +35,28 @@ _NEGATIVES = frozenset(
 )
 # A text that begins with one of these words says that the rest is not so.
 _FIRST = frozenset(("no", "non", "not", "never", "without", "none", "kein", "keine", "keinen", "nicht", "nie", "ohne"))
+
+
+# So many different numbers are no codes.
+_MANY_NUMBERS = 20
+
+
+def negatives_of(texts: Collection[str]) -> set[str]:
+    """The values of a column that say that something is not there.
+
+    >>> negatives_of(["0", "1"]), negatives_of(["0", "1", "2", "3"]), negatives_of(["none", "flu"])
+    ({'0'}, set(), {'none'})
+    """
+    candidates = [text for text in texts if text == "0"] if are_plain_numbers(texts) else texts
+    negatives = {text for text in candidates if is_negative(text)}
+    zeros = {text for text in negatives if canonical([text], "amount")[0] == ["0"]}
+    return negatives - zeros if zeros and _are_codes({*texts} - zeros) else negatives
+
+
+def _are_codes(others: Collection[str]) -> bool:
+    """Whether what stands beside a 0 are a few numbers, not 1 alone: then 0 is one of these codes."""
+    numbers = {number for number in canonical([*others], "amount")[0] if number is not None}
+    return 0 < len(numbers) < _MANY_NUMBERS and numbers != {"1"}
 
 
 def is_negative(text: str) -> bool:

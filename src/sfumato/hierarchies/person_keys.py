@@ -9,6 +9,7 @@ The engines do the same in their own words.
 SIGNS = r"[^\p{L}\p{N}]"
 # A key that holds none of these is compared as it is.
 NOISE = "[^a-z0-9]"
+_SIGNS = str.maketrans("", "", "".join(sign for sign in map(chr, range(128)) if not sign.isalnum()))
 
 
 def plain_key(text: str) -> str:
@@ -19,6 +20,8 @@ def plain_key(text: str) -> str:
     """
     if text.startswith("-"):
         return text
+    if text.isascii():
+        return text.lower().translate(_SIGNS) or text
     return "".join(_small(sign) for sign in text if sign.isalnum()) or text
 
 

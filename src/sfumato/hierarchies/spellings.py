@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from sfumato.hierarchies.types import plain
+from sfumato.hierarchies.types import are_plain_numbers, is_plain_number, plain
 
 _YES = frozenset(("yes", "y", "ja", "j", "true", "t", "wahr", "w", "1", "x"))
 _NO = frozenset(("no", "n", "nein", "false", "f", "falsch", "0"))
@@ -34,7 +34,10 @@ def meanings(texts: Iterable[str]) -> dict[str, str]:
     >>> meanings(["N", "S"])
     {'N': 'n', 'S': 's'}
     """
-    folded = {text: plain_text(text) for text in texts}
+    distinct = dict.fromkeys(texts)
+    if are_plain_numbers(distinct):
+        return {text: text for text in distinct}
+    folded = {text: plain_text(text) for text in distinct}
     words = {*folded.values()}
     if words <= _YES | _NO and words & _YES and words & _NO and len(words) > 2:
         return {text: "yes" if word in _YES else "no" for text, word in folded.items()}
@@ -58,6 +61,8 @@ def one_spelling(texts: Iterable[str]) -> dict[str, str]:
     {'hiv ': 'HIV', 'H.I.V.': 'HIV', 'HIV': 'HIV', '0.0': '0', '0': '0'}
     """
     meaning = meanings(texts)
+    if len({*meaning.values()}) == len(meaning):
+        return {text: text for text in meaning}
     shortest: dict[str, str] = {}
     for text in sorted(meaning, key=lambda text: (len(text), text)):
         shortest.setdefault(meaning[text], text)
@@ -70,6 +75,8 @@ def plain_text(text: str) -> str:
     >>> plain_text(" H.I.V.  Positive "), plain_text("covid-19"), plain_text("2.50"), plain_text("1.5 mg")
     ('hiv positive', 'covid 19', '2.5', '1.5 mg')
     """
+    if is_plain_number(text):
+        return text
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     if _NUMBER.fullmatch(folded):
         return plain(Decimal(folded))

@@ -1,7 +1,7 @@
 """Types of values: the one text that stands for a value of a type, and its number."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Literal, get_args
@@ -20,6 +20,9 @@ _AMOUNT = re.compile(
     r"\s*(?:[^\d\s.,]\S{0,9})?",
     re.ASCII,
 )
+# Most numbers are written as their canonical text, which is quickly seen.
+_PLAIN = re.compile(r"-?[1-9]\d{0,17}(?:\.\d{0,17}[1-9])?|-?0\.\d{0,17}[1-9]|0", re.ASCII)
+_PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern})(?:\n(?:{_PLAIN.pattern}))*+", re.ASCII)
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
 _TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
@@ -33,6 +36,8 @@ def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None
     >>> canonical(["007", "39.0", "x"], "integer")
     (['7', '39', None], [2])
     """
+    if type_ in ("decimal", "amount") and are_plain_numbers(values):
+        return list(values), []
     one = _CANONICAL[type_]
     texts = [one(value) for value in values]
     return texts, [place for place, text in enumerate(texts) if text is None]
@@ -55,6 +60,8 @@ def numerals(values: Sequence[str]) -> npt.NDArray[np.float64]:
     >>> numerals(["1.5", "1_0", "inf"])
     array([1.5, nan, nan])
     """
+    if are_plain_numbers(values):
+        return np.fromiter(map(float, values), np.float64, len(values))
     matches = _NUMERAL.fullmatch
     numbers = np.fromiter((float(text) if matches(text) else np.nan for text in values), np.float64, len(values))
     numbers[np.isinf(numbers)] = np.nan
@@ -80,7 +87,31 @@ def _integer(text: str) -> str | None:
     return None if number is None or number != number.to_integral_value() else plain(number)
 
 
+def is_plain_number(text: str) -> bool:
+    """Whether a text is the one that stands for its number.
+
+    >>> [is_plain_number(text) for text in ("1.5", "-7", "0", "1.50", "007", "-0", "1e3")]
+    [True, True, True, False, False, False, False]
+    """
+    return _PLAIN.fullmatch(text) is not None
+
+
+def are_plain_numbers(texts: Collection[str]) -> bool:
+    """Whether all texts are those that stand for their numbers; looked at together, which costs a fraction.
+
+    >>> are_plain_numbers(["1.5", "-7"]), are_plain_numbers(["1.5", "x"]), are_plain_numbers(["1\\n2"])
+    (True, False, False)
+    """
+    first = next(iter(texts), "")
+    if not _PLAIN.fullmatch(first):
+        return False
+    lines = "\n".join(texts)
+    return _PLAIN_LINES.fullmatch(lines) is not None and lines.count("\n") == len(texts) - 1
+
+
 def _decimal(text: str) -> str | None:
+    if _PLAIN.fullmatch(text):
+        return text
     number = _number(text)
     return None if number is None else plain(number)
 
@@ -94,6 +125,8 @@ def _number(text: str) -> Decimal | None:
 
 def _amount(text: str) -> str | None:
     """The number of an amount; its unit is left out, so a column must have one unit."""
+    if _PLAIN.fullmatch(text):
+        return text
     match = _AMOUNT.fullmatch(text.strip())
     if _NUMERAL.fullmatch(text) or match is None:
         return _decimal(text)

@@ -101,15 +101,22 @@ def _yaml(part: dict[str, Any]) -> str:
     return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
 
 
-def suggest_plan(engine: Engine, source: str | None = None, book: CodeBook | None = None, **data: Any) -> SuggestedPlan:
+def suggest_plan(
+    engine: Engine,
+    source: str | None = None,
+    book: CodeBook | None = None,
+    texts: Mapping[str, Mapping[str | None, int]] | None = None,
+    **data: Any,
+) -> SuggestedPlan:
     """A plan for some rows: roles, types and hierarchies with a reason for each, and promises.
 
     Args:
         source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
         book: The labels of columns and values, where a statistical package keeps some.
+        texts: Each column's texts with their numbers of rows, where they were counted before.
         data: More for the plan's `data`.
     """
-    texts = dict(count_texts(engine))
+    texts = dict(count_texts(engine)) if texts is None else texts
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
@@ -247,11 +254,14 @@ def _publications(
     """How sensitive columns are published whose numbers would single out rows."""
     names = [name for name, suggestion in suggestions.items() if suggestion.role == "sensitive"]
     counts = {name: profiles[name].counts for name in names if profiles[name].present >= _ROWS_TO_ROUND}
-    alone = {name: plan for name in counts if (plan := proposed_publication(counts[name], K)) is not None}
-    for name, publication in alone.items():
-        # Two columns together have as many numbers as the product of theirs.
-        most = max(isqrt(profiles[name].present // K), _LEAST_NUMBERS)
-        yield name, publication if len(alone) == 1 else proposed_publication(counts[name], K, most) or publication
+    # Two columns together have as many numbers as the product of theirs.
+    most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
+    together = {name: proposed_publication(counts[name], K, most[name]) for name in counts}
+    needed = [name for name, publication in together.items() if publication is not None]
+    for name in needed:
+        publication = proposed_publication(counts[name], K) if len(needed) == 1 else together[name]
+        if publication is not None:
+            yield name, publication
 
 
 def _column(suggestion: Suggestion, publication: PublishPlan | None) -> dict[str, Any]:
@@ -332,8 +342,9 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         separator = engine.source.separator
         asks = "decimal" not in options and separator and options.get("separator") != ","
-        if not (asks and writes_commas(engine, thousands=separator == ",")):
-            return suggest_plan(engine, str(path), book_of(path), **options)
+        texts = dict(count_texts(engine))
+        if not (asks and writes_commas(texts, thousands=separator == ",")):
+            return suggest_plan(engine, str(path), book_of(path), texts, **options)
     return _of_file(path, {**options, "decimal": ","})
 
 

@@ -43,6 +43,21 @@ def test_a_frequent_value_is_exempt_only_where_it_is_a_negative():
     assert delicate is not None and (delicate["model"], delicate["l"]) == ("l-diversity", 2)
 
 
+@pytest.mark.parametrize(
+    ("counts", "model"),
+    [
+        ({"0": 850, "1": 150}, "alpha-k-anonymity"),
+        ({"0": 850, "1.0": 150}, "alpha-k-anonymity"),
+        ({"0": 700, "1": 100, "2": 100, "3": 100}, "l-diversity"),
+        ({"0": 700} | {str(amount): 10 for amount in range(100, 130)}, "alpha-k-anonymity"),
+        ({"0": 700, "flu": 200, "asthma": 100}, "alpha-k-anonymity"),
+    ],
+)
+def test_a_zero_is_a_negative_beside_one_or_many_numbers_alone(counts, model):
+    promise = proposed_promise("x", counts, 0, 5)
+    assert promise is not None and promise["model"] == model
+
+
 def test_spellings_are_taken_together():
     assert proposed_promise("x", {"HIV": 330, "hiv": 330, "H.I.V.": 330, "flu": 10}, 0, 5) is None
 

@@ -142,7 +142,8 @@ def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] 
 
 def ordered(texts: Sequence[str | None]) -> Texts:
     """Texts in the order in which they are numbered: by their characters, the missing value last."""
-    return tuple(sorted(texts, key=lambda text: (text is None, text or "")))
+    present = sorted(text for text in texts if text is not None)
+    return (*present, *([None] * (len(texts) - len(present))))
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,8 @@ _CARD = re.compile(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
 # A check digit is right by chance once in ten times: so many rows must have a right one.
 _CHECKED_SHARE = 0.85
 _SOME = 8
+# Most columns of many values are decimal numbers, which point to nobody, whatever digits they have.
+_DECIMAL = re.compile(r"[+-]?\d+\.\d+", re.ASCII)
 _PENSION = re.compile(r"\d{8}[A-Z]\d{3}")
 _HEALTH = re.compile(r"[A-Z]\d{9}")
 
@@ -76,6 +78,8 @@ def format_of(profile: Profile) -> tuple[str, float] | None:
     >>> format_of(Profile("x", {"+49 7071 29001": 1, "+49 7071 29002": 1}, rows=2))
     ('phone', 1.0)
     """
+    if all(map(_DECIMAL.fullmatch, profile.sample)):
+        return None
     for key, pattern in (("email", EMAIL), ("internet", _LINK)):
         # One address among free texts is one too many.
         if (share := profile.share(pattern.search)) > 0:

@@ -84,10 +84,11 @@ def are_keys(profile: Profile) -> bool:
 
 def are_keys_of_persons(profile: Profile) -> bool:
     """Whether many codes of one length stand in a few rows each, none in far more than the others."""
-    rows = profile.present / profile.distinct_keys
-    even = rows >= REPEATED and profile.top_share * profile.present <= 4 * rows + 4
-    if len(profile.counts) < 100 or profile.distinct_share < 0.05 or not even:
+    if len(profile.counts) < 100 or profile.distinct_share < 0.05:
         return False
     lengths = {len(value) for value in profile.sample}
     coded = profile.share_of(LETTERS_AND_DIGITS) + profile.share_of(_LONG_NUMBER)
-    return coded > 0.95 and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 2
+    if coded <= 0.95 or min(lengths) < _KEY_DIGITS or max(lengths) - min(lengths) > 2:
+        return False
+    rows = profile.present / profile.distinct_keys
+    return rows >= REPEATED and profile.top_share * profile.present <= 4 * rows + 4

@@ -3,7 +3,7 @@
 Here, and only here, it is decided what a missing or an invalid value is; every engine hands over texts alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -171,7 +171,7 @@ def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable
     """The code of each text of a sensitive column, as the texts were read."""
     place = counted.columns.index(name)
     codes = {text: code for code, text in enumerate(table.sensitive_values[name])}
-    forms = [value_of(form, plan.data.missing) for form in counted.values[place]]
+    forms = values_of(counted.values[place], plan.data.missing)
     return {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
 
 
@@ -203,7 +203,7 @@ def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str 
     """The texts of a column, likely spellings of one value written as one, where the plan has them so."""
     if name not in plan.spelled_columns:
         return texts
-    forms = one_spelling(text for text in texts if text and value_of(text, plan.data.missing))
+    forms = one_spelling(text for text in values_of(texts, plan.data.missing) if text is not None)
     return tuple(text if text is None else forms.get(text, text) for text in texts)
 
 
@@ -214,8 +214,8 @@ def _published(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, .
         if column.operations is None or name not in counted.columns:
             continue
         place = counted.columns.index(name)
-        present = [text for text in values[place] if value_of(text, plan.data.missing) is not None]
-        labels = dict(zip(present, column.operations.publish([str(text) for text in present]), strict=True))
+        present = [text for text in values_of(values[place], plan.data.missing) if text is not None]
+        labels: dict[str | None, str | None] = dict(zip(present, column.operations.publish(present), strict=True))
         wrong = tuple(str(text) for text, label in labels.items() if label is None)
         rejected += [Rejected(name, wrong)] if wrong else []
         values[place] = tuple(labels.get(text) or text for text in values[place])
@@ -277,13 +277,20 @@ def _content(
 ) -> tuple[Histogram, tuple[str | None, ...]]:
     """What each combination holds of a sensitive column; its missing values are one value of their own."""
     place = counted.columns.index(name)
-    texts = [value_of(text, plan.data.missing) for text in counted.values[place]]
-    domain = sorted(set(texts), key=lambda text: (text is None, text or ""))
+    texts = values_of(counted.values[place], plan.data.missing)
+    distinct = {*texts}
+    domain: list[str | None] = [*sorted(text for text in distinct if text is not None), *({None} & distinct)]
     places = {text: code for code, text in enumerate(domain)}
     recode = np.array([places[text] for text in texts], np.int32)
     values = recode[counted.codes[kept, place]] if texts else np.zeros(0, np.int32)
     content = histogram(owners, values, counts, classes, max(len(domain), 1))
     return replace(content, texts=tuple(domain)), tuple(domain)
+
+
+def values_of(texts: Iterable[str | None], missing: Sequence[str]) -> list[str | None]:
+    """The values that texts of a judged column tell, as `value_of` has them one by one."""
+    absent = {None, "", *missing}
+    return [None if text in absent else text for text in texts]
 
 
 def value_of(text: str | None, missing: Sequence[str]) -> str | None:

@@ -9,14 +9,13 @@ weights, it undoes these: the row is found by it. Two ways of looking, both on t
 Sums, differences, products and ratios are seen, and whatever repeats; a function of three columns is not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.telling import Integers, right_guesses
@@ -30,6 +29,7 @@ MOST_FITTED, LEAST_FITTED, MOST_GUESSED = 5_000, 60, 8_000
 MOST_PAIRS = 45
 _LEAST_NUMBERS = 5
 _SHARE_OF_NUMBERS = 0.95
+Positions = Sequence[Floats | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,13 @@ class JointTell:
     share: float
 
 
-def joint_tells(table: FrequencyTable, column: str) -> list[JointTell]:
-    """The pairs of quasi-identifiers from which a sensitive column of a table is nearly computed, the surest first."""
-    rows = _Rows(table, column)
+def joint_tells(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[JointTell]:
+    """The pairs of quasi-identifiers from which a sensitive column of a table is nearly computed, the surest first.
+
+    Args:
+        positions: The numbers of the quasi-identifiers, where they are at hand.
+    """
+    rows = _Rows(table, column, positions_of(table) if positions is None else positions)
     pairs = list(combinations(range(len(table.columns)), 2))[:MOST_PAIRS]
     tells = [
         JointTell(column, (table.columns[first], table.columns[second]), share)
@@ -60,7 +64,7 @@ def joint_tells(table: FrequencyTable, column: str) -> list[JointTell]:
 class _Rows:
     """The rows of a table with their values of a column, as codes and as numbers."""
 
-    def __init__(self, table: FrequencyTable, column: str) -> None:
+    def __init__(self, table: FrequencyTable, column: str, positions: Positions) -> None:
         content = table.sensitive[column]
         self.table = table
         present = np.array([text is not None for text in table.sensitive_values[column]] or [False], bool)
@@ -69,7 +73,7 @@ class _Rows:
         self.counts = content.counts[self.entries]
         self.owners = content.owners[self.entries]
         self.numbers = _numbers(table.sensitive_values[column])
-        self.positions = [None if self.numbers is None else _positions(ladder) for ladder in table.ladders]
+        self.positions = positions
         self.step = max(len(self.entries) // MOST_FITTED, 1)
 
     def share(self, first: int, second: int) -> float | None:
@@ -120,8 +124,10 @@ def _numbers(texts: tuple[str | None, ...]) -> Floats | None:
     return numbers if np.isfinite(numbers).sum() >= max(_SHARE_OF_NUMBERS * len(present), 1) else None
 
 
-def _positions(ladder: Ladder) -> Floats | None:
-    return ladder.numbers if ladder.numbers is not None else _numbers(ladder.values)
+def positions_of(table: FrequencyTable) -> Positions:
+    """The numbers of each quasi-identifier's values; None for those that have others."""
+    ladders = table.ladders
+    return [_numbers(ladder.values) if ladder.numbers is None else ladder.numbers for ladder in ladders]
 
 
 Form = tuple[Floats, npt.NDArray[np.float64], tuple[list[int], list[int]]]
@@ -154,5 +160,6 @@ def _explained(target: Floats, terms: Floats, alone: tuple[list[int], list[int]]
 
 def _open(target: Floats, terms: Floats) -> float:
     """The share of the variance that terms leave open."""
-    weights = np.linalg.lstsq(terms, target, rcond=None)[0]
+    # Terms are few and scaled, so that the normal equations, which cost a tenth, are exact enough.
+    weights = np.linalg.lstsq(terms.T @ terms, terms.T @ target, rcond=None)[0]
     return float(((target - terms @ weights) ** 2).sum() / max(float((target**2).sum()), 1e-12))

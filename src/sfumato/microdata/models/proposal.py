@@ -5,10 +5,10 @@ must differ; a frequent value is as delicate as a rare one, unless it says that 
 rows have one delicate value, no promise can hide who has it: the column is not for publication.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from sfumato.hierarchies.negatives import is_negative
+from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.spellings import one_spelling
 
 # A promise of l different values costs little unless one value is in nearly all rows.
@@ -34,13 +34,13 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     """
     rows = sum(counts.values()) + missing
     values = _values(counts)
-    negatives = {*filter(is_negative, counts)}
+    negatives = negatives_of(counts)
     delicate = sorted(counts.keys() - negatives)
     harmless = missing + sum(counts[text] for text in negatives)
     if harmless > _COMMON_SHARE * rows and 0 < len(delicate) <= _MAX_NAMED:
         return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": delicate}
     most = max(values.values(), default=0)
-    if len(values) > 1 and sum(values.values()) - most < _OTHER_SHARE * rows and not _is_harmless(values):
+    if len(values) > 1 and sum(values.values()) - most < _OTHER_SHARE * rows and not _is_harmless(values, negatives):
         return None
     many = max(most, missing) <= _RARE_SHARE * rows and len(values) >= 2 * k
     return {"model": "l-diversity", "variant": "distinct", "l": 3 if many else 2, "column": column}
@@ -55,6 +55,6 @@ def _values(counts: Mapping[str, int]) -> dict[str, int]:
     return values
 
 
-def _is_harmless(values: Mapping[str, int]) -> bool:
+def _is_harmless(values: Mapping[str, int], negatives: Collection[str]) -> bool:
     """Whether the most frequent value says that something is not there."""
-    return is_negative(max(values, key=lambda text: values[text]))
+    return max(values, key=lambda text: values[text]) in negatives

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Annotated
 
-from sfumato.hierarchies.types import canonical
+from sfumato.hierarchies.types import canonical, numerals
+from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.publishing.bin import Bin
 from sfumato.microdata.publishing.bottom import Bottom
 from sfumato.microdata.publishing.operation import Operation
@@ -27,6 +29,7 @@ from sfumato.microdata.publishing.perturbation import (
     SwapHouseholds,
 )
 from sfumato.microdata.publishing.round import Round
+from sfumato.microdata.publishing.steps import publish_steps, rough_steps
 from sfumato.microdata.publishing.top import Top
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Either, Number
@@ -137,7 +140,17 @@ class PublishPlan:
         """
         operations = tuple(self.operations())
         forms, _ = canonical(texts, "amount")
-        return [None if form is None else _published(operations, form) for form in forms]
+        present = [form for form in forms if form is not None]
+        numbers = numerals(present)
+        labels = publish_steps(present, numbers, self.rough_steps(numbers), partial(_published, operations))
+        if len(present) == len(forms):
+            return [*labels]
+        rest = iter(labels)
+        return [None if form is None else next(rest) for form in forms]
+
+    def rough_steps(self, numbers: Floats) -> Floats:
+        """Which numbers are published alike, but for those that binary fractions put on the other side of an end."""
+        return rough_steps(numbers, number_of(self.bottom), number_of(self.top), self.round, self.bin)
 
     def keeps(self, text: str) -> bool:
         """Whether a published text may stand there: it is no number, or one that is published as itself."""

@@ -5,7 +5,6 @@ least step is taken with which nearly all rows share their number with k - 1 oth
 numbers together.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
@@ -14,7 +13,7 @@ import numpy as np
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.publishing.operation import written
-from sfumato.microdata.publishing.plan import Limit, PublishPlan, limit_at
+from sfumato.microdata.publishing.plan import PublishPlan, limit_at
 from sfumato.microdata.recoding.grids import number_grid
 
 # So many rows must share their number with others; of so many the numbers may be the largest, and the smallest.
@@ -54,16 +53,8 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
 
 def _rough_counts(plan: PublishPlan, numbers: Floats, rows: Counts) -> Counts:
     """The rows of each number as it is published, but for halves that binary fractions put on the other side."""
-    steps = np.floor(np.abs(numbers) / (plan.round or 1.0) + 0.5) * np.sign(numbers)
-    steps = np.where(numbers < _end(plan.bottom, -np.inf), -np.inf, steps)
-    steps = np.where(numbers > _end(plan.top, np.inf), np.inf, steps)
-    _, owners = np.unique(steps, return_inverse=True)
+    _, owners = np.unique(plan.rough_steps(numbers), return_inverse=True)
     return np.bincount(owners.reshape(-1), weights=rows).astype(np.int64)
-
-
-def _end(limit: float | Limit | None, without: float) -> float:
-    end = limit.value if isinstance(limit, Limit) else limit
-    return without if end is None else end
 
 
 def _tails(numbers: Floats, rows: Counts, k: int) -> PublishPlan | None:
@@ -101,11 +92,12 @@ def _is_enough(published: Counts, k: int, most: int | None) -> bool:
     return _shared(published, k) >= SHARED and (most is None or len(published) <= most)
 
 
-def published_counts(plan: PublishPlan, counts: Mapping[str, int]) -> Counter[str]:
+def published_counts(plan: PublishPlan, counts: Mapping[str, int]) -> dict[str, int]:
     """The rows of each number as it is published."""
-    rows: Counter[str] = Counter()
-    for label, number in zip(plan.publish([*counts]), counts.values(), strict=True):
-        rows[label or ""] += number
+    labels = [label or "" for label in plan.publish([*counts])]
+    rows = dict.fromkeys(labels, 0)
+    for label, number in zip(labels, counts.values(), strict=True):
+        rows[label] += number
     return rows
 
 
@@ -119,12 +111,12 @@ def _plans(forms: list[str], numbers: Floats, rows: Floats) -> Iterator[PublishP
     order = np.argsort(numbers)
     share = (np.cumsum(rows[order]) - rows[order] / 2) / rows.sum()
     low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers[order]))
-    finest = min(Decimal(str(form)).as_tuple().exponent for form in forms)
-    power = int(finest)
+    least, most = float(numbers.min()), float(numbers.max())
+    power = -max(len(form.partition(".")[2]) for form in forms)
     while low < high and Decimal(10) ** power <= Decimal(str(high - low)):
         for digit in _STEPS:
             step = digit * Decimal(10) ** power
-            yield _plan(step, low, high, float(numbers.min()), float(numbers.max()))
+            yield _plan(step, low, high, least, most)
         power += 1
 
 

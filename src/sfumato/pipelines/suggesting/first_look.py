@@ -3,7 +3,7 @@
 import codecs
 import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -47,13 +47,14 @@ def count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:
             yield name, {text: int(size) for text, size in zip(texts, sizes, strict=True) if size}
 
 
-def writes_commas(engine: Engine, thousands: bool = False) -> bool:
+def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bool = False) -> bool:
     """Whether the decimal mark of some rows is a comma: some column shows it, and none shows a point.
 
     Args:
+        columns: Each column's texts with their numbers of rows.
         thousands: Whether commas may stand between thousands, as where they stand between fields, too.
     """
-    profiles = [Profile(name, _present(texts), sum(texts.values())) for name, texts in count_texts(engine)]
+    profiles = [Profile(name, _present(texts), sum(texts.values())) for name, texts in columns.items()]
     marks = {_mark(profile) for profile in profiles if not (thousands and _has_thousands(profile))}
     return "," in marks and "." not in marks
 
@@ -63,7 +64,7 @@ def _has_thousands(profile: Profile) -> bool:
     return profile.share_of(_COMMA_THOUSANDS) >= profile.share_of(_COMMA_FRACTION)
 
 
-def _present(texts: dict[str | None, int]) -> dict[str, int]:
+def _present(texts: Mapping[str | None, int]) -> dict[str, int]:
     return {text: rows for text, rows in texts.items() if text}
 
 
@@ -92,11 +93,11 @@ def check_names(profiles: Iterable[Profile]) -> None:
 
 def _is_named_by_a_value(profile: Profile) -> bool:
     title = Profile(profile.name, {profile.name: 1}, rows=1)
-    if share_of_full_names(profile) and share_of_full_names(title):
+    if share_of_full_names(title) and share_of_full_names(profile):
         return True
-    form = format_of(profile)
+    form = format_of(title)
     # "Street 2" is a title, though an address may be written so.
-    return form is not None and not _TITLE.fullmatch(profile.name) and (format_of(title) or ("",))[0] == form[0]
+    return form is not None and not _TITLE.fullmatch(profile.name) and (format_of(profile) or ("",))[0] == form[0]
 
 
 def check_one_column(profiles: tuple[Profile, ...]) -> None:

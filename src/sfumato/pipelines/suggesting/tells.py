@@ -7,7 +7,7 @@ from typing import Any
 from sfumato.engines.engine import Engine
 from sfumato.hierarchies.suggest.reasons import COMPUTED, ONE_TOLD
 from sfumato.microdata.counts.frequencies import FrequencyTable, tabulate
-from sfumato.microdata.measures.joint_telling import joint_tells
+from sfumato.microdata.measures.joint_telling import joint_tells, positions_of
 from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.model import Plan as ReadPlan
 from sfumato.microdata.plan.read import read_plan
@@ -31,7 +31,8 @@ def tells_in(engine: Engine, proposal: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _jointly_told(table: FrequencyTable) -> dict[str, str]:
-    tells = (tell for name in table.sensitive for tell in joint_tells(table, name)[:1])
+    positions = positions_of(table)
+    tells = (tell for name in table.sensitive for tell in joint_tells(table, name, positions)[:1])
     words = ((tell.column, dict(zip(("first", "second"), tell.quasi_identifiers, strict=True))) for tell in tells)
     return {name: COMPUTED.format(**names) for name, names in words}
 

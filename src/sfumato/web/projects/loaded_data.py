@@ -17,7 +17,7 @@ from sfumato.hierarchies.types import canonical
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
 from sfumato.pipelines.suggest import suggest_plan
-from sfumato.pipelines.suggesting.first_look import writes_commas
+from sfumato.pipelines.suggesting.first_look import count_texts, writes_commas
 from sfumato.shapes.shapes import read as read_shape
 
 PREVIEW_ROWS = 8
@@ -105,7 +105,7 @@ def _has_commas(path: Path, reading: Mapping[str, Any]) -> bool:
     with closing(DuckDBEngine(path, read_shape(DATA, dict(reading), "data"))) as engine:
         separator = engine.source.separator
         asks = bool(separator) and reading.get("separator") != ","
-        return asks and writes_commas(engine, thousands=separator == ",")
+        return asks and writes_commas(dict(count_texts(engine)), thousands=separator == ",")
 
 
 def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:

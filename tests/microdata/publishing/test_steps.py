@@ -1,0 +1,40 @@
+"""Numbers published step by step are published as they are one by one."""
+
+import random
+from decimal import Decimal
+
+import pytest
+
+from sfumato.microdata.publishing.plan import PublishPlan
+
+PLANS = [
+    PublishPlan(round=0.1),
+    PublishPlan(round=0.25),
+    PublishPlan(round=5, top=80, bottom=-70),
+    PublishPlan(bin=0.3),
+    PublishPlan(top=10),
+    PublishPlan(bottom=-3, top=3),
+]
+
+
+def one_by_one(plan: PublishPlan, text: str) -> str:
+    number = Decimal(text)
+    return next((label for one in plan.operations() if (label := one.publish(number)) is not None), text)
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=str)
+def test_halves_and_ends_fall_as_they_do_one_by_one(plan):
+    draw = random.Random(3)
+    halves = [f"{draw.randrange(-2000, 2000) / 20:.2f}".rstrip("0").rstrip(".") for _ in range(400)]
+    forms = [form for form in dict.fromkeys(halves) if form != "-0"]
+    assert plan.publish(forms) == [one_by_one(plan, form) for form in forms]
+
+
+def test_numbers_that_are_one_binary_fraction_stay_apart():
+    forms = ["9007199254740992", "9007199254740993", "9007199254740995"]
+    assert PublishPlan(top=9007199254740992).publish(forms)[0] == forms[0]
+    assert PublishPlan(round=2).publish(forms) == ["9007199254740992", "9007199254740994", "9007199254740996"]
+
+
+def test_what_is_no_number_is_none_of_the_others():
+    assert PublishPlan(round=10).publish(["12", "many", "18"]) == ["10", None, "20"]
