@@ -66,7 +66,7 @@ def _with_worst_again(points: Floats, groups: Places, k: int, refine: bool, bloc
 def _apart(points: Floats, groups: Places) -> Floats:
     """The squared distances of each group's records from its mean, added up."""
     gaps = ((points - _means(points, groups)[groups]) ** 2).sum(axis=1)
-    apart: Floats = np.bincount(groups, weights=gaps)
+    apart: Floats = np.bincount(groups, weights=gaps).astype(np.float64)
     return apart
 
 
