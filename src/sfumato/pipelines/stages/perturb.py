@@ -90,7 +90,7 @@ def perturbed(
     except BaseException:
         engine.close()
         raise
-    unchanged = tuple(name for name, values in texts.items() if _same(read(name), values))
+    unchanged = tuple(name for name, values in texts.items() if _is_unchanged(read(name), values))
     return Perturbed(engine, _figures(plan, parts, keys or {}), unchanged)
 
 
@@ -157,6 +157,14 @@ def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
     return all(
         one == (other or None) or (one is not None and other is not None and _number(one) == _number(other))
         for one, other in others
+    )
+
+
+def _is_unchanged(before: Sequence[str | None], after: Sequence[str | None]) -> bool:
+    """Whether every row has what it had; the first that has not decides."""
+    return all(
+        one == other or (one is not None and other is not None and _number(one) == _number(other))
+        for one, other in zip(before, after, strict=True)
     )
 
 
